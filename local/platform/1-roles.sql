@@ -1,0 +1,46 @@
+-- The roles of a Supabase project, shared by all databases of the server. Every statement of this
+-- folder may run again on a folder made by an earlier version. Passwords are set in platform.ts.
+
+do $$
+declare
+  name text;
+begin
+  foreach name in array array[
+    'anon', 'authenticated', 'service_role', 'authenticator', 'postgres', 'supabase_auth_admin',
+    'supabase_storage_admin', 'supabase_realtime_admin'
+  ] loop
+    if to_regrole(name) is null then
+      execute format('create role %I', name);
+    end if;
+  end loop;
+end
+$$;
+
+alter role anon nologin noinherit;
+alter role authenticated nologin noinherit;
+alter role service_role nologin noinherit bypassrls;
+alter role authenticator login noinherit;
+alter role supabase_auth_admin login noinherit createrole;
+alter role supabase_storage_admin login noinherit createrole;
+alter role supabase_realtime_admin nologin noinherit;
+alter role postgres login nosuperuser createrole createdb replication bypassrls;
+
+alter role anon set statement_timeout = '3s';
+alter role authenticated set statement_timeout = '8s';
+alter role authenticator set statement_timeout = '8s';
+alter role authenticator set lock_timeout = '8s';
+alter role supabase_auth_admin set search_path = auth;
+alter role supabase_auth_admin set idle_in_transaction_session_timeout = '60s';
+alter role supabase_storage_admin set search_path = storage;
+alter role postgres set search_path = "$user", public, extensions;
+
+grant anon, authenticated, service_role to authenticator;
+grant authenticator to supabase_storage_admin;
+
+-- With admin option a migration can make login roles of its own and let them act as these.
+grant anon, authenticated, service_role to postgres with admin option;
+grant pg_monitor, pg_read_all_data, pg_signal_backend, pg_create_subscription to postgres;
+
+-- Hosted projects let postgres write policies on storage.objects and realtime.messages without
+-- owning them. Postgres itself knows that right only as a part of ownership.
+grant supabase_storage_admin, supabase_realtime_admin to postgres with inherit true, set false;
