@@ -1,0 +1,405 @@
+-- Accounts and their identities: who is calling, and as whom.
+--
+-- An account is a person's sign-in. It acts as one of its identities at a time; which one lies here
+-- and never in a token. Everything a person owns belongs to an identity.
+
+create table public.accounts (
+  id uuid primary key,
+  email text
+    constraint accounts_email_is_normal check (
+      email ~ '^[^[:space:][:cntrl:]@]+@[a-z0-9.-]+\.[a-z0-9-]+$'
+      and email = lower(normalize(email, nfkc)) and char_length(email) <= 254
+    ),
+  phone text constraint accounts_phone_is_normal check (phone ~ '^\+965[569][0-9]{7}$'),
+  email_proven boolean not null default false,
+  language text not null default 'ar'
+    constraint accounts_language_is_known check (language in ('ar', 'en')),
+  status text not null default 'active' constraint accounts_status_is_known
+    check (status in ('active', 'suspended', 'banned', 'deletion_requested', 'deleted')),
+  status_reason text,
+  suspended_until timestamptz,
+  delete_at timestamptz,
+  active_identity_id uuid,
+  topic_epoch integer not null default 1,
+  created_at timestamptz not null default now(),
+  constraint accounts_is_reachable check (status = 'deleted' or coalesce(email, phone) is not null)
+);
+comment on table public.accounts is 'A person''s sign-in; one for each user of Auth.';
+comment on column public.accounts.id is 'The id of the Auth user.';
+comment on column public.accounts.email is 'Lower case, domain in ASCII; null once deleted.';
+comment on column public.accounts.phone is 'Kuwaiti mobile as +965XXXXXXXX; null once deleted.';
+comment on column public.accounts.email_proven is
+  'Whether the owner of the email has shown it, by a code or a provider. Registration does not.';
+comment on column public.accounts.language is 'ar or en: of messages and notifications.';
+comment on column public.accounts.status is
+  'active, suspended, banned, deletion_requested (14 days, signing in cancels), deleted.';
+comment on column public.accounts.status_reason is 'Why it is suspended or banned, shown to the person.';
+comment on column public.accounts.suspended_until is 'When a suspension ends by itself; null is never.';
+comment on column public.accounts.delete_at is 'When a requested deletion is carried out.';
+comment on column public.accounts.active_identity_id is
+  'Acts as this identity now; null when it was taken away, until switch, sign-in or refresh.';
+comment on column public.accounts.topic_epoch is
+  'Part of the Realtime topics of its sessions; raised when one of them ends.';
+comment on column public.accounts.created_at is 'When it was made.';
+create unique index accounts_email_key on public.accounts (email);
+create unique index accounts_phone_key on public.accounts (phone);
+create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
+
+create table public.individual_profiles (
+  account_id uuid primary key references public.accounts (id) on delete cascade,
+  full_name text
+    constraint individual_profiles_full_name_is_a_name check (private.is_name(full_name)),
+  avatar_url text
+);
+comment on table public.individual_profiles is 'The person behind an account.';
+comment on column public.individual_profiles.account_id is 'Whose.';
+comment on column public.individual_profiles.full_name is 'As the person writes it; null until given.';
+comment on column public.individual_profiles.avatar_url is 'Public address of the picture, if any.';
+
+create table public.identities (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  type text not null
+    constraint identities_type_is_known check (type in ('individual', 'company', 'office')),
+  status text not null constraint identities_status_is_known check (
+    status in ('active', 'pending_verification', 'rejected', 'expired', 'suspended', 'closed')
+  ),
+  status_reason text,
+  display_name text not null
+    constraint identities_display_name_is_a_name check (private.is_name(display_name)),
+  avatar_url text,
+  created_at timestamptz not null default now(),
+  constraint identities_account_key unique (account_id, id)
+);
+comment on table public.identities is 'Whom an account acts as: itself, a company, an office.';
+comment on column public.identities.id is 'Named by listings, favorites, conversations, wallets.';
+comment on column public.identities.account_id is 'Who acts.';
+comment on column public.identities.type is 'individual, company (developer or firm), office (brokerage).';
+comment on column public.identities.status is
+  'An individual is born active; company and office begin in pending_verification.';
+comment on column public.identities.status_reason is 'Why rejected or suspended, shown to the owner.';
+comment on column public.identities.display_name is 'What others see.';
+comment on column public.identities.avatar_url is 'Public address of the picture, if any.';
+comment on column public.identities.created_at is 'When it was made.';
+create unique index identities_one_individual_key on public.identities (account_id)
+  where type = 'individual';
+
+alter table public.accounts add constraint accounts_active_identity_is_own
+  foreign key (id, active_identity_id) references public.identities (account_id, id);
+create index accounts_active_identity_idx on public.accounts (id, active_identity_id);
+
+-- Who is calling ---------------------------------------------------------------------------------
+
+create function private.claims() returns jsonb
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select nullif(current_setting('request.jwt.claims', true), '')::jsonb
+$$;
+comment on function private.claims is 'The verified claims of the caller''s token; null for a guest.';
+
+create function private.session_id() returns uuid
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select (private.claims() ->> 'session_id')::uuid
+$$;
+comment on function private.session_id is 'The sign-in that the token belongs to.';
+
+create function private.account_id() returns uuid
+  language sql
+  stable
+  security definer -- reads accounts and auth.sessions before any policy can know the caller
+  set search_path = ''
+as $$
+  select accounts.id
+  from public.accounts
+  join auth.sessions on sessions.user_id = accounts.id
+  where accounts.id = (private.claims() ->> 'sub')::uuid
+    and sessions.id = private.session_id()
+    and (
+      accounts.status in ('active', 'deletion_requested')
+      or accounts.status = 'suspended' and accounts.suspended_until < now()
+    )
+$$;
+comment on function private.account_id is
+  'The calling account; null unless account and session are in order now, whatever the token says.';
+
+create function private.identity_id() returns uuid
+  language sql
+  stable
+  security definer -- reads the active identity before any policy can know the caller
+  set search_path = ''
+as $$
+  select identities.id
+  from public.accounts
+  join public.identities
+    on identities.account_id = accounts.id and identities.id = accounts.active_identity_id
+  where accounts.id = private.account_id() and identities.status = 'active'
+$$;
+comment on function private.identity_id is
+  'The identity that the caller acts as; null unless account, session and identity are in order.';
+
+create function private.caller_refusal() returns jsonb
+  language plpgsql
+  stable
+  security definer -- tells a caller why, which needs the account's state
+  set search_path = ''
+as $$
+declare
+  claims jsonb := private.claims();
+  account public.accounts;
+begin
+  if claims ->> 'sub' is null then
+    return '{"status":401,"code":"token_missing","detail":{}}';
+  end if;
+  if private.account_id() is not null then
+    return null;
+  end if;
+  select * into account from public.accounts where accounts.id = (claims ->> 'sub')::uuid;
+  if account.status = 'suspended' and coalesce(account.suspended_until > now(), true) then
+    return jsonb_build_object('status', 403, 'code', 'account_suspended', 'detail',
+      jsonb_build_object('reason', coalesce(account.status_reason, ''),
+                         'until', account.suspended_until));
+  elsif account.status = 'banned' then
+    return '{"status":403,"code":"account_banned","detail":{}}';
+  end if;
+  return '{"status":401,"code":"token_invalid","detail":{}}';
+end
+$$;
+comment on function private.caller_refusal is
+  'Why the caller may not act: status, code and detail of the contract; null when all is well.';
+
+create function private.require_account() returns uuid
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  account_id uuid := private.account_id();
+  refusal jsonb;
+begin
+  if account_id is null then
+    refusal := private.caller_refusal();
+    perform private.refuse(
+      (refusal ->> 'status')::integer, refusal ->> 'code', refusal -> 'detail');
+  end if;
+  return account_id;
+end
+$$;
+comment on function private.require_account is
+  'The calling account, or 401 token_missing / token_invalid, 403 account_suspended / account_banned.';
+
+create function private.require_identity() returns uuid
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  identity_id uuid := private.identity_id();
+begin
+  if identity_id is null then
+    perform private.require_account();
+    perform private.refuse(403, 'identity_not_usable');
+  end if;
+  return identity_id;
+end
+$$;
+comment on function private.require_identity is
+  'The identity that the caller acts as, or what require_account refuses, or 403 identity_not_usable.';
+
+create function private.expect_identity(identity_id uuid) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  perform private.require_account();
+  if expect_identity.identity_id is distinct from private.identity_id() then
+    perform private.refuse(409, 'identity_changed');
+  end if;
+end
+$$;
+comment on function private.expect_identity is
+  'The header X-Expect-Identity: 409 identity_changed unless that is the acting identity.';
+
+-- Rows of one's own ------------------------------------------------------------------------------
+
+alter table public.accounts enable row level security;
+alter table public.individual_profiles enable row level security;
+alter table public.identities enable row level security;
+revoke all on public.accounts, public.individual_profiles, public.identities
+  from anon, authenticated;
+grant select on public.accounts, public.individual_profiles, public.identities to authenticated;
+
+create policy "people see their own account" on public.accounts for select to authenticated
+  using (id = (select private.account_id()));
+create policy "people see their own profile" on public.individual_profiles
+  for select to authenticated
+  using (account_id = (select private.account_id()));
+create policy "people see their own identities" on public.identities for select to authenticated
+  using (account_id = (select private.account_id()));
+
+-- Born and gone with the Auth user ---------------------------------------------------------------
+
+create function private.add_individual(account_id uuid, full_name text) returns uuid
+  language plpgsql
+  security definer -- writes closed tables, for Auth's trigger and token hook
+  set search_path = ''
+as $$
+declare
+  identity_id uuid;
+begin
+  insert into public.individual_profiles (account_id, full_name)
+  values (add_individual.account_id, add_individual.full_name)
+  on conflict do nothing;
+
+  insert into public.identities (account_id, type, status, display_name)
+  values (add_individual.account_id, 'individual', 'active', coalesce(full_name, 'مستخدم'))
+  on conflict (account_id) where type = 'individual' do nothing;
+
+  select identities.id into identity_id from public.identities
+  where identities.account_id = add_individual.account_id and type = 'individual';
+  return identity_id;
+end
+$$;
+comment on function private.add_individual is
+  'The individual profile and identity of an account, made if there is none.';
+
+create function private.on_auth_user_created() returns trigger
+  language plpgsql
+  security definer -- Auth's role may not write here
+  set search_path = ''
+as $$
+declare
+  given_name text := new.raw_user_meta_data ->> 'full_name';
+begin
+  insert into public.accounts (id, email, phone)
+  values (new.id, lower(nullif(new.email, '')), '+' || nullif(new.phone, ''));
+  update public.accounts
+  set active_identity_id = private.add_individual(
+    new.id, case when private.is_name(given_name) then given_name end)
+  where accounts.id = new.id;
+  return new;
+end
+$$;
+comment on function private.on_auth_user_created is
+  'Account, profile and identity in the transaction that makes the user: all of them or none.';
+
+create function private.on_auth_user_changed() returns trigger
+  language plpgsql
+  security definer -- Auth's role may not write here
+  set search_path = ''
+as $$
+begin
+  update public.accounts
+  set email = lower(nullif(new.email, '')), phone = '+' || nullif(new.phone, ''),
+      email_proven = accounts.email_proven and accounts.email = lower(new.email)
+  where accounts.id = new.id and accounts.status <> 'deleted';
+  return new;
+end
+$$;
+comment on function private.on_auth_user_changed is 'Keeps email and phone as Auth has them.';
+
+create function private.on_auth_user_deleted() returns trigger
+  language plpgsql
+  security definer -- Auth's role may not write here
+  set search_path = ''
+as $$
+begin
+  perform private.forget_account(old.id);
+  return old;
+end
+$$;
+comment on function private.on_auth_user_deleted is
+  'A user deleted at Auth, by whatever way, leaves no personal data here.';
+
+create function private.forget_account(account_id uuid) returns void
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+as $$
+begin
+  update public.accounts
+  set email = null, phone = null, email_proven = false, status = 'deleted', status_reason = null,
+      suspended_until = null, delete_at = null, active_identity_id = null
+  where accounts.id = forget_account.account_id;
+  update public.individual_profiles set full_name = null, avatar_url = null
+  where individual_profiles.account_id = forget_account.account_id;
+  update public.identities
+  set status = 'closed', display_name = 'حساب محذوف', avatar_url = null, status_reason = null
+  where identities.account_id = forget_account.account_id;
+end
+$$;
+comment on function private.forget_account is
+  'Makes an account anonymous for good. Other areas follow by triggers on the closing of identities.';
+
+-- Tokens and sending: Auth's hooks ---------------------------------------------------------------
+
+create function private.custom_access_token(event jsonb) returns jsonb
+  language plpgsql
+  security definer -- runs as Auth's role, which may not read accounts
+  set search_path = ''
+as $$
+declare
+  account public.accounts;
+begin
+  select * into account from public.accounts
+  where accounts.id = (event ->> 'user_id')::uuid
+  for update;
+
+  if account.status is null or account.status = 'deleted' then
+    return '{"error":{"http_code":401,"message":"token_invalid"}}';
+  elsif account.status = 'banned' then
+    return '{"error":{"http_code":403,"message":"account_banned"}}';
+  elsif account.status = 'suspended' and coalesce(account.suspended_until > now(), true) then
+    return '{"error":{"http_code":403,"message":"account_suspended"}}';
+  end if;
+
+  -- Signing in takes back a requested deletion and ends a suspension that is over, and gives an
+  -- account whose acting identity was taken away its individual one.
+  if account.status <> 'active' or account.active_identity_id is null then
+    update public.accounts
+    set status = 'active', status_reason = null, suspended_until = null, delete_at = null,
+        active_identity_id = coalesce(
+          account.active_identity_id, private.usable_individual(account.id))
+    where accounts.id = account.id;
+  end if;
+  return jsonb_build_object('claims', event -> 'claims');
+end
+$$;
+comment on function private.custom_access_token is
+  'Auth asks it at every issue and refresh of a token: none for suspended, banned, deleted accounts.';
+
+create function private.usable_individual(account_id uuid) returns uuid
+  language sql
+  security definer -- repairs closed tables, for the token hook
+  set search_path = ''
+as $$
+  select identities.id from public.identities
+  where identities.id = (select private.add_individual(usable_individual.account_id, null))
+    and identities.status = 'active'
+$$;
+comment on function private.usable_individual is
+  'The individual identity, made if it is missing; null while an admin has suspended it.';
+
+create function private.refuse_sending(event jsonb) returns jsonb
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select '{"error":{"http_code":403,"message":"sending is off: codes come from the application"}}'::jsonb
+$$;
+comment on function private.refuse_sending is
+  'Auth''s send-SMS and send-email hooks: Auth itself never sends anything.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function
+  private.claims, private.session_id, private.account_id, private.identity_id,
+  private.caller_refusal, private.require_account, private.require_identity,
+  private.expect_identity
+  to anon, authenticated, backend;
+grant execute on function private.custom_access_token, private.refuse_sending
+  to supabase_auth_admin;

@@ -1,0 +1,397 @@
+-- Codes by SMS and mail, and registrations by phone, which are attempts until a code proves them.
+--
+-- Nothing here can be read back: a code is kept as an HMAC and a password sealed, both with keys
+-- that only the functions hold. Unknown identifiers get rows like known ones, so that no answer and
+-- no number of tries tells whether an account exists.
+
+create table private.registrations (
+  id uuid primary key,
+  phone text not null,
+  sealed_password text not null,
+  full_name text,
+  created_at timestamptz not null default now()
+);
+comment on table private.registrations is
+  'Attempts to register a phone; gone at verification or after an hour.';
+comment on column private.registrations.id is 'The attempt''s secret name (registrationId).';
+comment on column private.registrations.phone is 'As +965XXXXXXXX.';
+comment on column private.registrations.sealed_password is 'AES-GCM, with a key of the functions.';
+comment on column private.registrations.full_name is 'The name given, if any.';
+comment on column private.registrations.created_at is 'An attempt lives for an hour.';
+create index registrations_phone_idx on private.registrations (phone, created_at desc);
+create index registrations_created_at_idx on private.registrations (created_at);
+alter table private.registrations enable row level security;
+create policy "nobody but functions of their owner" on private.registrations using (false);
+
+create table private.codes (
+  id uuid primary key default gen_random_uuid(),
+  purpose text not null
+    constraint codes_purpose_is_known check (purpose in ('register', 'reset', 'delete')),
+  identifier text not null,
+  registration_id uuid references private.registrations (id) on delete cascade,
+  account_id uuid references public.accounts (id) on delete cascade,
+  hmac bytea not null,
+  tries integer not null default 0 constraint codes_five_tries check (tries between 0 and 5),
+  created_at timestamptz not null default now(),
+  used_at timestamptz,
+  replaced boolean not null default false
+);
+comment on table private.codes is 'One-time codes: five minutes, five tries, one use.';
+comment on column private.codes.id is 'Names it while it is being used.';
+comment on column private.codes.purpose is 'register, reset or delete; a code is for one of them.';
+comment on column private.codes.identifier is 'The phone or email it was sent to.';
+comment on column private.codes.registration_id is 'The attempt it belongs to (register).';
+comment on column private.codes.account_id is 'The account it is for; null where there is none.';
+comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier and code.';
+comment on column private.codes.tries is 'Wrong codes so far.';
+comment on column private.codes.created_at is 'When it was made; it lives for five minutes.';
+comment on column private.codes.used_at is 'When it was used.';
+comment on column private.codes.replaced is 'A newer code took its place.';
+create index codes_identifier_idx on private.codes (identifier, purpose, created_at desc);
+create index codes_registration_idx on private.codes (registration_id);
+create index codes_account_idx on private.codes (account_id);
+create index codes_created_at_idx on private.codes (created_at);
+alter table private.codes enable row level security;
+create policy "nobody but functions of their owner" on private.codes using (false);
+
+create function private.same_bytes(a bytea, b bytea) returns boolean
+  language sql
+  set search_path = ''
+as $$
+  -- Salted digests differ from the first byte on, so the time says nothing about a or b.
+  select sha256(a || salt) = sha256(b || salt)
+  from (select uuid_send(gen_random_uuid()) as salt) as once
+$$;
+comment on function private.same_bytes is 'Equality in constant time.';
+
+create function private.code_wait(purpose text, identifier text) returns integer
+  language sql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+  select greatest(0, ceil(45 - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
+  from private.codes
+  where codes.identifier = code_wait.identifier and codes.purpose = code_wait.purpose
+$$;
+comment on function private.code_wait is
+  'Seconds until a new code may be asked for: 45 after the last; 0 or null is now.';
+
+create function private.code_refusal(identifier text, address text) returns jsonb
+  language plpgsql
+  security definer -- counts in a closed table
+  set search_path = ''
+as $$
+declare
+  rate record;
+  counted record;
+begin
+  -- The service's own ceiling comes last, so that one noisy caller cannot use it up.
+  for rate in
+    select * from (values
+      ('code_address', address), ('code_identifier_hour', identifier),
+      ('code_identifier_day', identifier), ('code_service', 'all')
+    ) as rates (rule, subject)
+  loop
+    select * into counted from private.count_hit(rate.rule, rate.subject);
+    if counted.hit is null then
+      return jsonb_build_object(
+        'status', case rate.rule when 'code_service' then 503 else 429 end,
+        'code', case rate.rule when 'code_service' then 'service_unavailable' else 'rate_limited' end,
+        'rule', rate.rule,
+        'detail', jsonb_build_object('retryAfter', counted.reset));
+    end if;
+  end loop;
+  return null;
+end
+$$;
+comment on function private.code_refusal is
+  'Counts one code sent; the refusal when the phone or email, the address or the service is at its rate.';
+
+create function private.add_code(
+  purpose text, identifier text, hmac bytea, registration_id uuid, account_id uuid
+) returns void
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+begin
+  update private.codes set replaced = true
+  where codes.identifier = add_code.identifier and codes.purpose = add_code.purpose
+    and codes.registration_id is not distinct from add_code.registration_id
+    and not codes.replaced;
+  insert into private.codes (purpose, identifier, hmac, registration_id, account_id)
+  values (purpose, identifier, hmac, registration_id, account_id);
+end
+$$;
+comment on function private.add_code is 'A new code; the one before it for the same attempt dies.';
+
+create function private.register_phone(
+  phone text, registration_id uuid, sealed_password text, full_name text, hmac text, address text
+) returns jsonb
+  language plpgsql
+  security definer -- for guests: writes closed tables
+  set search_path = ''
+as $$
+declare
+  wait integer;
+  refusal jsonb;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('code ' || phone, 0));
+  if exists (select from public.accounts where accounts.phone = register_phone.phone) then
+    perform private.refuse(409, 'phone_taken', '{"fields":[{"path":"identifier","code":"phone_taken"}]}');
+  end if;
+  wait := private.code_wait('register', phone);
+  if wait > 0 then
+    return jsonb_build_object('error', jsonb_build_object(
+      'status', 429, 'code', 'otp_resend_too_soon', 'detail', jsonb_build_object('retryAfter', wait)));
+  end if;
+  refusal := private.code_refusal(phone, address);
+  if refusal is not null then
+    return jsonb_build_object('error', refusal);
+  end if;
+
+  insert into private.registrations (id, phone, sealed_password, full_name)
+  values (registration_id, phone, sealed_password, full_name);
+  perform private.add_code('register', phone, decode(hmac, 'hex'), registration_id, null);
+  return jsonb_build_object('send', true);
+end
+$$;
+comment on function private.register_phone is
+  'An attempt to register a phone and its code. Refusals that were counted come as {error}: '
+  'raising would take the count back.';
+
+create function private.request_code(
+  purpose text, identifier text, registration_id uuid, hmac text, address text
+) returns jsonb
+  language plpgsql
+  security definer -- for guests: reads accounts and writes closed tables
+  set search_path = ''
+as $$
+declare
+  wait integer;
+  refusal jsonb;
+  attempt uuid;
+  account uuid;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
+  wait := private.code_wait(purpose, identifier);
+  if wait > 0 then
+    return jsonb_build_object('error', jsonb_build_object(
+      'status', 429, 'code', 'otp_resend_too_soon', 'detail', jsonb_build_object('retryAfter', wait)));
+  end if;
+  refusal := private.code_refusal(identifier, address);
+  if refusal is not null then
+    return jsonb_build_object('error', refusal);
+  end if;
+
+  if purpose = 'register' then
+    select registrations.id into attempt from private.registrations
+    where registrations.phone = identifier
+      and registrations.created_at > now() - interval '1 hour'
+      and registrations.id = coalesce(request_code.registration_id, registrations.id)
+    order by registrations.created_at desc
+    limit 1;
+  else
+    select accounts.id into account from public.accounts
+    where (accounts.email = identifier or accounts.phone = identifier)
+      and accounts.status in ('active', 'deletion_requested');
+  end if;
+  perform private.add_code(purpose, identifier, decode(hmac, 'hex'), attempt, account);
+  return jsonb_build_object('send', coalesce(attempt, account) is not null);
+end
+$$;
+comment on function private.request_code is
+  'A new code for an attempt or an account. An unknown identifier gets one too, which is never sent.';
+
+create function private.verify_code(
+  purpose text, identifier text, hmac text, registration_id uuid default null
+) returns jsonb
+  language plpgsql
+  security definer -- for guests: reads and writes closed tables
+  set search_path = ''
+as $$
+declare
+  candidate private.codes;
+  guess bytea := decode(hmac, 'hex');
+  open_codes integer := 0;
+  locked boolean := false;
+  expired boolean := false;
+  counted record;
+  least_left integer := 5;
+  attempts integer;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
+  select * into counted from private.count_hit('code_wrong', purpose || ' ' || identifier);
+  if counted.hit is null then
+    return jsonb_build_object('error', jsonb_build_object(
+      'status', 429, 'code', 'otp_locked', 'detail', jsonb_build_object('retryAfter', counted.reset)));
+  end if;
+
+  for candidate in
+    select * from private.codes
+    where codes.identifier = verify_code.identifier and codes.purpose = verify_code.purpose
+      and not codes.replaced and codes.used_at is null
+      and codes.created_at > now() - interval '1 hour'
+      and (verify_code.registration_id is null
+        or codes.registration_id = verify_code.registration_id)
+    order by codes.created_at
+    for update
+  loop
+    if candidate.created_at <= now() - interval '5 minutes' then
+      expired := true;
+    elsif candidate.tries >= 5 then
+      locked := true;
+    elsif private.same_bytes(candidate.hmac, guess) then
+      update private.codes set used_at = now() where codes.id = candidate.id;
+      perform private.forget_hit('code_wrong', purpose || ' ' || identifier, counted.hit);
+      select count(*) into attempts from private.registrations
+      where registrations.phone = verify_code.identifier
+        and registrations.created_at > now() - interval '1 hour';
+      return jsonb_build_object(
+        'codeId', candidate.id,
+        'accountId', candidate.account_id,
+        'fullName', registrations.full_name,
+        'sealedPassword', case
+          when verify_code.registration_id is not null or attempts = 1
+          then registrations.sealed_password end)
+      from (select) as one
+      left join private.registrations on registrations.id = candidate.registration_id;
+    else
+      update private.codes set tries = codes.tries + 1 where codes.id = candidate.id;
+      open_codes := open_codes + 1;
+      least_left := least(least_left, 4 - candidate.tries);
+    end if;
+  end loop;
+
+  if open_codes = 0 and locked then
+    return jsonb_build_object('error', jsonb_build_object(
+      'status', 429, 'code', 'otp_locked', 'detail', jsonb_build_object(
+        'retryAfter', greatest(1, coalesce(private.code_wait(purpose, identifier), 0)))));
+  elsif open_codes = 0 and (expired or verify_code.registration_id is null) then
+    return '{"error":{"status":410,"code":"otp_expired","detail":{}}}';
+  end if;
+  return jsonb_build_object('error', jsonb_build_object(
+    'status', 422, 'code', 'otp_invalid', 'detail', jsonb_build_object(
+      'attemptsLeft', case when open_codes = 0 then 0 else least_left end,
+      'fields', '[{"path":"code","code":"otp_invalid"}]'::jsonb)));
+end
+$$;
+comment on function private.verify_code is
+  'Tries a code: the used code with what it was for, or {error}. A wrong one counts against every '
+  'open code that it was tried on, and against the identifier.';
+
+create function private.release_code(code_id uuid) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  update private.codes set used_at = null where codes.id = release_code.code_id
+$$;
+comment on function private.release_code is
+  'Gives a code back whose use failed for a reason that was not the caller''s.';
+
+create function private.finish_reset(account_id uuid, identifier text) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  update public.accounts set email_proven = true
+  where accounts.id = finish_reset.account_id and accounts.email = finish_reset.identifier
+$$;
+comment on function private.finish_reset is 'After a reset by email that email is proven.';
+
+create function private.end_registrations() returns trigger
+  language plpgsql
+  security definer -- writes closed tables, for whoever makes an account
+  set search_path = ''
+as $$
+begin
+  delete from private.registrations where registrations.phone = new.phone;
+  update private.codes set replaced = true
+  where codes.identifier in (new.phone, new.email) and codes.used_at is null;
+  return new;
+end
+$$;
+comment on function private.end_registrations is
+  'When an account takes a phone or email, every open attempt and code on it dies.';
+
+create trigger accounts_end_registrations
+  after insert or update of phone, email on public.accounts
+  for each row execute function private.end_registrations();
+
+-- Login ------------------------------------------------------------------------------------------
+
+create function private.enter_login(identifier text, address text) returns jsonb
+  language plpgsql
+  security definer -- for guests: reads accounts and counts
+  set search_path = ''
+as $$
+declare
+  by_address record;
+  by_identifier record;
+begin
+  select * into by_address from private.count_hit('login_address', address);
+  select * into by_identifier
+  from private.count_hit('login_identifier', address || ' ' || identifier);
+  if by_address.hit is null or by_identifier.hit is null then
+    perform private.forget_hit('login_address', address, by_address.hit);
+    return jsonb_build_object('error', jsonb_build_object(
+      'status', 429, 'code', 'rate_limited', 'detail', jsonb_build_object(
+        'retryAfter', greatest(
+          case when by_address.hit is null then by_address.reset end,
+          case when by_identifier.hit is null then by_identifier.reset end))));
+  end if;
+
+  return jsonb_build_object(
+    'known', exists (
+      select from public.accounts where accounts.email = identifier or accounts.phone = identifier),
+    'attempts', (
+      select coalesce(jsonb_agg(latest.sealed_password), '[]')
+      from (
+        select registrations.sealed_password from private.registrations
+        where registrations.phone = identifier
+          and registrations.created_at > now() - interval '1 hour'
+        order by registrations.created_at desc
+        limit 10
+      ) as latest),
+    'hits', jsonb_build_array(by_address.hit, by_identifier.hit));
+end
+$$;
+comment on function private.enter_login is
+  'Counts a sign-in as a failure until finish_login takes it back; tells the facade whether there is '
+  'an account to try, and the sealed passwords of open attempts on that phone.';
+
+create function private.finish_login(identifier text, address text, hits jsonb) returns void
+  language plpgsql
+  security definer -- counts in a closed table
+  set search_path = ''
+as $$
+begin
+  perform private.forget_hit('login_address', address, (hits ->> 0)::timestamptz);
+  perform private.forget_hit(
+    'login_identifier', address || ' ' || identifier, (hits ->> 1)::timestamptz);
+end
+$$;
+comment on function private.finish_login is 'A sign-in that succeeded is free.';
+
+create function private.sweep_codes() returns bigint
+  language sql
+  security definer -- deletes from closed tables
+  set search_path = ''
+as $$
+  with old_attempts as (
+    delete from private.registrations where registrations.created_at < now() - interval '1 hour'
+    returning 1
+  ), old_codes as (
+    delete from private.codes where codes.created_at < now() - interval '1 day' returning 1
+  )
+  select (select count(*) from old_attempts) + (select count(*) from old_codes)
+$$;
+comment on function private.sweep_codes is 'Job: forgets old attempts and codes.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function
+  private.register_phone, private.request_code, private.verify_code, private.release_code,
+  private.finish_reset, private.enter_login, private.finish_login, private.sweep_codes
+  to backend;

@@ -1,0 +1,72 @@
+-- Organisations: what a company (developer or firm) or an office (brokerage) says of itself.
+
+create table public.organisations (
+  identity_id uuid primary key references public.identities (id) on delete cascade,
+  name_ar text not null
+    constraint organisations_name_ar_is_a_name check (private.is_name(name_ar)),
+  name_en text constraint organisations_name_en_is_a_name check (private.is_name(name_en)),
+  slug text not null constraint organisations_slug_key unique,
+  licence_no text not null constraint organisations_licence_no_form check (
+    licence_no ~ '^[0-9A-Z/-]{3,40}$'
+  ),
+  licence_expires_on date not null,
+  logo_url text,
+  cover_url text,
+  about_ar text constraint organisations_about_length check (char_length(about_ar) <= 4000),
+  phone text constraint organisations_phone_form check (phone ~ '^\+965[0-9]{8}$'),
+  whatsapp text constraint organisations_whatsapp_form check (whatsapp ~ '^\+965[0-9]{8}$'),
+  email text constraint organisations_email_length check (char_length(email) <= 254),
+  website text constraint organisations_website_form check (website ~ '^https://[^[:space:]]{3,300}$'),
+  governorate_id text references public.governorates (id),
+  area_id text,
+  address_ar text constraint organisations_address_length check (char_length(address_ar) <= 300),
+  working_hours text
+    constraint organisations_working_hours_length check (char_length(working_hours) <= 300),
+  verified boolean not null default false,
+  rating_avg numeric(3, 2),
+  rating_count integer not null default 0,
+  active_listings_count integer not null default 0,
+  median_response_minutes integer,
+  created_at timestamptz not null default now(),
+  constraint organisations_area_is_of_governorate
+    foreign key (governorate_id, area_id) references public.areas (governorate_id, id)
+);
+comment on table public.organisations is 'The public page of a company or office identity.';
+comment on column public.organisations.identity_id is 'Whose page.';
+comment on column public.organisations.name_ar is 'Name in Arabic.';
+comment on column public.organisations.name_en is 'Name in English.';
+comment on column public.organisations.slug is 'For addresses of pages; made by the database.';
+comment on column public.organisations.licence_no is 'Commercial licence; one organisation each.';
+comment on column public.organisations.licence_expires_on is 'Last day on which it is good (Asia/Kuwait).';
+comment on column public.organisations.logo_url is 'Public address of the logo.';
+comment on column public.organisations.cover_url is 'Public address of the cover picture.';
+comment on column public.organisations.about_ar is 'About, in Arabic, at most 4000 characters.';
+comment on column public.organisations.phone is 'Business phone, public.';
+comment on column public.organisations.whatsapp is 'Business WhatsApp, public.';
+comment on column public.organisations.email is 'Business email, public.';
+comment on column public.organisations.website is 'https address.';
+comment on column public.organisations.governorate_id is 'Where: slug of a governorate.';
+comment on column public.organisations.area_id is 'Where: slug of an area of that governorate.';
+comment on column public.organisations.address_ar is 'Street and building.';
+comment on column public.organisations.working_hours is 'As the organisation writes them.';
+comment on column public.organisations.verified is 'An admin has seen the licence.';
+comment on column public.organisations.rating_avg is 'Average of reviews, 1 to 5.';
+comment on column public.organisations.rating_count is 'How many reviews.';
+comment on column public.organisations.active_listings_count is 'Listings that strangers see now.';
+comment on column public.organisations.median_response_minutes is 'Measured from chat, minutes.';
+comment on column public.organisations.created_at is 'Member since.';
+create unique index organisations_licence_no_key on public.organisations (upper(licence_no));
+create index organisations_verified_idx
+  on public.organisations (rating_avg desc nulls last, identity_id) where verified;
+
+create index organisations_place_idx on public.organisations (governorate_id, area_id);
+
+alter table public.organisations enable row level security;
+revoke all on public.organisations from anon, authenticated;
+grant select on public.organisations to authenticated;
+create policy "people see the organisations of their own identities" on public.organisations
+  for select to authenticated
+  using (identity_id in (
+    select identities.id from public.identities
+    where identities.account_id = (select private.account_id())
+  ));

@@ -1,0 +1,12 @@
+-- What is ours on Supabase's own tables. A script that may run twice.
+
+-- The trigger functions run with their owner's rights and take nothing from the caller.
+create or replace trigger on_auth_user_created
+  after insert on auth.users
+  for each row execute function private.on_auth_user_created();
+create or replace trigger on_auth_user_changed
+  after update of email, phone on auth.users
+  for each row execute function private.on_auth_user_changed();
+create or replace trigger on_auth_user_deleted
+  after delete on auth.users
+  for each row execute function private.on_auth_user_deleted();

@@ -1,0 +1,24 @@
+-- Roles of our own. A script that may run twice: roles belong to the cluster, not to a database.
+--
+-- facade   the login of the edge functions. It owns nothing and inherits nothing; every message
+--          first becomes anon, authenticated or backend.
+-- backend  what the facade may do for nobody in particular: registration, codes, jobs. It has no
+--          BYPASSRLS and executes the functions that are granted to it by name, nothing else.
+
+do $$
+begin
+  if not exists (select from pg_roles where rolname = 'backend') then
+    create role backend nologin noinherit;
+  end if;
+  if not exists (select from pg_roles where rolname = 'facade') then
+    create role facade login noinherit;
+  end if;
+end
+$$;
+
+grant anon, authenticated, backend to facade;
+
+alter role facade set statement_timeout = '5s';
+alter role facade set lock_timeout = '4s';
+alter role facade set idle_in_transaction_session_timeout = '10s';
+alter role facade set jit = off;
