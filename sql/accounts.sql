@@ -258,7 +258,7 @@ begin
 
   insert into public.identities (account_id, type, status, display_name)
   values (add_individual.account_id, 'individual', 'active', coalesce(full_name, 'مستخدم'))
-  on conflict (account_id) where type = 'individual' do nothing;
+  on conflict do nothing;
 
   select identities.id into identity_id from public.identities
   where identities.account_id = add_individual.account_id and type = 'individual';

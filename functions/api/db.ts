@@ -1,0 +1,168 @@
+/**
+ * The one door to Postgres: a request becomes one call of one SQL function, sent with role and
+ * claims as one simple-protocol message. One round trip, and good through a transaction pooler.
+ *
+ * What callers send enters the text as hex only, so nothing of it can be read as SQL.
+ */
+import type { Context } from 'hono'
+import pg from 'pg'
+import type { Database } from '../database.types.ts'
+import { env } from './env.ts'
+import type { Env } from './http.ts'
+import { Refusal } from './problem.ts'
+import { backendSignatures, signatures } from './signatures.ts'
+import type { Caller } from './tokens.ts'
+
+type Functions = Database['api']['Functions']
+type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S
+type CamelKeys<T> = { [K in keyof T as K extends string ? Camel<K> : K]: T[K] | undefined }
+
+/** The arguments of an `api` function, by the camelCase of their names. */
+export type Args<Name extends keyof Functions> = Functions[Name]['Args'] extends infer A
+  ? [A] extends [never] ? Record<string, never>
+  : string extends keyof A ? Record<string, never>
+  : CamelKeys<A>
+  : never
+
+type Options = {
+  /** A rate counted before the call, in a transaction of its own, so that it counts when it fails. */
+  rate?: string
+  /** Takes the header Idempotency-Key: the same key and body give the first answer again. */
+  idempotent?: boolean
+}
+
+const pool = new pg.Pool({
+  connectionString: env.databaseUrl,
+  max: env.databasePool,
+  connectionTimeoutMillis: 3000,
+  idleTimeoutMillis: 60_000,
+  keepAlive: true,
+  // Values stay text from Postgres to the client: a Date would lose microseconds.
+  types: { getTypeParser: () => (value: string) => value },
+})
+// A connection that breaks while idle is simply replaced.
+pool.on('error', () => {})
+
+const utf8 = new TextEncoder()
+const hexOf = (bytes: Uint8Array) => {
+  let text = ''
+  for (const byte of bytes) text += (byte < 16 ? '0' : '') + byte.toString(16)
+  return text
+}
+
+/** A value as SQL: hex of its JSON, given its type in Postgres. */
+function literal(value: unknown, type: string): string {
+  const json = `convert_from(decode('${hexOf(utf8.encode(JSON.stringify(value)))}','hex'),'UTF8')::jsonb`
+  if (type === 'jsonb' || type === 'json') return type === 'json' ? `(${json})::json` : json
+  if (type.endsWith('[]')) return `array(select jsonb_array_elements_text(${json}))::${type}`
+  return `(${json}#>>'{}')::${type}`
+}
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+type Signatures = Record<string, Record<string, string>>
+
+function invocation(schema: 'api' | 'private', name: string, args: Record<string, unknown>) {
+  const types = ((schema === 'api' ? signatures : backendSignatures) as Signatures)[name]
+  const list = Object.entries(args).flatMap(([key, value]) => {
+    if (value === undefined) return []
+    const parameter = snake(key)
+    if (!Object.hasOwn(types, parameter)) throw new Error(`${name} has no parameter ${parameter}`)
+    return `${parameter} => ${literal(value, types[parameter])}`
+  })
+  return `${schema}.${name}(${list.join(', ')})`
+}
+
+function become(role: Caller['role'] | 'backend', claims = '') {
+  return `select set_config('role','${role}',true),` +
+    `set_config('request.jwt.claims',convert_from(decode('${claims}','hex'),'UTF8'),true);`
+}
+
+/** Sends one message. Whatever happens, nothing of it stays on the pooled connection. */
+async function message(text: string): Promise<Record<string, string | null>[]> {
+  const client = await pool.connect().catch((error: Error) => {
+    throw Object.assign(new Error(error.message), { code: 'POOL' })
+  })
+  let timer: number | undefined
+  let broken = true
+  try {
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Refusal('timeout')), 9000)
+    })
+    const results = await Promise.race([client.query(text), late])
+    broken = false
+    return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows[0])
+  } catch (error) {
+    // An error in an implicit transaction leaves the connection clean; anything else drops it.
+    broken = !(error instanceof pg.DatabaseError && client.getTransactionStatus() === 'I')
+    throw error
+  } finally {
+    clearTimeout(timer)
+    client.release(broken)
+  }
+}
+
+/**
+ * Calls an `api` function as the caller and gives its JSON as text.
+ * Refusals are thrown as Postgres raised them; see problem.ts.
+ */
+export async function call<Name extends keyof Functions & string>(
+  c: Context<Env>,
+  name: Name,
+  args: Args<Name>,
+  options: Options = {},
+): Promise<string> {
+  const { role, claims } = c.var.caller
+  const result = `(select to_json(result) from ${invocation('api', name, args)} as result)`
+  const answered = options.idempotent && c.var.idempotencyKey ? once(c, name, args, result) : result
+  const text = [
+    ...(options.rate ? [entrance(options.rate, claims)] : []),
+    become(role, claims),
+    ...(options.rate ? ['select private.entered() as rate;'] : []),
+    ...(c.var.expectIdentity
+      ? [`select private.expect_identity(${literal(c.var.expectIdentity, 'uuid')});`]
+      : []),
+    `select ${answered}::text as answer` +
+    (role === 'authenticated' ? ',private.account_id() is null as ignored' : ''),
+  ].join('')
+
+  const rows = await message(text)
+  rateHeaders(c, rows.find((row) => row && 'rate' in row)?.rate)
+  const { answer, ignored } = rows.at(-1)!
+  if (ignored === 't') c.header('X-Auth-Ignored', '1')
+  return answer ?? 'null'
+}
+
+// coalesce evaluates the call only when no answer was kept for the key.
+function once(c: Context<Env>, name: string, args: object, result: string) {
+  const key = literal(c.var.idempotencyKey, 'text')
+  const request = literal({ name, args }, 'jsonb')
+  return `coalesce(private.kept_answer(${key},${request}),private.keep_answer(${key},${result}))`
+}
+
+// The role that counts is backend; the transaction ends before the call begins.
+const entrance = (rule: string, claims?: string) =>
+  `begin;${become('backend', claims)}select private.enter(${literal(rule, 'text')});commit;`
+
+export function rateHeaders(c: Context<Env>, rate?: string | null) {
+  const [limit, remaining, reset] = (rate ?? '').split(',')
+  if (!reset || Number(limit) >= 1_000_000) return
+  c.header('RateLimit-Limit', limit)
+  c.header('RateLimit-Remaining', remaining)
+  c.header('RateLimit-Reset', reset)
+}
+
+/** Calls one of the functions that role `backend` may execute, for nobody in particular. */
+export async function backend<T>(
+  name: keyof typeof backendSignatures,
+  args: Record<string, unknown>,
+): Promise<T> {
+  const rows = await message(
+    become('backend') +
+      `select (select to_json(result) from ${invocation('private', name, args)} as result)::text as answer`,
+  )
+  return JSON.parse(rows.at(-1)!.answer ?? 'null')
+}
+
+/** Whether the database answers: for /health. */
+export const databaseAnswers = () => message('select 1').then(() => true, () => false)

@@ -1,0 +1,70 @@
+/** The settings of the functions, read once. A missing one is named at start, never its value. */
+
+const text = (name: string, fallback?: string): string => {
+  const value = Deno.env.get(name) || fallback
+  if (value === undefined) throw new Error(`The setting ${name} is missing: see README, Deploy.`)
+  return value
+}
+
+const count = (name: string, fallback: number): number => {
+  const value = Number(text(name, String(fallback)))
+  if (!Number.isInteger(value) || value < 0) {
+    throw new Error(`The setting ${name} must be a whole number, 0 or more.`)
+  }
+  return value
+}
+
+/** A key of 32 bytes in base64; anything else would quietly weaken what it protects. */
+const key = (name: string): Uint8Array<ArrayBuffer> => {
+  let bytes: Uint8Array<ArrayBuffer> | undefined
+  try {
+    bytes = Uint8Array.from(atob(text(name)), (c) => c.charCodeAt(0))
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error
+  }
+  if (bytes?.length !== 32) throw new Error(`The setting ${name} must be 32 bytes in base64.`)
+  return bytes
+}
+
+/** Supabase gives its keys as JSON by name; the first one serves. */
+const firstKey = (name: string): string => {
+  let value: unknown
+  try {
+    value = Object.values(JSON.parse(text(name)))[0]
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  if (typeof value !== 'string' || !value) {
+    throw new Error(`The setting ${name} must be a JSON object of keys by name.`)
+  }
+  return value
+}
+
+const supabaseUrl = text('SUPABASE_URL').replace(/\/$/, '')
+
+export const env = {
+  supabaseUrl,
+  /** `iss` of access tokens; another one where Auth is reached by a custom domain. */
+  issuer: text('AUTH_ISSUER', `${supabaseUrl}/auth/v1`),
+  secretKey: firstKey('SUPABASE_SECRET_KEYS'),
+  publishableKey: firstKey('SUPABASE_PUBLISHABLE_KEYS'),
+  /** Role `facade`, through the transaction pooler on hosted projects. */
+  databaseUrl: text('FACADE_DB_URL'),
+  databasePool: count('FACADE_DB_POOL', 10),
+  /** HMAC key of one-time codes. */
+  codeSecret: key('CODE_SECRET'),
+  /** AES-GCM key of sealed passwords. */
+  sealKey: key('SEAL_KEY'),
+  /** production switches every fall-back for development off. */
+  production: text('ENVIRONMENT', 'production') === 'production',
+  /** Which entry of X-Forwarded-For, counted from the right, is the client. */
+  clientIpHops: count('CLIENT_IP_HOPS', 1),
+  /** Reads a minute for one account or address in this worker; 0 is no limit. */
+  readRate: count('READ_RATE', 240),
+  /** Hosted functions turn HTML into text, so pages are served elsewhere only. */
+  htmlPages: text('HTML_PAGES', 'false') === 'true',
+  /** Origins of web apps that may call, exact, with commas between. */
+  corsOrigins: text('CORS_ORIGINS', '').split(',').filter(Boolean),
+  /** Where the local stack shows what was sent. */
+  inboxUrl: Deno.env.get('INBOX_URL'),
+}

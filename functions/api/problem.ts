@@ -1,0 +1,144 @@
+/** One shape for every failure, and the one place where failures get it. */
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { type ErrorCode, errors, fieldTexts, isErrorCode } from './errors.ts'
+import type { Env } from './http.ts'
+
+export type Field = { path: string; code: string }
+export type Detail = Record<string, unknown> & { fields?: Field[]; retryAfter?: number }
+
+/** A refusal of the contract, thrown where the facade itself decides. */
+export class Refusal extends Error {
+  readonly code: ErrorCode
+  readonly detail: Detail
+  constructor(code: ErrorCode, detail: Detail = {}) {
+    super(code)
+    this.code = code
+    this.detail = detail
+  }
+}
+
+/** What a backend function answers instead of raising, so that what it counted stays counted. */
+export type Returned = { error?: { code: string; detail: Detail } }
+
+export function refuseReturned(answer: Returned) {
+  if (answer.error) throw new Refusal(answer.error.code as ErrorCode, answer.error.detail)
+}
+
+export const Problem = z
+  .object({
+    error: z.looseObject({
+      code: z.string().openapi({ example: 'property_not_found' }),
+      message: z.string().openapi({ description: 'Arabic, or English with Accept-Language: en.' }),
+      messageEn: z.string(),
+      fields: z
+        .array(z.object({ path: z.string(), code: z.string(), message: z.string() }))
+        .optional(),
+      retryAfter: z.int().optional().openapi({ description: 'Seconds, also in Retry-After.' }),
+      requestId: z.string(),
+    }),
+  })
+  .openapi('Problem')
+
+/** The contract's answer to a failure; extra facts of a code stand beside its text. */
+export function problem(c: Context<Env>, code: ErrorCode, detail: Detail = {}) {
+  const [status, ar, en] = errors[code]
+  const english = prefersEnglish(c.req.header('accept-language'))
+  const { fields, ...facts } = detail
+  const fill = (text: string) =>
+    text.replace(/\{(\w+)\}/g, (_, name) => {
+      const given = name === 'seconds' ? detail.retryAfter : facts[name]
+      return name === 'requestId' ? c.var.requestId : String(given ?? '')
+    })
+  if (detail.retryAfter !== undefined) c.header('Retry-After', String(detail.retryAfter))
+  else if (status === 429 || status === 503) c.header('Retry-After', '2')
+  c.header('Cache-Control', 'no-store')
+  c.set('errorCode', code)
+  const error = {
+    code,
+    message: fill(english ? en : ar),
+    messageEn: fill(en),
+    ...facts,
+    ...(fields && { fields: fields.map((field) => ({ ...field, message: say(field, english) })) }),
+    requestId: c.var.requestId,
+  }
+  return c.json({ error }, status as ContentfulStatusCode)
+}
+
+function say({ code }: Field, english: boolean) {
+  const known = code as keyof typeof fieldTexts
+  const [ar, en] = isErrorCode(code)
+    ? errors[code].slice(1) as unknown as [string, string]
+    : Object.hasOwn(fieldTexts, code)
+    ? fieldTexts[known]
+    : fieldTexts.invalid
+  return english ? en : ar
+}
+
+const prefersEnglish = (header = '') => /^\s*en\b/i.test(header)
+
+/** Turns what a schema finds into the contract's 422: a code of the table wins over the general one. */
+export function invalid(c: Context<Env>, error: z.ZodError) {
+  const fields = error.issues.flatMap(fieldsOf)
+  const special = fields.find(({ code }) => isErrorCode(code))
+  return problem(c, special ? special.code as ErrorCode : 'validation_failed', { fields })
+}
+
+type Issue = z.core.$ZodIssue
+
+function fieldsOf(issue: Issue): Field[] {
+  const path = issue.path.map(String).join('.')
+  if (isErrorCode(issue.message)) return [{ path, code: issue.message }]
+  if (issue.code === 'unrecognized_keys') {
+    const code = isErrorCode(issue.message) ? issue.message : 'unknown'
+    return issue.keys.map((key) => ({ path: path ? `${path}.${key}` : key, code }))
+  }
+  return [{ path, code: fieldCode(issue) }]
+}
+
+function fieldCode(issue: Issue): keyof typeof fieldTexts {
+  if (issue.code === 'too_small' || issue.code === 'too_big') return issue.code
+  if (issue.code === 'invalid_type' && issue.input === undefined) return 'required'
+  return 'invalid'
+}
+
+type DatabaseError = { code?: string; message: string; detail?: string }
+
+/** SQLSTATEs that say what the caller did; everything else is ours and keeps its details to the log. */
+const states: Record<string, ErrorCode> = {
+  '23502': 'validation_failed', // not_null_violation
+  '23514': 'validation_failed', // check_violation
+  '23503': 'not_found', // foreign_key_violation
+  '40001': 'service_unavailable', // serialization_failure
+  '40P01': 'service_unavailable', // deadlock_detected
+  '53300': 'service_unavailable', // too_many_connections
+  '55P03': 'service_unavailable', // lock_not_available
+  '57014': 'service_unavailable', // query_canceled: the statement's time limit
+  '57P01': 'service_unavailable', // admin_shutdown
+  '57P02': 'service_unavailable', // crash_shutdown
+  '57P03': 'service_unavailable', // cannot_connect_now
+}
+
+/** Any thrown thing as the contract's answer. What nobody foresaw is logged whole and shown as 500. */
+export function onError(thrown: Error, c: Context<Env>) {
+  if (thrown instanceof Refusal) return problem(c, thrown.code, thrown.detail)
+  if (thrown instanceof HTTPException) return problem(c, 'body_not_json')
+  const { code: state = '', message, detail } = thrown as DatabaseError
+  if (/^PT[45]\d\d$/.test(state) && isErrorCode(message)) {
+    return problem(c, message, JSON.parse(detail || '{}'))
+  }
+  if (state === '42501') {
+    return problem(c, c.var.caller.role === 'anon' ? 'token_missing' : 'admin_only')
+  }
+  const known = states[state] ?? (/^(08|22)/.test(state) || isConnectionError(state)
+    ? state.startsWith('22') ? 'validation_failed' : 'service_unavailable'
+    : undefined)
+  if (!known || known === 'service_unavailable') c.set('cause', `${state} ${thrown.message}`.trim())
+  if (!known) console.error(JSON.stringify({ requestId: c.var.requestId, stack: thrown.stack }))
+  return problem(c, known ?? 'internal')
+}
+
+const isConnectionError = (code: string) =>
+  ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'POOL'].includes(code)
