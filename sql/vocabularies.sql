@@ -39,8 +39,9 @@ create table public.areas (
   name_ar text not null,
   name_en text not null,
   alias_ar text,
-  lat double precision not null,
-  lng double precision not null,
+  lat double precision,
+  lng double precision,
+  constraint areas_centroid_is_whole check (num_nulls(lat, lng) in (0, 2)),
   approximate boolean not null,
   position integer not null,
   constraint areas_governorate_key unique (governorate_id, id)
@@ -51,8 +52,8 @@ comment on column public.areas.governorate_id is 'The governorate it belongs to.
 comment on column public.areas.name_ar is 'Name in Arabic.';
 comment on column public.areas.name_en is 'Name in English.';
 comment on column public.areas.alias_ar is 'Another Arabic name that people search for.';
-comment on column public.areas.lat is 'Centroid, degrees north.';
-comment on column public.areas.lng is 'Centroid, degrees east.';
+comment on column public.areas.lat is 'Centroid, degrees north; null where none is known.';
+comment on column public.areas.lng is 'Centroid, degrees east; null where none is known.';
 comment on column public.areas.approximate is 'The centroid is a fall-back for the map, not sourced.';
 comment on column public.areas.position is 'Order in which to show it.';
 

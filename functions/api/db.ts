@@ -52,7 +52,9 @@ const hexOf = (bytes: Uint8Array) => {
 
 /** A value as SQL: hex of its JSON, given its type in Postgres. */
 function literal(value: unknown, type: string): string {
-  const json = `convert_from(decode('${hexOf(utf8.encode(JSON.stringify(value)))}','hex'),'UTF8')::jsonb`
+  const json = `convert_from(decode('${
+    hexOf(utf8.encode(JSON.stringify(value)))
+  }','hex'),'UTF8')::jsonb`
   if (type === 'jsonb' || type === 'json') return type === 'json' ? `(${json})::json` : json
   if (type.endsWith('[]')) return `array(select jsonb_array_elements_text(${json}))::${type}`
   return `(${json}#>>'{}')::${type}`
@@ -68,7 +70,7 @@ function invocation(schema: 'api' | 'private', name: string, args: Record<string
     if (value === undefined) return []
     const parameter = snake(key)
     if (!Object.hasOwn(types, parameter)) throw new Error(`${name} has no parameter ${parameter}`)
-    return `${parameter} => ${literal(value, types[parameter])}`
+    return `${parameter} => ${literal(value, types[parameter].replace('?', ''))}`
   })
   return `${schema}.${name}(${list.join(', ')})`
 }
@@ -83,7 +85,7 @@ async function message(text: string): Promise<Record<string, string | null>[]> {
   const client = await pool.connect().catch((error: Error) => {
     throw Object.assign(new Error(error.message), { code: 'POOL' })
   })
-  let timer: number | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
   let broken = true
   try {
     const late = new Promise<never>((_, reject) => {
@@ -159,7 +161,9 @@ export async function backend<T>(
 ): Promise<T> {
   const rows = await message(
     become('backend') +
-      `select (select to_json(result) from ${invocation('private', name, args)} as result)::text as answer`,
+      `select (select to_json(result) from ${
+        invocation('private', name, args)
+      } as result)::text as answer`,
   )
   return JSON.parse(rows.at(-1)!.answer ?? 'null')
 }

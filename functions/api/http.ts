@@ -57,7 +57,7 @@ const withoutBody: MiddlewareHandler<Env> = async (c, next) => {
 }
 
 /** For routes that need a token. Spread it into the route. */
-export const mine = { security: [{ bearer: [] }], middleware: [signedIn] as const }
+export const mine = { security: [{ bearer: [] }], middleware: signedIn }
 
 export const json = <T extends z.ZodType>(schema: T, description: string) => ({
   description,

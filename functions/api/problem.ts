@@ -64,7 +64,9 @@ export function problem(c: Context<Env>, code: ErrorCode, detail: Detail = {}) {
     ...(fields && { fields: fields.map((field) => ({ ...field, message: say(field, english) })) }),
     requestId: c.var.requestId,
   }
-  return c.json({ error }, status as ContentfulStatusCode)
+  return c.json({ error }, status as ContentfulStatusCode, {
+    'Content-Type': 'application/json; charset=UTF-8',
+  })
 }
 
 function say({ code }: Field, english: boolean) {
@@ -132,9 +134,10 @@ export function onError(thrown: Error, c: Context<Env>) {
   if (state === '42501') {
     return problem(c, c.var.caller.role === 'anon' ? 'token_missing' : 'admin_only')
   }
-  const known = states[state] ?? (/^(08|22)/.test(state) || isConnectionError(state)
-    ? state.startsWith('22') ? 'validation_failed' : 'service_unavailable'
-    : undefined)
+  const known = states[state] ??
+    (/^(08|22)/.test(state) || isConnectionError(state)
+      ? state.startsWith('22') ? 'validation_failed' : 'service_unavailable'
+      : undefined)
   if (!known || known === 'service_unavailable') c.set('cause', `${state} ${thrown.message}`.trim())
   if (!known) console.error(JSON.stringify({ requestId: c.var.requestId, stack: thrown.stack }))
   return problem(c, known ?? 'internal')

@@ -67,7 +67,9 @@ async function verify(token: string): Promise<JWTPayload> {
 }
 
 function accepted(payload: JWTPayload): boolean {
-  const { sub, session_id, role, exp = 0, iat = 0 } = payload as Record<string, unknown> & JWTPayload
+  const { sub, session_id, role, exp = 0, iat = 0 } = payload as
+    & Record<string, unknown>
+    & JWTPayload
   return role === 'authenticated' && uuid.test(String(sub)) && typeof sub === 'string' &&
     typeof session_id === 'string' && uuid.test(session_id) &&
     iat <= Date.now() / 1000 + 60 && exp - iat <= longestLife
@@ -78,7 +80,8 @@ function accepted(payload: JWTPayload): boolean {
 const remembered = new Map<string, { caller: Caller; until: number }>()
 const capacity = 20_000
 
-const hex = (bytes: Uint8Array) => Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('')
+const hex = (bytes: Uint8Array) =>
+  Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('')
 const utf8 = new TextEncoder()
 
 /** Reads the Authorization header. Never throws: a token that is no good says why in `ignored`. */

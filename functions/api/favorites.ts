@@ -1,0 +1,61 @@
+/** Favorites: the properties that the acting identity has saved. Rules: sql/favorites.sql. */
+import { z } from '@hono/zod-openapi'
+import { call } from './db.ts'
+import { area, json, mine, problems, route, send } from './http.ts'
+
+const OneProperty = z.strictObject({ propertyId: z.uuid() })
+
+const tags = ['favorites']
+
+const toggle = route({
+  ...mine,
+  tags,
+  operationId: 'toggle_favorite',
+  method: 'post',
+  path: '/{propertyId}',
+  summary: 'Save a property, or forget it when it is saved',
+  request: { params: OneProperty },
+  responses: {
+    200: json(
+      z.object({ propertyId: z.uuid(), isFavorite: z.boolean() }).openapi('FavoriteState'),
+      'What holds now.',
+    ),
+    ...problems(401, 403, 404),
+  },
+})
+
+const ids = route({
+  ...mine,
+  tags,
+  operationId: 'list_favorite_ids',
+  method: 'get',
+  path: '/ids',
+  summary: 'The ids of everything I saved',
+  responses: {
+    200: json(z.object({ ids: z.array(z.uuid()) }).openapi('FavoriteIds'), 'Newest first.'),
+    ...problems(401, 403),
+  },
+})
+
+const check = route({
+  ...mine,
+  tags,
+  operationId: 'check_favorite',
+  method: 'get',
+  path: '/check/{propertyId}',
+  summary: 'Whether I saved a property',
+  request: { params: OneProperty },
+  responses: {
+    200: json(z.boolean(), 'false also for a property that does not exist.'),
+    ...problems(401, 403),
+  },
+})
+
+export const favorites = area()
+  .openapi(ids, async (c) => send(c, await call(c, 'list_favorite_ids', {})))
+  .openapi(check, async (c) => send(c, await call(c, 'check_favorite', c.req.valid('param'))))
+  .openapi(
+    toggle,
+    async (c) =>
+      send(c, await call(c, 'toggle_favorite', c.req.valid('param'), { rate: 'favorites' })),
+  )

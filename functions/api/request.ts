@@ -1,0 +1,183 @@
+/** What happens to every request before its route: id, log line, size, headers, caller. */
+import type { MiddlewareHandler } from 'hono'
+import { routePath } from 'hono/route'
+import { env } from './env.ts'
+import type { Env } from './http.ts'
+import { problem, Refusal } from './problem.ts'
+import { callerOf } from './tokens.ts'
+
+export const apiVersion = '2026-11-01'
+export const bodyLimit = 256 * 1024
+const depthLimit = 32
+const bodyTime = 30_000
+
+/** One JSON line per request: never a token, a code, a full number, or what was sent. */
+export const logged: MiddlewareHandler<Env> = async (c, next) => {
+  const started = performance.now()
+  const requestId = crypto.randomUUID()
+  c.set('requestId', requestId)
+  c.header('X-Request-Id', requestId)
+  c.header('X-Api-Version', apiVersion)
+  c.header('X-Content-Type-Options', 'nosniff')
+  await next()
+  if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store')
+  c.res.headers.append('Vary', 'Authorization')
+  console.log(JSON.stringify({
+    time: new Date().toISOString(),
+    requestId,
+    method: c.req.method,
+    route: routePath(c, -1),
+    status: c.res.status,
+    ms: Math.round(performance.now() - started),
+    account: c.var.caller?.sub,
+    code: c.var.errorCode,
+    cause: c.var.cause,
+  }))
+}
+
+/** Who calls, from where: the token is verified here, what it is worth is the database's business. */
+export const identified: MiddlewareHandler<Env> = async (c, next) => {
+  const caller = await callerOf(c.req.header('authorization'))
+  c.set('caller', caller)
+  c.set('address', addressOf(c.req.header('x-forwarded-for')))
+  if (caller.ignored) c.header('X-Auth-Ignored', '1')
+
+  const expected = c.req.header('x-expect-identity')
+  if (expected !== undefined && !/^[0-9a-f-]{36}$/i.test(expected)) {
+    return problem(c, 'validation_failed', {
+      fields: [{ path: 'X-Expect-Identity', code: 'invalid' }],
+    })
+  }
+  if (caller.role === 'authenticated') c.set('expectIdentity', expected)
+  const key = c.req.header('idempotency-key')
+  if (key !== undefined && !/^[\x20-\x7e]{1,64}$/.test(key)) {
+    return problem(c, 'validation_failed', {
+      fields: [{ path: 'Idempotency-Key', code: 'invalid' }],
+    })
+  }
+  c.set('idempotencyKey', key)
+  await next()
+}
+
+/** The entry counted from the right that our own proxies wrote; IPv6 by /64. No other header counts. */
+function addressOf(forwarded = ''): string {
+  const entry = forwarded.split(',').at(-env.clientIpHops)?.trim() ?? ''
+  if (!entry.includes(':')) return entry || 'unknown'
+  const [head, tail = ''] = entry.replace(/^\[|\]$/g, '').split('::')
+  const left = head ? head.split(':') : []
+  const right = tail ? tail.split(':') : []
+  const groups = entry.includes('::')
+    ? [...left, ...Array(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right]
+    : left
+  return `${groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`
+}
+
+/** Reads JSON bodies up to the limit, counted as they come. Uploads read their own, part by part. */
+export const bounded: MiddlewareHandler<Env> = async (c, next) => {
+  const { method, raw } = c.req
+  if (method === 'GET' || method === 'HEAD' || !raw.body || isUpload(c.req.path)) {
+    return await next()
+  }
+  if (Number(c.req.header('content-length') ?? 0) > bodyLimit) return problem(c, 'body_too_large')
+
+  const bytes = await readUpTo(raw.body, bodyLimit)
+  if (!bytes) return problem(c, 'body_too_large')
+  if (bytes.length === 0) return await next()
+
+  const type = c.req.header('content-type') ?? ''
+  if (!/^application\/json *(; *charset="?utf-8"? *)?$/i.test(type.trim())) {
+    return problem(c, 'content_type_unsupported')
+  }
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return problem(c, 'body_not_json')
+  }
+  if (depthOf(text) > depthLimit) {
+    return problem(c, 'validation_failed', { fields: [{ path: '', code: 'too_big' }] })
+  }
+  try {
+    checkValues(text)
+  } catch (error) {
+    if (error instanceof Refusal) throw error
+    return problem(c, 'body_not_json')
+  }
+  c.req.bodyCache.text = Promise.resolve(text) as unknown as string & Promise<string>
+  await next()
+}
+
+const isUpload = (path: string) => path.includes('/media/upload/')
+
+async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number) {
+  const late = AbortSignal.timeout(bodyTime)
+  const reader = stream.getReader()
+  const stop = () => reader.cancel().catch(() => {})
+  late.addEventListener('abort', stop)
+  const parts: Uint8Array[] = []
+  let size = 0
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (late.aborted) throw new Refusal('upload_timeout')
+      if (done) break
+      size += value.length
+      if (size > limit) {
+        stop()
+        return undefined
+      }
+      parts.push(value)
+    }
+  } finally {
+    late.removeEventListener('abort', stop)
+  }
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+/** How deep brackets nest, strings left out, counted before anything is built. */
+function depthOf(text: string): number {
+  let depth = 0
+  let deepest = 0
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (char === 0x22) {
+      while (++i < text.length && text.charCodeAt(i) !== 0x22) {
+        if (text.charCodeAt(i) === 0x5c) i++
+      }
+    } else if (char === 0x5b || char === 0x7b) {
+      if (++depth > deepest) deepest = depth
+    } else if (char === 0x5d || char === 0x7d) depth--
+  }
+  return deepest
+}
+
+/** Refuses what JavaScript would take for something else: lost digits, lone surrogates, NUL. */
+function checkValues(text: string) {
+  if (!/[eE]|\d{16}|\\u|\.\d{4}/.test(text)) {
+    JSON.parse(text)
+    return
+  }
+  const refuse = (path: string) => {
+    throw new Refusal('validation_failed', { fields: [{ path, code: 'invalid' }] })
+  }
+  JSON.parse(text, (key: string, value: unknown, context?: { source?: string }) => {
+    if (typeof value === 'number' && !exact(value, context?.source ?? '0')) refuse(key)
+    if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))) refuse(key)
+    if (!key.isWellFormed() || key.includes('\0')) refuse('')
+    return value
+  })
+}
+
+/** Whether the number is the one that was written, digit for digit. */
+function exact(value: number, source: string): boolean {
+  if (!Number.isFinite(value)) return false
+  const digits = (number: string) =>
+    number.replace(/[eE].*$/, '').replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '')
+  return digits(source) === digits(String(value))
+}
