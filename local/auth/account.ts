@@ -1,0 +1,105 @@
+import { transaction } from './database.ts'
+import { type Answer, badRequest, forbidden, unprocessable } from './errors.ts'
+import { checkStrength } from './passwords.ts'
+import {
+  audience,
+  type AuthRequest,
+  type Context,
+  readBody,
+  requireUser,
+  validEmail,
+  validPhone,
+} from './request.ts'
+import { sendEmail, sendSms } from './sending.ts'
+import {
+  emailTaken,
+  findByPhone,
+  merged,
+  setPassword,
+  updateUser,
+  type User,
+  userJson,
+} from './users.ts'
+
+/** GET /user */
+export async function getUser(context: Context, request: AuthRequest): Promise<Answer> {
+  const { claims, user } = await requireUser(context, request)
+  if (audience(request, claims) !== claims.aud) {
+    throw badRequest("Token audience doesn't match request audience")
+  }
+  return { status: 200, body: userJson(user) }
+}
+
+/** PUT /user: what people may change about themselves. */
+export async function putUser(context: Context, request: AuthRequest): Promise<Answer> {
+  const { claims, user, session } = await requireUser(context, request)
+  const params = readBody(request, {
+    email: 'string',
+    phone: 'string',
+    password: 'string',
+    data: 'object',
+    app_metadata: 'object',
+  })
+  const email = params.email ? validEmail(params.email) : user.email ?? ''
+  const phone = params.phone ? validPhone(params.phone) : user.phone ?? ''
+  const { password, data } = params
+  if (password !== undefined) checkStrength(password, context.config.passwordLength)
+  if (params.app_metadata) {
+    throw forbidden('not_admin', 'Updating app_metadata requires admin privileges')
+  }
+  const aud = audience(request, claims)
+  const newEmail = email !== (user.email ?? '')
+  const newPhone = phone !== (user.phone ?? '')
+  if (newEmail && await emailTaken(context.pool, email, aud, user.id)) {
+    throw unprocessable(
+      'email_exists',
+      'A user with this email address has already been registered',
+    )
+  }
+  if (newPhone && await findByPhone(context.pool, phone, aud)) {
+    throw unprocessable('phone_exists', 'A user with this phone number has already been registered')
+  }
+  const hash = password === undefined ? undefined : await newHash(context, user, password)
+  await transaction(context.pool, async (tx) => {
+    if (hash !== undefined) await setPassword(tx, user, hash, session?.id)
+    if (data) {
+      const metadata = merged(user.raw_user_meta_data, data)
+      await updateUser(tx, user, { raw_user_meta_data: metadata })
+    }
+  })
+  if (newEmail) await sendEmail(context, request, user, 'email_change')
+  if (newPhone) await sendSms(context, request, user, phone)
+  return { status: 200, body: userJson(user) }
+}
+
+async function newHash(context: Context, user: User, password: string): Promise<string> {
+  const old = user.encrypted_password
+  if (old && await context.passwords.matches(password, old)) {
+    throw unprocessable(
+      'same_password',
+      'New password should be different from the old password.',
+    )
+  }
+  return await context.passwords.hash(password)
+}
+
+/** POST /logout?scope=global|local|others */
+export async function logout(context: Context, request: AuthRequest): Promise<Answer> {
+  const { user, session } = await requireUser(context, request)
+  const scope = request.query.get('scope') || 'global'
+  if (!['global', 'local', 'others'].includes(scope)) {
+    throw badRequest(`Unsupported logout scope ${JSON.stringify(scope)}`)
+  }
+  const { pool } = context
+  if (!session || scope === 'global') {
+    await pool.query('delete from auth.sessions where user_id = $1', [user.id])
+  } else if (scope === 'local') {
+    await pool.query('delete from auth.sessions where id = $1', [session.id])
+  } else {
+    await pool.query('delete from auth.sessions where user_id = $1 and id <> $2', [
+      user.id,
+      session.id,
+    ])
+  }
+  return { status: 204 }
+}

@@ -1,0 +1,64 @@
+// The four shapes in which Supabase Auth reports an error.
+
+export type Answer = {
+  status: number
+  headers?: Record<string, string>
+  body?: unknown
+}
+
+/** An error with a status and, mostly, a code. Errors of hooks have no code. */
+export class AuthError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly reasons?: string[]
+
+  constructor(status: number, code: string, message: string, reasons?: string[]) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.reasons = reasons
+  }
+}
+
+/** The shape of RFC 6749, always with status 400 and without a code. */
+export class OAuthError extends Error {
+  readonly error: string
+
+  constructor(error: string, description: string) {
+    super(description)
+    this.error = error
+  }
+}
+
+export const badRequest = (message: string, code = 'validation_failed') =>
+  new AuthError(400, code, message)
+export const unprocessable = (code: string, message: string) => new AuthError(422, code, message)
+export const forbidden = (code: string, message: string) => new AuthError(403, code, message)
+export const internal = (message: string) => new AuthError(500, 'unexpected_failure', message)
+
+const versionName = 'x-supabase-api-version'
+
+/** Renders an error in the shape that the caller's version header asks for. */
+export function errorAnswer(error: unknown, version: string | undefined): Answer {
+  if (error instanceof OAuthError) {
+    return { status: 400, body: { error: error.error, error_description: error.message } }
+  }
+  const known = error instanceof AuthError
+    ? error
+    : internal('Unexpected failure, please check server logs for more information')
+  const versioned = version !== undefined && /^\d{4}-\d\d-\d\d$/.test(version) &&
+    version >= '2024-01-01'
+  const code = known.code || (known.status >= 500 ? 'unexpected_failure' : 'unknown')
+  const headers: Record<string, string> = {}
+  if (known.code) headers['x-sb-error-code'] = known.code
+  if (versioned) headers[versionName] = '2024-01-01'
+  const weak = known.reasons ? { weak_password: { reasons: known.reasons } } : {}
+  const body = versioned
+    ? { code, message: known.message, ...weak }
+    : { code: known.status, error_code: code, msg: known.message, ...errorId(known), ...weak }
+  return { status: known.status, headers, body }
+}
+
+function errorId(error: AuthError) {
+  return error.status >= 500 ? { error_id: crypto.randomUUID() } : {}
+}

@@ -1,0 +1,105 @@
+import type { Config, Hook } from '../config.ts'
+import type { Db, Tx } from './database.ts'
+import { AuthError, internal } from './errors.ts'
+import type { AuthRequest } from './request.ts'
+
+type HookName = keyof Config['auth']['hooks']
+type Output = { error?: { http_code?: number; message?: string }; [key: string]: unknown }
+
+const found = new Set<string>()
+
+/** True when the hook must run. A database without migrations has no hooks yet. */
+async function exists(db: Db, hook: Hook): Promise<boolean> {
+  const name = `${hook.schema}.${hook.name}`
+  if (found.has(name)) return true
+  const { rows } = await db.query(
+    `select
+       exists (
+         select from pg_proc join pg_namespace on pg_namespace.oid = pronamespace
+         where nspname = $1 and proname = $2
+       ) as present,
+       exists (
+         select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+         where nspname = 'supabase_migrations' and relname = 'schema_migrations'
+       ) as migrated`,
+    [hook.schema, hook.name],
+  )
+  if (rows[0].present) found.add(name)
+  return rows[0].present || rows[0].migrated
+}
+
+/**
+ * Calls a hook's Postgres function inside the running transaction, with two seconds to answer. Its
+ * answer, or undefined when the hook is off.
+ */
+export async function runHook(
+  tx: Tx,
+  hooks: Config['auth']['hooks'],
+  name: HookName,
+  request: AuthRequest,
+  input: Record<string, unknown>,
+): Promise<Output | undefined> {
+  const hook = hooks[name]
+  if (!hook || !await exists(tx, hook)) return undefined
+  const metadata = {
+    uuid: crypto.randomUUID(),
+    time: new Date().toISOString(),
+    name: name.replaceAll('_', '-'),
+    ip_address: request.ip,
+  }
+  let output: Output | null
+  try {
+    await tx.query("set local statement_timeout to '2000'")
+    const { rows } = await tx.query(
+      `select "${hook.schema}"."${hook.name}"($1::jsonb) as output`,
+      [{ metadata, ...input }],
+    )
+    await tx.query('set local statement_timeout to default')
+    output = rows[0].output
+  } catch (error) {
+    console.error(`hook ${hook.schema}.${hook.name} failed: ${(error as Error).message}`)
+    throw internal(`Error running hook URI: pg-functions://postgres/${hook.schema}/${hook.name}`)
+  }
+  if (output?.error?.message) {
+    throw new AuthError(output.error.http_code || 500, '', output.error.message)
+  }
+  return output ?? {}
+}
+
+const claimTypes: Record<string, string[]> = {
+  aud: ['string', 'array'],
+  exp: ['integer'],
+  iat: ['integer'],
+  sub: ['string'],
+  email: ['string'],
+  phone: ['string'],
+  role: ['string'],
+  aal: ['string'],
+  session_id: ['string'],
+  is_anonymous: ['boolean'],
+}
+const optionalTypes: Record<string, string[]> = {
+  app_metadata: ['object'],
+  user_metadata: ['object'],
+  amr: ['array'],
+}
+
+/** What the custom access token hook must leave in the claims. */
+export function checkClaims(claims: unknown): asserts claims is Record<string, unknown> {
+  const given = (claims ?? {}) as Record<string, unknown>
+  const wrong = [
+    ...Object.entries(claimTypes).filter(([name, types]) => !types.includes(typeOf(given[name]))),
+    ...Object.entries(optionalTypes).filter(([name, types]) =>
+      name in given && !types.includes(typeOf(given[name]))
+    ),
+  ].map(([name, types]) => `- ${name}: must be ${types.join(' or ')}\n`)
+  if (typeOf(claims) === 'object' && wrong.length === 0) return
+  const message = `output claims do not conform to the expected schema: \n${wrong.join('')}`
+  throw new AuthError(500, '', message)
+}
+
+function typeOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array'
+  if (value === null) return 'null'
+  return Number.isInteger(value) ? 'integer' : typeof value
+}

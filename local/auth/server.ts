@@ -1,0 +1,139 @@
+import type { Config } from '../config.ts'
+import type { KeyRing } from '../keys.ts'
+import { getUser, logout, putUser } from './account.ts'
+import { adminUsers } from './admin.ts'
+import { openPool } from './database.ts'
+import { type Answer, AuthError, errorAnswer } from './errors.ts'
+import { openPasswords } from './passwords.ts'
+import { openRates } from './rates.ts'
+import type { AuthRequest, Context } from './request.ts'
+import { otp, recover, resend, signup, verify } from './sending.ts'
+import { token } from './token.ts'
+
+type Handler = (context: Context, request: AuthRequest) => Promise<Answer> | Answer
+
+const routes: Record<string, Handler> = {
+  'POST /token': token,
+  'GET /user': getUser,
+  'PUT /user': putUser,
+  'POST /logout': logout,
+  'POST /signup': signup,
+  'POST /otp': otp,
+  'POST /magiclink': otp,
+  'POST /recover': recover,
+  'POST /resend': resend,
+  'POST /verify': verify,
+  'GET /settings': settings,
+  'GET /health': health,
+  'GET /.well-known/jwks.json': jwks,
+  'GET /.well-known/openid-configuration': discovery,
+}
+
+/** Paths that need no API key. */
+export const openPaths = ['/.well-known/jwks.json', '/.well-known/openid-configuration']
+
+const timeLimit = 10_000
+
+export type Auth = ReturnType<typeof openAuth>
+
+/** Supabase Auth as far as this project uses it; the gateway calls it in the same process. */
+export function openAuth(options: {
+  databaseUrl: string
+  keys: KeyRing
+  config: Config['auth']
+  issuer: string
+  rates: boolean
+}) {
+  const { keys, config, issuer } = options
+  const pool = openPool(options.databaseUrl)
+  const context: Context = { pool, keys, config, issuer, passwords: openPasswords() }
+  const limit = openRates(options.rates)
+  const run = async (request: AuthRequest): Promise<Answer> => {
+    const { method, path } = request
+    limit(method, path, request.ip)
+    const route = routes[`${method} ${path}`]
+    if (route) return await route(context, request)
+    if (path === '/admin/users' || path.startsWith('/admin/users/')) {
+      return await adminUsers(context, request)
+    }
+    const known = Object.keys(routes).some((name) => name.split(' ')[1] === path)
+    throw known
+      ? new AuthError(405, '', 'Method Not Allowed')
+      : new AuthError(404, '', 'Requested path is invalid')
+  }
+  return {
+    handle: async (request: AuthRequest): Promise<Answer> => {
+      const version = request.headers['x-supabase-api-version']
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => {
+          const message = 'Processing this request timed out, please retry after a moment.'
+          reject(new AuthError(504, 'request_timeout', message))
+        }, timeLimit)
+      })
+      try {
+        return await Promise.race([run(request), late])
+      } catch (error) {
+        if (!(error instanceof Error) || isUnexpected(error)) console.error('auth:', error)
+        return errorAnswer(error, Array.isArray(version) ? version[0] : version)
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    close: () => pool.end(),
+  }
+}
+
+const isUnexpected = (error: Error) => !['AuthError', 'OAuthError'].includes(error.constructor.name)
+
+function jwks(context: Context): Answer {
+  const headers = { 'cache-control': 'public, max-age=600' }
+  return { status: 200, headers, body: context.keys.jwks() }
+}
+
+function discovery(context: Context): Answer {
+  const { issuer } = context
+  const body = {
+    issuer,
+    authorization_endpoint: `${issuer}/oauth/authorize`,
+    token_endpoint: `${issuer}/oauth/token`,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    userinfo_endpoint: `${issuer}/oauth/userinfo`,
+    response_types_supported: ['code'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256'],
+  }
+  return { status: 200, headers: { 'cache-control': 'public, max-age=600' }, body }
+}
+
+function settings(context: Context): Answer {
+  const { config } = context
+  const body = {
+    external: {
+      anonymous_users: config.anonymous,
+      apple: false,
+      google: false,
+      email: config.email,
+      phone: config.phone,
+    },
+    disable_signup: !config.signups,
+    mailer_autoconfirm: false,
+    phone_autoconfirm: false,
+    sms_provider: '',
+    saml_enabled: false,
+    saml_private_key_next_configured: false,
+    passkeys_enabled: false,
+  }
+  return { status: 200, body }
+}
+
+function health(): Answer {
+  return {
+    status: 200,
+    body: {
+      version: 'embedded',
+      name: 'GoTrue',
+      description: 'GoTrue is a user registration and authentication API',
+    },
+  }
+}

@@ -1,0 +1,70 @@
+// The official CLI, for what needs no Docker: push, gen types, advisors.
+import { execFile } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Refusal } from '../refusal.ts'
+
+export const root = fileURLToPath(new URL('../../', import.meta.url))
+
+export type Said = { code: number; stdout: string; stderr: string }
+
+/** Runs the CLI and answers what it said, whether it succeeded or not. */
+export function supabase(args: string[]): Promise<Said> {
+  const program = join(root, 'node_modules', 'supabase', 'dist', 'supabase.js')
+  if (!existsSync(program)) {
+    throw new Refusal('The package supabase is missing: run "npm ci" and try again.')
+  }
+  const env = {
+    ...process.env,
+    // It works on databases of this machine here: nothing is to be asked or told elsewhere.
+    DO_NOT_TRACK: '1',
+    SUPABASE_TELEMETRY_DISABLED: '1',
+    SUPABASE_NO_UPDATE_NOTIFIER: '1',
+  }
+  return new Promise((resolve) => {
+    const options = { env, maxBuffer: 64 << 20 }
+    const child = execFile(process.execPath, [program, ...args], options, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) || 1 : 0, stdout, stderr })
+    })
+    child.stdin?.end()
+  })
+}
+
+/** As the CLI wants a database of this machine: without the attempt at TLS, which it reports. */
+export function remote(url: string): string {
+  return `--remote=${url}?sslmode=disable`
+}
+
+/**
+ * A folder as the CLI expects it, made of our configuration and some migrations. The CLI leaves
+ * files of its own beside them, and in the check and the tests the migrations lie elsewhere.
+ */
+export function project(folder: string, config: string, migrations: string): string {
+  const target = join(folder, 'supabase', 'migrations')
+  mkdirSync(target, { recursive: true })
+  copyFileSync(config, join(dirname(target), 'config.toml'))
+  for (const name of migrationsIn(migrations)) {
+    copyFileSync(join(migrations, name), join(target, name))
+  }
+  return folder
+}
+
+export function migrationsIn(folder: string): string[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder).filter((name) => /^\d{14}_.+\.sql$/.test(name)).sort()
+}
+
+/** Applies the migrations of a project folder as a hosted project would get them. */
+export async function push(folder: string, url: string): Promise<Said> {
+  const said = await supabase(['--workdir', folder, 'db', 'push', remote(url), '--yes'])
+  if (said.code === 0) return said
+  throw new Refusal(`supabase db push failed:\n${failureIn(said)}`)
+}
+
+export function failureIn({ stdout, stderr }: Said): string {
+  const lines = `${stderr}\n${stdout}`.split('\n').filter((line) =>
+    line.trim() !== '' && !/^(WARN: |Target: |Confirmed by |Applying |Try rerunning|[│▲◇])/.test(line)
+  )
+  return lines.slice(0, 40).join('\n')
+}

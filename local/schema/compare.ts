@@ -1,0 +1,90 @@
+// Two databases side by side: by our own reading of the catalogue, and row by row.
+import { readFileSync } from 'node:fs'
+import { connected } from './build.ts'
+import { flat } from './expression.ts'
+
+const catalogue = readFileSync(new URL('./catalogue.sql', import.meta.url), 'utf8')
+
+/** What a database is made of: a name for each thing, and what it is. */
+export type Snapshot = Map<string, string>
+
+type Thing = { kind: string; object: string; definition: string }
+
+export function snapshot(url: string): Promise<Snapshot> {
+  return connected(url, async (client) => {
+    // With an empty path every name says its schema.
+    await client.query(`set search_path = ''`)
+    const { rows } = await client.query<Thing>(catalogue)
+    const things: Snapshot = new Map()
+    for (const { kind, object, definition } of rows) {
+      // A few kinds (publications) have several rows of one name.
+      const name = `${kind} ${object}`
+      const before = things.get(name)
+      const after = kind === 'function' || kind === 'comment' ? definition : flat(definition)
+      things.set(name, before === undefined ? after : `${before}\n${after}`)
+    }
+    return things
+  })
+}
+
+const tables = `
+  select format('%I.%I', nspname, relname) as table_name, array(
+    select attname::text
+    from pg_attribute
+    left join pg_attrdef on adrelid = attrelid and adnum = attnum
+    where attrelid = pg_class.oid and attnum > 0 and not attisdropped and (
+      attidentity <> '' or attgenerated <> ''
+      or pg_get_expr(adbin, adrelid) ~ '(now|random_uuid|_timestamp|nextval)\\('
+    )
+  ) as left_out
+  from pg_class
+  join pg_namespace on pg_namespace.oid = relnamespace
+  where relkind = 'r' and (
+    nspname = any ($1) or (nspname, relname) in (('storage', 'buckets'))
+  )
+  order by 1`
+
+/** Schemas whose tables are ours. */
+const ours = ['public', 'private', 'api']
+
+/**
+ * Every row that a fresh database has. Columns that fill themselves by the clock, by chance or by
+ * counting differ between any two databases and are left out.
+ */
+export function rows(url: string): Promise<Snapshot> {
+  return connected(url, async (client) => {
+    const found: Snapshot = new Map()
+    const list = await client.query<{ table_name: string; left_out: string[] }>(tables, [ours])
+    for (const { table_name, left_out } of list.rows) {
+      const { rows } = await client.query<{ row: string; count: string }>(
+        `select (to_jsonb(one) - $1::text[])::text as row, count(*)::text as count
+         from ${table_name} as one group by 1 order by 1`,
+        [left_out],
+      )
+      for (const { row, count } of rows) found.set(`${table_name} ${row}`, count)
+    }
+    return found
+  })
+}
+
+/** The differences as lines for a person; none when the two are the same. */
+export function differences(
+  one: Snapshot,
+  other: Snapshot,
+  names: [one: string, other: string],
+): string[] {
+  const lines: string[] = []
+  for (const name of [...new Set([...one.keys(), ...other.keys()])].sort()) {
+    const [left, right] = [one.get(name), other.get(name)]
+    if (left === right) continue
+    if (left === undefined) lines.push(`only ${names[1]}: ${short(name)}`)
+    else if (right === undefined) lines.push(`only ${names[0]}: ${short(name)}`)
+    else lines.push(`${short(name)}`, `  ${names[0]}: ${short(left)}`, `  ${names[1]}: ${short(right)}`)
+  }
+  return lines
+}
+
+function short(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ')
+  return line.length > 300 ? `${line.slice(0, 300)} …` : line
+}

@@ -1,0 +1,104 @@
+// pg-delta compares two databases and writes the statements that lead from one to the other. It is
+// an alpha, so what it gets wrong for us is mended here, each with its reason.
+import {
+  type Action,
+  encodeId,
+  isDestructiveAction,
+  parseId,
+  plan,
+  renderPlanFiles,
+  resolveProfile,
+  type StableId,
+  supabaseProfile,
+} from '@supabase/pg-delta'
+import pg from 'pg'
+import { Refusal } from '../refusal.ts'
+import { wholeTables } from './columns.ts'
+
+export type Delta = {
+  /** Statements, one text per migration; several when one must be committed before the next. */
+  files: string[]
+  /** Those that lose objects or rows. */
+  destructive: string[]
+  /** Pairs `from=to` that look like a renaming, but are written as drop and create. */
+  renames: string[]
+}
+
+/** The statements that turn the schema of the first database into that of the second. */
+export async function delta(from: string, to: string, renames: string[] = []): Promise<Delta> {
+  const [source, desired] = [from, to].map((url) => {
+    // An idle connection that ends with its server is no error of ours.
+    return new pg.Pool({ connectionString: url }).on('error', () => {})
+  }) as [pg.Pool, pg.Pool]
+  try {
+    const profile = await resolveProfile(source, supabaseProfile)
+    const [before, after] = await Promise.all([profile.extract(source), profile.extract(desired)])
+    const made = plan(before.factBase, after.factBase, {
+      ...profile.planOptions,
+      // Roles belong to the server and not to a database; roles.sql goes over verbatim.
+      scope: 'database',
+      assumedRoles: await roles(desired),
+      defaultOwner: 'postgres',
+      renames: 'prompt',
+      acceptRenames: renames.map(renaming),
+    })
+    made.actions = await wholeTables(made.actions.filter(isOurs), desired)
+    const { files } = renderPlanFiles(made, { allowDrops: true })
+    return {
+      files: files.map(({ contents }) => closing(made.actions) + contents),
+      destructive: made.actions.filter(isDestructiveAction).map(({ sql }) => sql),
+      renames: made.renameCandidates
+        .filter(({ status }) => status === 'unambiguous')
+        .map(({ from, to }) => `${encodeId(from)}=${encodeId(to)}`)
+        .filter((pair) => !renames.includes(pair)),
+    }
+  } finally {
+    await Promise.all([source.end(), desired.end()])
+  }
+}
+
+async function roles(pool: pg.Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ rolname: string }>('select rolname from pg_roles')
+  return rows.map(({ rolname }) => rolname)
+}
+
+function renaming(pair: string): { from: StableId; to: StableId } {
+  const [from, to, more] = pair.split('=')
+  try {
+    if (from && to && more === undefined) return { from: parseId(from), to: parseId(to) }
+  } catch {
+    // Told below.
+  }
+  throw new Refusal(`--rename=${pair} is none: take one of those that db:migration suggested.`)
+}
+
+/**
+ * Two things come from elsewhere. Extensions: the stand-in has some of them from the beginning, so
+ * pg-delta would leave them out where the real one needs them, see extensions.ts. Triggers on
+ * tables of Supabase: platform.sql brings them; the other way round, a trigger must go before
+ * its function can be dropped, so that is kept.
+ */
+function isOurs(action: Action): boolean {
+  return !action.produces.some((id) =>
+    id.kind === 'extension' || (id.kind === 'comment' && id.target.kind === 'extension') ||
+    (id.kind === 'trigger' && ['auth', 'storage', 'realtime'].includes(id.schema))
+  )
+}
+
+/**
+ * Projects made before 30 May 2026 open every new object of `public` to the API's roles. The
+ * database that pg-delta looks at does not, so its statements never take those grants away.
+ */
+function closing(actions: Action[]): string {
+  const opens = actions.some(({ verb, produces }) =>
+    verb === 'create' && produces.some((id) =>
+      ['table', 'view', 'materializedView', 'sequence', 'function', 'procedure'].includes(id.kind) &&
+      'schema' in id && id.schema === 'public'
+    )
+  )
+  if (!opens) return ''
+  return ['tables', 'sequences', 'functions'].map((kind) =>
+    `alter default privileges for role postgres in schema public revoke all on ${kind}\n` +
+    '  from anon, authenticated, service_role;\n\n'
+  ).join('')
+}

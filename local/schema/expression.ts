@@ -1,0 +1,61 @@
+// Postgres prints an expression as it was parsed, and parses its own print a little differently:
+// `(a and b) and (c and d)` becomes `a and b and (c and d)`. So the two sides of a comparison are
+// first brought to one form, in which a chain of `and` (or of `or`) has no inner parentheses.
+
+type Group = (string | Group)[]
+
+export function flat(text: string): string {
+  if (!/ (AND|OR) /.test(text)) return text
+  const tokens = text.match(/'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]|[^'"()]+|['"]/g) ?? []
+  const { group, rest } = parse(tokens, 0)
+  // Unbalanced: not what Postgres prints of an expression, so it is left as it is.
+  return rest < tokens.length ? text : print(simplify(group))
+}
+
+function parse(tokens: string[], from: number): { group: Group; rest: number } {
+  const group: Group = []
+  let index = from
+  for (; index < tokens.length && tokens[index] !== ')'; index++) {
+    if (tokens[index] !== '(') {
+      group.push(tokens[index]!)
+      continue
+    }
+    const inner = parse(tokens, index + 1)
+    group.push(inner.group)
+    index = inner.rest
+  }
+  return { group, rest: index }
+}
+
+function simplify(group: Group): Group {
+  const inner = group.map((part) => typeof part === 'string' ? part : simplify(part))
+  const joint = connective(inner)
+  return inner.flatMap((part, index): Group => {
+    if (typeof part === 'string' || !isOperand(inner, index)) return [part]
+    const onlyOne = inner.length === 1
+    return onlyOne || (joint && connective(part) === joint) ? part : [part]
+  })
+}
+
+/** The word that joins all operands of a group; none when there is no such word, or two of them. */
+function connective(group: Group): string | undefined {
+  const words = group.filter((part) => typeof part === 'string')
+    .flatMap((part) => part.match(/(?<= |^)(AND|OR)(?= |$)/g) ?? [])
+  return new Set(words).size === 1 && !group.some(hasQuery) ? words[0] : undefined
+}
+
+/** In a query the words also belong to clauses, and parentheses there are better not touched. */
+function hasQuery(part: string | Group): boolean {
+  return typeof part === 'string' && /\b(SELECT|WHERE|JOIN|CASE|CHECK|USING)\b/.test(part)
+}
+
+function isOperand(group: Group, index: number): boolean {
+  const [before, after] = [group[index - 1], group[index + 1]]
+  const free = (part: string | Group | undefined, pattern: RegExp) =>
+    part === undefined || (typeof part === 'string' && pattern.test(part))
+  return free(before, /(^|\s)(AND|OR) $/) && free(after, /^ (AND|OR)(\s|$)/)
+}
+
+function print(group: Group): string {
+  return group.map((part) => typeof part === 'string' ? part : `(${print(part)})`).join('')
+}

@@ -1,0 +1,15 @@
+import { pathToFileURL } from 'node:url'
+import { Refusal } from '../refusal.ts'
+
+/** Runs a file as a command when it was started as one, and not when it is imported. */
+export async function main(url: string, command: (args: string[]) => Promise<void>): Promise<void> {
+  const started = process.argv[1]
+  if (!started || pathToFileURL(started).href !== url) return
+  try {
+    await command(process.argv.slice(2))
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    console.error(error.message)
+    process.exitCode = 1
+  }
+}
