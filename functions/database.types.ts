@@ -12,15 +12,47 @@ export type Database = {
             [_ in never]: never
           }
           Functions: {
-            "check_favorite":
+            "add_identity":
+{ Args: { "fields": Json,"type": string }; Returns: Json
+                           },
+"check_favorite":
 { Args: { "property_id": string }; Returns: boolean
+                           },
+"check_session":
+{ Args: Record<PropertyKey, never>; Returns: string
+                           },
+"get_identity":
+{ Args: { "identity_id": string }; Returns: Json
+                           },
+"get_me":
+{ Args: Record<PropertyKey, never>; Returns: {
+              "activeIdentity": Json,"identities": Json,"realtimeTopic": string,"user": Json
+            }[]
                            },
 "list_favorite_ids":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"list_identities":
+{ Args: Record<PropertyKey, never>; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
+"switch_identity":
+{ Args: { "identity_id": string }; Returns: {
+              "activeIdentity": Json,"identities": Json,"user": Json
+            }[]
+                           },
 "toggle_favorite":
 { Args: { "property_id": string }; Returns: {
               "isFavorite": boolean,"propertyId": string
+            }[]
+                           },
+"update_identity":
+{ Args: { "fields": Json,"identity_id": string }; Returns: Json
+                           },
+"update_me":
+{ Args: { "fields": Json }; Returns: {
+              "activeIdentity": Json,"identities": Json,"realtimeTopic": string,"user": Json
             }[]
                            }
           }

@@ -55,6 +55,17 @@ as $$
 $$;
 comment on function private.is_clean is 'Text without control characters other than tab and line breaks.';
 
+create function private.tidy(value text) returns text
+  language sql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+  select nullif(btrim(regexp_replace(normalize(value, nfkc), '[[:space:]]+', ' ', 'g')), '')
+$$;
+comment on function private.tidy is
+  'One line of text in one form: NFKC, single spaces, none outside; null when nothing is left.';
+
 create function private.is_name(value text) returns boolean
   language sql
   immutable
@@ -159,6 +170,7 @@ comment on function private.setting is 'A switch of private.settings.';
 
 revoke execute on all functions in schema private from public;
 grant execute on function
-  private.ascii_digits, private.normal_phone, private.is_clean, private.is_name, private.refuse,
+  private.ascii_digits, private.normal_phone, private.tidy, private.is_clean,
+  private.is_name, private.refuse,
   private.cursor_mark, private.cursor_of, private.cursor_key
   to anon, authenticated, service_role, backend;

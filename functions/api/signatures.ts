@@ -4,9 +4,17 @@
 
 /** What clients may call: schema api. */
 export const signatures = {
+  add_identity: { type: 'text', fields: 'jsonb' },
   check_favorite: { property_id: 'uuid' },
+  check_session: {},
+  get_identity: { identity_id: 'uuid' },
+  get_me: {},
   list_favorite_ids: {},
+  list_identities: {},
+  switch_identity: { identity_id: 'uuid' },
   toggle_favorite: { property_id: 'uuid' },
+  update_identity: { identity_id: 'uuid', fields: 'jsonb' },
+  update_me: { fields: 'jsonb' },
 } as const
 
 /** What the role backend may call: schema private. */
@@ -14,6 +22,7 @@ export const backendSignatures = {
   account_id: {},
   ascii_digits: { value: 'text' },
   caller_refusal: {},
+  check_email_free: { email: 'text' },
   claims: {},
   count_hit: { rule: 'text', subject: 'text' },
   cursor_key: { query: 'text', page_cursor: 'text' },
@@ -48,11 +57,14 @@ export const backendSignatures = {
     hmac: 'text',
     address: 'text',
   },
+  request_deletion: { account_id: 'uuid' },
   require_account: {},
   require_identity: {},
   session_id: {},
+  sign_in_refusal: { identifier: 'text' },
   sweep_codes: {},
   sweep_idempotency_keys: {},
   sweep_rates: {},
+  tidy: { value: 'text' },
   verify_code: { purpose: 'text', identifier: 'text', hmac: 'text', registration_id: 'uuid?' },
 } as const

@@ -1,0 +1,165 @@
+-- What a signed-in person reads and changes of the own account.
+
+create function private.identity_json(identity public.identities) returns json
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select case when identity.id is not null then json_build_object(
+    'id', identity.id,
+    'type', identity.type,
+    'status', identity.status,
+    'displayName', identity.display_name,
+    'avatarUrl', identity.avatar_url
+  ) end
+$$;
+comment on function private.identity_json is 'An identity as sessions show it.';
+
+create function private.session_topic(account public.accounts) returns text
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select format('session:%s:%s', private.session_id(), account.topic_epoch)
+$$;
+comment on function private.session_topic is
+  'The Realtime topic of the caller''s session. Opaque to clients: it carries an epoch.';
+
+create function api.get_me()
+  returns table (
+    "user" json, "activeIdentity" json, identities json, "realtimeTopic" text
+  )
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select
+    json_build_object(
+      'id', accounts.id,
+      'email', accounts.email,
+      'phone', accounts.phone,
+      'fullName', individual_profiles.full_name,
+      'avatarUrl', individual_profiles.avatar_url,
+      'language', accounts.language,
+      'createdAt', accounts.created_at
+    ),
+    (
+      select private.identity_json(identities) from public.identities
+      where identities.account_id = accounts.id
+        and identities.id = accounts.active_identity_id and identities.status = 'active'
+    ),
+    (
+      select json_agg(private.identity_json(identities) order by identities.created_at, identities.id)
+      from public.identities where identities.account_id = accounts.id
+    ),
+    private.session_topic(accounts)
+  from public.accounts
+  left join public.individual_profiles on individual_profiles.account_id = accounts.id
+  where accounts.id = (select private.require_account())
+$$;
+comment on function api.get_me is
+  'The caller''s user, acting identity (null when it was taken away), identities, Realtime topic.';
+
+create function private.change_me(fields jsonb) returns void
+  language plpgsql
+  security definer -- clients have no write grant on accounts
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_account();
+  new_name text := private.tidy(fields ->> 'fullName');
+begin
+  if fields ? 'fullName' then
+    if private.is_name(new_name) is not true then
+      perform private.refuse(422, 'validation_failed',
+        '{"fields":[{"path":"fullName","code":"invalid"}]}');
+    end if;
+    update public.individual_profiles set full_name = new_name
+    where individual_profiles.account_id = caller_id;
+    update public.identities set display_name = new_name
+    where identities.account_id = caller_id and identities.type = 'individual';
+  end if;
+  if fields ? 'language' then
+    update public.accounts set language = fields ->> 'language'
+    where accounts.id = caller_id;
+  end if;
+end
+$$;
+comment on function private.change_me is 'Changes name and language of the calling account.';
+
+create function api.update_me(fields jsonb)
+  returns table (
+    "user" json, "activeIdentity" json, identities json, "realtimeTopic" text
+  )
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.change_me(update_me.fields);
+  return query select * from api.get_me();
+end
+$$;
+comment on function api.update_me is 'Changes fullName and language; absent ones stay.';
+
+create function api.check_session() returns uuid
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select private.require_account()
+$$;
+comment on function api.check_session is
+  'The calling account, or the refusal of a caller that may not act: before a call to Auth.';
+
+create function private.sign_in_refusal(identifier text) returns jsonb
+  language sql
+  stable
+  security definer -- for guests that have just given the right password
+  set search_path = ''
+as $$
+  select case accounts.status
+    when 'suspended' then jsonb_build_object('status', 403, 'code', 'account_suspended',
+      'detail', jsonb_build_object(
+        'reason', coalesce(accounts.status_reason, ''), 'until', accounts.suspended_until))
+    when 'banned' then '{"status":403,"code":"account_banned","detail":{}}'
+    end
+  from public.accounts
+  where accounts.email = sign_in_refusal.identifier or accounts.phone = sign_in_refusal.identifier
+$$;
+comment on function private.sign_in_refusal is
+  'Why an account whose password was right gets no session; null when there is no reason here.';
+
+create function private.check_email_free(email text) returns void
+  language plpgsql
+  stable
+  security definer -- for guests: reads accounts
+  set search_path = ''
+as $$
+begin
+  if exists (select from public.accounts where accounts.email = check_email_free.email) then
+    perform private.refuse(409, 'email_taken', '{"fields":[{"path":"identifier","code":"email_taken"}]}');
+  end if;
+end
+$$;
+comment on function private.check_email_free is '409 email_taken when an account has the email.';
+
+create function private.request_deletion(account_id uuid) returns jsonb
+  language sql
+  security definer -- clients have no write grant on accounts
+  set search_path = ''
+as $$
+  update public.accounts
+  set status = 'deletion_requested', delete_at = now() + interval '14 days'
+  where accounts.id = request_deletion.account_id and accounts.status = 'active'
+  returning jsonb_build_object('deleteAt', accounts.delete_at)
+$$;
+comment on function private.request_deletion is
+  'Marks an account for deletion in 14 days; signing in again takes it back.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.identity_json, private.session_topic, private.change_me
+  to authenticated;
+grant execute on function
+  private.sign_in_refusal, private.check_email_free, private.request_deletion
+  to backend;
+grant execute on function api.get_me, api.update_me, api.check_session to authenticated;

@@ -1,0 +1,346 @@
+-- Identities that a person adds: companies and offices, and which one acts.
+
+create function private.switch_identity(identity_id uuid) returns void
+  language plpgsql
+  security definer -- clients have no write grant on accounts
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_account();
+  target public.identities;
+begin
+  select * into target from public.identities
+  where identities.account_id = caller_id
+    and identities.id = switch_identity.identity_id
+  for share;
+  if target.id is null then
+    perform private.refuse(404, 'identity_not_found');
+  elsif target.status <> 'active' then
+    perform private.refuse(403, 'identity_not_usable');
+  end if;
+  update public.accounts set active_identity_id = target.id
+  where accounts.id = caller_id;
+end
+$$;
+comment on function private.switch_identity is
+  'Makes an own active identity the acting one. 404 identity_not_found, 403 identity_not_usable.';
+
+create function api.switch_identity(identity_id uuid)
+  returns table ("user" json, "activeIdentity" json, identities json)
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.switch_identity(switch_identity.identity_id);
+  return query select me."user", me."activeIdentity", me.identities from api.get_me() as me;
+end
+$$;
+comment on function api.switch_identity is
+  'From the next request on the account acts as this identity, on every device.';
+
+create function private.identity_record(identity public.identities) returns json
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select case identity.type
+    when 'individual' then json_build_object(
+      'id', identity.id,
+      'type', identity.type,
+      'status', identity.status,
+      'statusReason', identity.status_reason,
+      'displayName', identity.display_name,
+      'avatarUrl', identity.avatar_url,
+      'createdAt', identity.created_at)
+    else (
+      select json_build_object(
+        'id', identity.id,
+        'type', identity.type,
+        'status', identity.status,
+        'statusReason', identity.status_reason,
+        'displayName', identity.display_name,
+        'avatarUrl', identity.avatar_url,
+        'createdAt', identity.created_at,
+        'nameAr', organisations.name_ar,
+        'nameEn', organisations.name_en,
+        'slug', organisations.slug,
+        'logoUrl', organisations.logo_url,
+        'coverUrl', organisations.cover_url,
+        'aboutAr', organisations.about_ar,
+        'phone', organisations.phone,
+        'whatsapp', organisations.whatsapp,
+        'email', organisations.email,
+        'website', organisations.website,
+        'licenceNo', organisations.licence_no,
+        'licenceExpiresOn', organisations.licence_expires_on,
+        'governorateId', organisations.governorate_id,
+        'areaId', organisations.area_id,
+        'addressAr', organisations.address_ar,
+        'workingHours', organisations.working_hours,
+        'verified', organisations.verified)
+      from public.organisations where organisations.identity_id = identity.id
+    ) end
+$$;
+comment on function private.identity_record is 'An own identity in any state, with all it says.';
+
+create function api.list_identities() returns table (items json, "nextCursor" text)
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select
+    json_agg(private.identity_record(identities) order by identities.created_at, identities.id),
+    null::text
+  from public.identities
+  where identities.account_id = (select private.require_account())
+$$;
+comment on function api.list_identities is 'All identities of the caller, in any state.';
+
+create function api.get_identity(identity_id uuid) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  found_one public.identities;
+begin
+  select * into found_one from public.identities
+  where identities.account_id = private.require_account()
+    and identities.id = get_identity.identity_id;
+  if found_one.id is null then
+    perform private.require_account();
+    perform private.refuse(404, 'identity_not_found');
+  end if;
+  return private.identity_record(found_one);
+end
+$$;
+comment on function api.get_identity is 'An own identity in any state. 404 identity_not_found.';
+
+create function private.check_organisation(organisation public.organisations) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  today date := (now() at time zone 'Asia/Kuwait')::date;
+  wrong text;
+begin
+  -- The first broken rule by name; the constraints of the table stand behind it.
+  wrong := case
+    when private.is_name(organisation.name_ar) is not true then 'nameAr'
+    when private.is_name(organisation.name_en) is false then 'nameEn'
+    when (organisation.licence_no ~ '^[0-9A-Z/-]{3,40}$') is not true then 'licenceNo'
+    when organisation.phone !~ '^\+965[0-9]{8}$' then 'phone'
+    when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'whatsapp'
+    when organisation.website !~ '^https://[^[:space:]]{3,300}$' then 'website'
+    when not private.is_clean(concat_ws(' ',
+      organisation.about_ar, organisation.address_ar, organisation.working_hours)) then 'aboutAr'
+  end;
+  if wrong is not null then
+    perform private.refuse(422, 'validation_failed', jsonb_build_object(
+      'fields', jsonb_build_array(jsonb_build_object('path', wrong, 'code', 'invalid'))));
+  end if;
+  if organisation.licence_expires_on is null or organisation.licence_expires_on < today then
+    perform private.refuse(422, 'licence_expired',
+      '{"fields":[{"path":"licenceExpiresOn","code":"licence_expired"}]}');
+  end if;
+  if num_nonnulls(organisation.governorate_id, organisation.area_id) > 0 and not exists (
+    select from public.areas
+    where areas.governorate_id = organisation.governorate_id
+      and areas.id = coalesce(organisation.area_id, areas.id)
+  ) then
+    perform private.refuse(422, 'area_invalid', '{"fields":[{"path":"areaId","code":"area_invalid"}]}');
+  end if;
+  if exists (
+    select from public.organisations
+    where upper(organisations.licence_no) = upper(organisation.licence_no)
+      and organisations.identity_id <> organisation.identity_id
+  ) then
+    perform private.refuse(409, 'licence_in_use',
+      '{"fields":[{"path":"licenceNo","code":"licence_in_use"}]}');
+  end if;
+end
+$$;
+comment on function private.check_organisation is
+  '422 validation_failed, licence_expired, area_invalid; 409 licence_in_use.';
+
+create function private.organisation_of(fields jsonb, organisation public.organisations)
+  returns public.organisations
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  -- Absent keys leave what was there, null clears it.
+  if fields ? 'nameAr' then organisation.name_ar := private.tidy(fields ->> 'nameAr'); end if;
+  if fields ? 'nameEn' then organisation.name_en := private.tidy(fields ->> 'nameEn'); end if;
+  if fields ? 'licenceNo' then
+    organisation.licence_no := upper(private.ascii_digits(private.tidy(fields ->> 'licenceNo')));
+  end if;
+  if fields ? 'licenceExpiresOn' then
+    organisation.licence_expires_on := (fields ->> 'licenceExpiresOn')::date;
+  end if;
+  if fields ? 'aboutAr' then organisation.about_ar := fields ->> 'aboutAr'; end if;
+  if fields ? 'phone' then organisation.phone := fields ->> 'phone'; end if;
+  if fields ? 'whatsapp' then organisation.whatsapp := fields ->> 'whatsapp'; end if;
+  if fields ? 'email' then organisation.email := fields ->> 'email'; end if;
+  if fields ? 'website' then organisation.website := fields ->> 'website'; end if;
+  if fields ? 'governorateId' then organisation.governorate_id := fields ->> 'governorateId'; end if;
+  if fields ? 'areaId' then organisation.area_id := fields ->> 'areaId'; end if;
+  if fields ? 'addressAr' then
+    organisation.address_ar := private.tidy(fields ->> 'addressAr');
+  end if;
+  if fields ? 'workingHours' then
+    organisation.working_hours := private.tidy(fields ->> 'workingHours');
+  end if;
+  return organisation;
+end
+$$;
+comment on function private.organisation_of is 'An organisation with the given fields changed.';
+
+create function private.add_identity(type text, fields jsonb)
+  returns public.identities
+  language plpgsql
+  security definer -- clients have no write grant on identities
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_account();
+  organisation public.organisations;
+  added public.identities;
+begin
+  organisation.identity_id := gen_random_uuid();
+  organisation := private.organisation_of(fields, organisation);
+  organisation.slug := concat_ws('-',
+    nullif(btrim(regexp_replace(lower(organisation.name_en), '[^a-z0-9]+', '-', 'g'), '-'), ''),
+    left(organisation.identity_id::text, 8));
+  -- One licence after another, so that the second of two at once is refused by name.
+  perform pg_advisory_xact_lock(hashtextextended('licence ' || upper(organisation.licence_no), 0));
+  perform private.check_organisation(organisation);
+
+  insert into public.identities (id, account_id, type, status, display_name)
+  values (organisation.identity_id, caller_id, add_identity.type,
+    'pending_verification', organisation.name_ar)
+  returning * into added;
+  insert into public.organisations (
+    identity_id, name_ar, name_en, slug, licence_no, licence_expires_on, about_ar, phone, whatsapp,
+    email, website, governorate_id, area_id, address_ar, working_hours
+  )
+  select
+    organisation.identity_id, organisation.name_ar, organisation.name_en, organisation.slug,
+    organisation.licence_no, organisation.licence_expires_on, organisation.about_ar,
+    organisation.phone, organisation.whatsapp, organisation.email, organisation.website,
+    organisation.governorate_id, organisation.area_id, organisation.address_ar,
+    organisation.working_hours;
+  return added;
+end
+$$;
+comment on function private.add_identity is 'A company or office identity, waiting for verification.';
+
+create function api.add_identity(type text, fields jsonb) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if add_identity.type not in ('company', 'office') then
+    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"type","code":"invalid"}]}');
+  end if;
+  return private.identity_record(
+    private.add_identity(add_identity.type, add_identity.fields));
+end
+$$;
+comment on function api.add_identity is
+  'Asks for a company or office identity: it can act once an admin has verified it.';
+
+create function private.change_identity(identity_id uuid, fields jsonb)
+  returns public.identities
+  language plpgsql
+  security definer -- clients have no write grant on identities
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_account();
+  before public.organisations;
+  organisation public.organisations;
+  changed public.identities;
+begin
+  select * into changed from public.identities
+  where identities.account_id = caller_id
+    and identities.id = change_identity.identity_id
+  for update;
+  select * into before from public.organisations
+  where organisations.identity_id = change_identity.identity_id;
+  if changed.id is null or before.identity_id is null then
+    perform private.refuse(404, 'identity_not_found');
+  elsif changed.status in ('suspended', 'closed') then
+    perform private.refuse(409, 'status_transition_invalid');
+  end if;
+
+  organisation := private.organisation_of(fields, before);
+  perform pg_advisory_xact_lock(hashtextextended('licence ' || upper(organisation.licence_no), 0));
+  perform private.check_organisation(organisation);
+  -- What an admin has verified is verified again when it changes.
+  if changed.status = 'rejected' or (organisation.name_ar, organisation.licence_no,
+    organisation.licence_expires_on) is distinct from (before.name_ar, before.licence_no,
+    before.licence_expires_on) then
+    changed.status := 'pending_verification';
+    organisation.verified := false;
+  end if;
+
+  update public.organisations
+  set name_ar = organisation.name_ar, name_en = organisation.name_en,
+      licence_no = organisation.licence_no, licence_expires_on = organisation.licence_expires_on,
+      about_ar = organisation.about_ar, phone = organisation.phone,
+      whatsapp = organisation.whatsapp, email = organisation.email, website = organisation.website,
+      governorate_id = organisation.governorate_id, area_id = organisation.area_id,
+      address_ar = organisation.address_ar, working_hours = organisation.working_hours,
+      verified = organisation.verified
+  where organisations.identity_id = change_identity.identity_id;
+  update public.identities set status = changed.status, display_name = organisation.name_ar
+  where identities.id = change_identity.identity_id
+  returning * into changed;
+  return changed;
+end
+$$;
+comment on function private.change_identity is
+  'Changes what a company or office says of itself; name and licence go back to verification.';
+
+create function api.update_identity(identity_id uuid, fields jsonb) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.identity_record(private.change_identity(
+    update_identity.identity_id, update_identity.fields));
+end
+$$;
+comment on function api.update_identity is
+  'Changes an own company or office identity. 404 identity_not_found, and as api.add_identity.';
+
+-- The acting identity that is taken away acts no more, on every device and at once.
+create function private.on_identity_status() returns trigger
+  language plpgsql
+  security definer -- writes a closed table, for whoever changed the status
+  set search_path = ''
+as $$
+begin
+  update public.accounts set active_identity_id = null
+  where accounts.id = new.account_id and accounts.active_identity_id = new.id;
+  return null;
+end
+$$;
+comment on function private.on_identity_status is
+  'Clears the acting identity when it stops being active.';
+
+create trigger identities_stop_acting
+  after update of status on public.identities
+  for each row when (new.status <> 'active')
+  execute function private.on_identity_status();
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function
+  private.switch_identity, private.identity_record, private.add_identity, private.change_identity
+  to authenticated;
+grant execute on function
+  api.switch_identity, api.list_identities, api.get_identity, api.add_identity, api.update_identity
+  to authenticated;
