@@ -64,6 +64,12 @@ create table public.properties (
   lat double precision constraint properties_lat_is_in_kuwait check (lat between 28.45 and 30.15),
   lng double precision constraint properties_lng_is_in_kuwait check (lng between 46.50 and 48.80),
   location_precision text,
+  shown_lat double precision generated always as (
+    case when location_precision = 'exact' then lat else round(lat * 400) / 400 end
+  ) stored,
+  shown_lng double precision generated always as (
+    case when location_precision = 'exact' then lng else round(lng * 400) / 400 end
+  ) stored,
 
   allow_call boolean not null default true,
   allow_whatsapp boolean not null default true,
@@ -158,6 +164,10 @@ comment on column public.properties.paci_no is 'Civil number of the address (PAC
 comment on column public.properties.lat is 'Degrees north, as given; shown snapped unless exact.';
 comment on column public.properties.lng is 'Degrees east, as given; shown snapped unless exact.';
 comment on column public.properties.location_precision is 'Vocabulary location_precision.';
+comment on column public.properties.shown_lat is
+  'The latitude that others see and search by: on a grid of about 250 m unless exact.';
+comment on column public.properties.shown_lng is
+  'The longitude that others see and search by: on a grid of about 250 m unless exact.';
 comment on column public.properties.allow_call is 'May be called.';
 comment on column public.properties.allow_whatsapp is 'May be written to on WhatsApp.';
 comment on column public.properties.allow_chat is 'May be written to in the chat.';

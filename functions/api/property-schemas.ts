@@ -1,0 +1,133 @@
+/** What a listing looks like on the wire, out and in. Rules: sql/property_rules.sql. */
+import { z } from '@hono/zod-openapi'
+
+const Time = z.iso.datetime({ offset: true })
+const Type = z.enum(['SALE', 'RENT', 'EXCHANGE'])
+const Money = z.number()
+
+export const statuses = [
+  'draft',
+  'pending_review',
+  'active',
+  'rejected',
+  'paused',
+  'sold',
+  'rented',
+  'exchanged',
+  'expired',
+  'archived',
+  'suspended',
+] as const
+
+const RentCondition = z.object({ code: z.string(), textAr: z.string().nullable() })
+
+const Expense = z.object({
+  code: z.string(),
+  labelAr: z.string().nullable(),
+  amount: Money.nullable(),
+  period: z.string().nullable(),
+})
+
+const Location = z.object({
+  lat: z.number(),
+  lng: z.number(),
+  precision: z.enum(['exact', 'block', 'area']),
+})
+
+const Media = z.object({
+  id: z.uuid(),
+  url: z.string(),
+  width: z.int(),
+  height: z.int(),
+  position: z.int(),
+})
+
+export const Owner = z
+  .object({
+    identityId: z.uuid(),
+    type: z.enum(['individual', 'company', 'office']),
+    displayName: z.string(),
+    avatarUrl: z.string().nullable(),
+    verified: z.boolean(),
+  })
+  .openapi('Owner')
+
+const Auction = z
+  .object({ startsAt: Time, endsAt: Time, startPrice: Money, minIncrement: Money })
+  .openapi('Auction')
+
+/** A listing as everybody gets it: pages of search, feed and favorites carry the same record. */
+export const Property = z
+  .object({
+    id: z.uuid(),
+    refNo: z.string().openapi({ example: 'KW-104233' }),
+    type: Type,
+    kind: z.string().nullable(),
+    usage: z.string().nullable(),
+    titleAr: z.string().nullable(),
+    titleEn: z.string().nullable(),
+    descriptionAr: z.string().nullable(),
+    descriptionEn: z.string().nullable(),
+    price: Money.nullable(),
+    pricePeriod: z.enum(['month', 'once']).nullable(),
+    priceLabel: z.string().openapi({ example: '650 د.ك / شهرياً' }),
+    isNegotiable: z.boolean(),
+    propertyIncome: Money.nullable().openapi({ description: '0 is 0; null is no data.' }),
+    requestYear: z.int().nullable(),
+    requiredYear: z.int().nullable(),
+    rentConditions: z.array(RentCondition),
+    additionalExpenses: z.array(Expense),
+    landAreaM2: z.number().nullable(),
+    builtAreaM2: z.number().nullable(),
+    bedrooms: z.int().nullable(),
+    bathrooms: z.int().nullable(),
+    floorNo: z.int().nullable(),
+    buildingYear: z.int().nullable(),
+    furnished: z.string().nullable(),
+    plotPosition: z.string().nullable(),
+    finishing: z.string().nullable(),
+    amenities: z.array(z.string()),
+    documentType: z.string().nullable(),
+    isDirect: z.boolean(),
+    governorateId: z.string().nullable(),
+    areaId: z.string().nullable(),
+    block: z.string().nullable(),
+    street: z.string().nullable(),
+    building: z.string().nullable(),
+    paciNo: z.string().nullable(),
+    location: Location.nullable().openapi({ description: 'Within about 250 m unless exact.' }),
+    media: z.array(Media),
+    owner: Owner,
+    allowCall: z.boolean(),
+    allowWhatsapp: z.boolean(),
+    allowChat: z.boolean(),
+    status: z.enum(statuses),
+    isFavorite: z.boolean(),
+    viewsCount: z.int(),
+    favoritesCount: z.int(),
+    createdAt: Time,
+    publishedAt: Time.nullable(),
+    confirmedAt: Time.nullable(),
+    expiresAt: Time.nullable(),
+    version: z.int(),
+    wantedKinds: z.array(z.string()),
+    wantedAreaIds: z.array(z.string()),
+    auction: Auction.nullable(),
+    deal: z.object({ dropPct: z.number(), until: Time }).nullable(),
+    statusReason: z.string().nullable().openapi({ description: 'Shown to the owner only.' }),
+    pendingChanges: z.record(z.string(), z.unknown()).nullable().openapi({
+      description: 'Shown to the owner only: what waits for review.',
+    }),
+  })
+  .openapi('Property')
+
+/** A saved listing that cannot be shown now. */
+export const Unavailable = z
+  .object({
+    id: z.uuid(),
+    status: z.literal('unavailable'),
+    isFavorite: z.literal(true),
+    available: z.literal(false),
+    titleAr: z.string().optional(),
+  })
+  .openapi('UnavailableFavorite')

@@ -1,0 +1,142 @@
+-- The record of a listing, in the contract's order of fields: made here and nowhere else.
+--
+-- Who may see which listing is decided before; here a page of ids becomes a page of records.
+
+-- plpgsql keeps its plan for the session, where a function in SQL is planned again at every call.
+create function private.price_label(type text, price private.kwd) returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  if price is null then
+    return 'السعر غير معلن';
+  end if;
+  return rtrim(to_char(price, 'FM99,999,999,999,990.999'), '.') || ' د.ك'
+    || case type when 'RENT' then ' / شهرياً' else '' end;
+end
+$$;
+comment on function private.price_label is 'The Arabic text of a price; a rent says that it is monthly.';
+
+create function private.property_records(property_ids uuid[], viewer_identity_id uuid)
+  returns table (place bigint, id uuid, record json)
+  language plpgsql
+  stable
+  rows 20
+  security definer -- reads listings and names of others; who may see them was decided before
+  set search_path = ''
+as $$
+begin
+  return query
+  select
+    asked.place,
+    asked.id,
+    (
+      select to_json(shown) from (
+        select
+          properties.id,
+          'KW-' || properties.ref_no as "refNo",
+          properties.type,
+          properties.kind,
+          properties.usage,
+          properties.title_ar as "titleAr",
+          properties.title_en as "titleEn",
+          properties.description_ar as "descriptionAr",
+          properties.description_en as "descriptionEn",
+          properties.price,
+          case properties.type when 'RENT' then 'month' when 'SALE' then 'once' end as "pricePeriod",
+          private.price_label(properties.type, properties.price) as "priceLabel",
+          properties.is_negotiable as "isNegotiable",
+          properties.property_income as "propertyIncome",
+          properties.request_year as "requestYear",
+          properties.required_year as "requiredYear",
+          properties.rent_conditions as "rentConditions",
+          properties.additional_expenses as "additionalExpenses",
+          properties.land_area_m2 as "landAreaM2",
+          properties.built_area_m2 as "builtAreaM2",
+          properties.bedrooms,
+          properties.bathrooms,
+          properties.floor_no as "floorNo",
+          properties.building_year as "buildingYear",
+          properties.furnished,
+          properties.plot_position as "plotPosition",
+          properties.finishing,
+          properties.amenities,
+          properties.document_type as "documentType",
+          properties.is_direct as "isDirect",
+          properties.governorate_id as "governorateId",
+          properties.area_id as "areaId",
+          properties.block,
+          properties.street,
+          properties.building,
+          properties.paci_no as "paciNo",
+          case when properties.lat is not null then json_build_object(
+            'lat', case when own.is_mine then properties.lat else properties.shown_lat end,
+            'lng', case when own.is_mine then properties.lng else properties.shown_lng end,
+            'precision', properties.location_precision
+          ) end as location,
+          '[]'::json as media,
+          json_build_object(
+            'identityId', properties.owner_identity_id,
+            'type', properties.owner_type,
+            'displayName', identities.display_name,
+            'avatarUrl', identities.avatar_url,
+            'verified', properties.owner_verified
+          ) as owner,
+          properties.allow_call as "allowCall",
+          properties.allow_whatsapp as "allowWhatsapp",
+          properties.allow_chat as "allowChat",
+          properties.status,
+          favorites.property_id is not null as "isFavorite",
+          properties.views_count as "viewsCount",
+          properties.favorites_count as "favoritesCount",
+          properties.created_at as "createdAt",
+          properties.published_at as "publishedAt",
+          properties.confirmed_at as "confirmedAt",
+          properties.expires_at as "expiresAt",
+          properties.version,
+          -- Beyond the contract, which only adds.
+          properties.wanted_kinds as "wantedKinds",
+          properties.wanted_area_ids as "wantedAreaIds",
+          case when auctions.property_id is not null then json_build_object(
+            'startsAt', auctions.starts_at,
+            'endsAt', auctions.ends_at,
+            'startPrice', auctions.start_price,
+            'minIncrement', auctions.min_increment
+          ) end as auction,
+          case when properties.drop_until > now() then json_build_object(
+            'dropPct', properties.drop_pct,
+            'until', properties.drop_until
+          ) end as deal,
+          case when own.is_mine then properties.status_reason end as "statusReason",
+          case when own.is_mine then properties.pending_changes end as "pendingChanges"
+      ) as shown
+    )
+  from unnest(property_ids) with ordinality as asked (id, place)
+  join public.properties on properties.id = asked.id
+  join public.identities on identities.id = properties.owner_identity_id
+  cross join lateral (
+    select properties.owner_identity_id is not distinct from viewer_identity_id as is_mine
+  ) as own
+  left join public.favorites
+    on favorites.identity_id = viewer_identity_id and favorites.property_id = properties.id
+  left join public.auctions on auctions.property_id = properties.id
+  order by asked.place;
+end
+$$;
+comment on function private.property_records is
+  'Listings as the contract shows them, in the order asked for. Whoever calls it has checked before '
+  'that the viewer (null for a guest) may see them.';
+
+create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select records.record
+  from private.property_records(array[property_record.property_id], viewer_identity_id) as records
+$$;
+comment on function private.property_record is 'One listing as the contract shows it.';
+
+revoke execute on all functions in schema private from public;
