@@ -1,6 +1,7 @@
 -- Everything in a database and about its roles, one row per thing, in words that do not depend on
 -- object ids: two databases are the same when these rows are. What Supabase brings is in it too and
--- cancels out; what Postgres itself brings (object ids under 16384) is not. Column order is left out, because a column added later always comes last.
+-- cancels out; what Postgres itself brings (object ids under 16384) is not. Column order is left
+-- out, because a column added later always comes last.
 with
 -- No entry means what acldefault says, which is not the same as an empty one.
 grants(kind, object, acl) as (
@@ -10,8 +11,8 @@ grants(kind, object, acl) as (
     coalesce(relacl, acldefault(case relkind when 'S' then 's'::"char" else 'r' end, relowner))
   from pg_class where relkind in ('r', 'v', 'm', 'S', 'f', 'p')
   union all
-  select 'function', oid::regprocedure::text, coalesce(proacl, acldefault('f', proowner)) from pg_proc
-  where oid >= 16384
+  select 'function', oid::regprocedure::text, coalesce(proacl, acldefault('f', proowner))
+  from pg_proc where oid >= 16384
   union all
   select 'type', oid::regtype::text, coalesce(typacl, acldefault('T', typowner)) from pg_type
   where oid >= 16384 and typrelid = 0 and typelem = 0
@@ -29,7 +30,8 @@ things(kind, object, definition) as (
     end,
     oid::regclass::text,
     concat_ws(
-      ' ', pg_get_userbyid(relowner), 'persistence', relpersistence, 'replica identity', relreplident,
+      ' ', pg_get_userbyid(relowner), 'persistence', relpersistence,
+      'replica identity', relreplident,
       case when relrowsecurity then 'rls' end, case when relforcerowsecurity then 'forced' end,
       (select string_agg(option, ' ' order by option) from unnest(reloptions) as option),
       pg_get_partkeydef(oid), pg_get_expr(relpartbound, oid),
@@ -71,8 +73,11 @@ things(kind, object, definition) as (
   from pg_index
   union all
   select 'constraint',
-    format('%s %I', case when conrelid <> 0 then conrelid::regclass::text else contypid::regtype::text end,
-      conname),
+    format(
+      '%s %I',
+      case when conrelid <> 0 then conrelid::regclass::text else contypid::regtype::text end,
+      conname
+    ),
     concat_ws(' ', pg_get_constraintdef(oid), case when not convalidated then 'not valid' end)
   from pg_constraint
   union all
@@ -83,7 +88,9 @@ things(kind, object, definition) as (
   select 'policy', format('%s %I', polrelid::regclass, polname),
     concat_ws(
       ' ', case when polpermissive then 'permissive' else 'restrictive' end, polcmd, 'to', (
-        select string_agg(coalesce(pg_get_userbyid(nullif(role, 0))::text, 'public'), ', ' order by role::regrole::text)
+        select string_agg(
+          coalesce(nullif(role, 0)::regrole::text, 'public'), ', ' order by role::regrole::text
+        )
         from unnest(polroles) as role
       ),
       'using', pg_get_expr(polqual, polrelid), 'check', pg_get_expr(polwithcheck, polrelid)
@@ -95,27 +102,36 @@ things(kind, object, definition) as (
 
   union all
   select 'function', oid::regprocedure::text,
-    concat_ws(E'\n', pg_get_userbyid(proowner), case when prokind <> 'a' then pg_get_functiondef(oid) end)
+    concat_ws(
+      E'\n', pg_get_userbyid(proowner), case when prokind <> 'a' then pg_get_functiondef(oid) end
+    )
   from pg_proc where oid >= 16384
   union all
   select 'type', oid::regtype::text,
     concat_ws(
       ' ', pg_get_userbyid(typowner), typtype, case when typnotnull then 'not null' end,
       case when typtype = 'd' then format_type(typbasetype, typtypmod) end, typdefault,
-      (select string_agg(enumlabel, ', ' order by enumsortorder) from pg_enum where enumtypid = pg_type.oid),
+      (
+        select string_agg(enumlabel, ', ' order by enumsortorder)
+        from pg_enum where enumtypid = pg_type.oid
+      ),
       (select format_type(rngsubtype, null) from pg_range where rngtypid = pg_type.oid)
     )
   from pg_type where oid >= 16384 and typtype in ('d', 'e', 'r')
   union all
-  select 'statistics', format('%s.%I', stxnamespace::regnamespace, stxname), pg_get_statisticsobjdef(oid)
+  select 'statistics', format('%s.%I', stxnamespace::regnamespace, stxname),
+    pg_get_statisticsobjdef(oid)
   from pg_statistic_ext
   union all
   select 'text search configuration', oid::regconfig::text, (
-    select string_agg(concat(maptokentype, ' ', mapdict::regdictionary), ', ' order by maptokentype, mapseqno)
+    select string_agg(
+      concat(maptokentype, ' ', mapdict::regdictionary), ', ' order by maptokentype, mapseqno
+    )
     from pg_ts_config_map where mapcfg = pg_ts_config.oid
   ) from pg_ts_config where oid >= 16384
   union all
-  select 'text search dictionary', oid::regdictionary::text, dictinitoption from pg_ts_dict where oid >= 16384
+  select 'text search dictionary', oid::regdictionary::text, dictinitoption
+  from pg_ts_dict where oid >= 16384
   union all
   select 'cast', format('%s to %s', castsource::regtype, casttarget::regtype),
     concat_ws(' ', castcontext, castmethod, nullif(castfunc, 0)::regprocedure)
@@ -124,7 +140,8 @@ things(kind, object, definition) as (
   select 'operator', oid::regoperator::text, oprcode::regprocedure::text from pg_operator
   where oid >= 16384
   union all
-  select 'event trigger', evtname::text, concat_ws(' ', evtevent, evtfoid::regprocedure, evtenabled, evttags)
+  select 'event trigger', evtname::text,
+    concat_ws(' ', evtevent, evtfoid::regprocedure, evtenabled, evttags)
   from pg_event_trigger
   union all
   select 'publication', pubname::text,
@@ -141,8 +158,11 @@ things(kind, object, definition) as (
   from grants
   union all
   select 'default grants',
-    format('%s in %s for %s', defaclobjtype, case when defaclnamespace = 0 then 'any schema' else defaclnamespace::regnamespace::text end,
-      pg_get_userbyid(defaclrole)),
+    format(
+      '%s in %s for %s', defaclobjtype,
+      coalesce(nullif(defaclnamespace, 0)::regnamespace::text, 'any schema'),
+      defaclrole::regrole
+    ),
     (select string_agg(item::text, ' ' order by item::text) from unnest(defaclacl) as item)
   from pg_default_acl
 
@@ -170,8 +190,10 @@ things(kind, object, definition) as (
   union all
   select 'membership', format('%s in %s', member::regrole, roleid::regrole),
     string_agg(
-      concat_ws(' ', case when admin_option then 'admin' end, case when inherit_option then 'inherit' end,
-        case when set_option then 'set' end, 'by', grantor::regrole),
+      concat_ws(
+        ' ', case when admin_option then 'admin' end, case when inherit_option then 'inherit' end,
+        case when set_option then 'set' end, 'by', grantor::regrole
+      ),
       ', ' order by grantor::regrole::text
     )
   from pg_auth_members group by member, roleid
@@ -179,6 +201,11 @@ things(kind, object, definition) as (
 select kind, object, coalesce(definition, '') as definition
 from things
 -- The table of applied migrations is in one of the two only.
-where object not like all (array['pg\_%', 'supabase\_migrations%', '%pg\_toast%', 'information\_schema%'])
-  and not (kind = 'comment' and object ~ ' (pg_catalog|information_schema|supabase_migrations|pg_toast)[. ]')
+where object not like all (
+    array['pg\_%', 'supabase\_migrations%', '%pg\_toast%', 'information\_schema%']
+  )
+  and not (
+    kind = 'comment'
+    and object ~ ' (pg_catalog|information_schema|supabase_migrations|pg_toast)[. ]'
+  )
 order by kind collate "C", object collate "C", definition collate "C"

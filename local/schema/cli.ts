@@ -23,10 +23,16 @@ export function supabase(args: string[]): Promise<Said> {
     SUPABASE_NO_UPDATE_NOTIFIER: '1',
   }
   return new Promise((resolve) => {
-    const options = { env, maxBuffer: 64 << 20 }
-    const child = execFile(process.execPath, [program, ...args], options, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code) || 1 : 0, stdout, stderr })
-    })
+    // From here it finds our configuration, which says what schemas the advisors take as exposed.
+    const options = { env, cwd: root, maxBuffer: 64 << 20 }
+    const child = execFile(
+      process.execPath,
+      [program, ...args],
+      options,
+      (error, stdout, stderr) => {
+        resolve({ code: error ? Number(error.code) || 1 : 0, stdout, stderr })
+      },
+    )
     child.stdin?.end()
   })
 }
@@ -64,7 +70,8 @@ export async function push(folder: string, url: string): Promise<Said> {
 
 export function failureIn({ stdout, stderr }: Said): string {
   const lines = `${stderr}\n${stdout}`.split('\n').filter((line) =>
-    line.trim() !== '' && !/^(WARN: |Target: |Confirmed by |Applying |Try rerunning|[│▲◇])/.test(line)
+    line.trim() !== '' &&
+    !/^(WARN: |Target: |Confirmed by |Applying |Try rerunning|[│▲◇])/.test(line)
   )
   return lines.slice(0, 40).join('\n')
 }

@@ -32,7 +32,9 @@ function whole(actions: Action[], first: number, table: string, order: string[])
   const last = actions.findLastIndex(({ sql }) => addColumn.exec(sql)?.[1] === table)
   const between = actions.slice(first + 1, last + 1)
   const adds = between.filter(({ sql }) => addColumn.exec(sql)?.[1] === table)
-  const own = between.filter((one) => !adds.includes(one) && one.sql.startsWith(`ALTER TABLE ${table} `))
+  const own = between.filter((one) =>
+    !adds.includes(one) && one.sql.startsWith(`ALTER TABLE ${table} `)
+  )
   const others = between.filter((one) => !adds.includes(one) && !own.includes(one))
   const plain = table.replaceAll('"', '')
   // Something in between needs the table as it is by then: better the order of pg-delta.

@@ -79,7 +79,11 @@ export function differences(
     if (left === right) continue
     if (left === undefined) lines.push(`only ${names[1]}: ${short(name)}`)
     else if (right === undefined) lines.push(`only ${names[0]}: ${short(name)}`)
-    else lines.push(`${short(name)}`, `  ${names[0]}: ${short(left)}`, `  ${names[1]}: ${short(right)}`)
+    else {lines.push(
+        `${short(name)}`,
+        `  ${names[0]}: ${short(left)}`,
+        `  ${names[1]}: ${short(right)}`,
+      )}
   }
   return lines
 }

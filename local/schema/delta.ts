@@ -2,7 +2,10 @@
 // an alpha, so what it gets wrong for us is mended here, each with its reason.
 import {
   type Action,
+  buildFactBase,
   encodeId,
+  type Fact,
+  type FactBase,
   isDestructiveAction,
   parseId,
   plan,
@@ -14,6 +17,7 @@ import {
 import pg from 'pg'
 import { Refusal } from '../refusal.ts'
 import { wholeTables } from './columns.ts'
+import { flat } from './expression.ts'
 
 export type Delta = {
   /** Statements, one text per migration; several when one must be committed before the next. */
@@ -33,7 +37,7 @@ export async function delta(from: string, to: string, renames: string[] = []): P
   try {
     const profile = await resolveProfile(source, supabaseProfile)
     const [before, after] = await Promise.all([profile.extract(source), profile.extract(desired)])
-    const made = plan(before.factBase, after.factBase, {
+    const made = plan(oneForm(before.factBase), oneForm(after.factBase), {
       ...profile.planOptions,
       // Roles belong to the server and not to a database; roles.sql goes over verbatim.
       scope: 'database',
@@ -55,6 +59,26 @@ export async function delta(from: string, to: string, renames: string[] = []): P
   } finally {
     await Promise.all([source.end(), desired.end()])
   }
+}
+
+/** Without this, `x between 1 and 2 and y` is a difference for ever: see expression.ts. */
+function oneForm(base: FactBase): FactBase {
+  const verbatim: Fact['id']['kind'][] = [
+    'function',
+    'procedure',
+    'aggregate',
+    'comment',
+    'extension',
+  ]
+  const facts = base.facts().map((fact) => {
+    if (verbatim.includes(fact.id.kind)) return fact
+    const payload = Object.entries(fact.payload as Record<string, unknown>)
+      .map(([key, value]) => [key, typeof value === 'string' ? flat(value) : value])
+    return { ...fact, payload: Object.fromEntries(payload) as Fact['payload'] }
+  })
+  const formed = buildFactBase(facts, [...base.edges], base.source)
+  formed.diagnostics.splice(0, Infinity, ...base.diagnostics)
+  return formed
 }
 
 async function roles(pool: pg.Pool): Promise<string[]> {
@@ -91,8 +115,11 @@ function isOurs(action: Action): boolean {
  */
 function closing(actions: Action[]): string {
   const opens = actions.some(({ verb, produces }) =>
-    verb === 'create' && produces.some((id) =>
-      ['table', 'view', 'materializedView', 'sequence', 'function', 'procedure'].includes(id.kind) &&
+    verb === 'create' &&
+    produces.some((id) =>
+      ['table', 'view', 'materializedView', 'sequence', 'function', 'procedure'].includes(
+        id.kind,
+      ) &&
       'schema' in id && id.schema === 'public'
     )
   )

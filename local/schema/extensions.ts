@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { migrationsIn } from './cli.ts'
 import { areasIn } from './build.ts'
 
-const statement = /^create extension if not exists\s+"?([\w-]+)"?[^;]*;/gim
+const statement = /(?<!--.*)\bcreate extension if not exists\s+"?([\w-]+)"?[^;]*;/gi
 
 /** The statements of sql/ that no migration has yet. */
 export function missingExtensions(sql: string, migrations: string): string[] {

@@ -1,0 +1,66 @@
+// The advisors of the official CLI, held against the exceptions that we have reasons for.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Refusal } from '../refusal.ts'
+import { failureIn, remote, root, supabase } from './cli.ts'
+
+export type Finding = { lint: string; object: string; detail: string }
+export type Exception = { lint: string; object: string; reason: string }
+
+type Advice = {
+  name: string
+  detail: string
+  cacheKey: string
+  metadata?: { schema?: string; name?: string }
+}
+
+/** Says nothing about a schema, only that a database just made has run no query. */
+const ignored = ['unused_index']
+
+export async function advise(url: string): Promise<Finding[]> {
+  const said = await supabase([
+    ...['--output-format', 'json', 'db', 'advisors', remote(url)],
+    ...['--type', 'all', '--level', 'info'],
+  ])
+  if (said.code !== 0) throw new Refusal(`supabase db advisors failed:\n${failureIn(said)}`)
+  const { results } = JSON.parse(said.stdout) as { results: Advice[] }
+  return results.filter(({ name }) => !ignored.includes(name)).map((advice) => ({
+    lint: advice.name,
+    object: objectOf(advice),
+    detail: advice.detail,
+  }))
+}
+
+/** `schema.table`, and behind it what makes the finding the only one: a constraint, a policy … */
+function objectOf({ name: lint, cacheKey, metadata }: Advice): string {
+  const { schema, name } = metadata ?? {}
+  if (!schema || !name) return cacheKey.replace(`${lint}_`, '')
+  // Functions end in a hash of their arguments, which would tell a person nothing.
+  const more = cacheKey.replace(`${lint}_${schema}_${name}`, '').replace(/_[0-9a-f]{32}$/, '')
+    .replace(/^_/, '')
+  return more && more !== cacheKey ? `${schema}.${name} ${more}` : `${schema}.${name}`
+}
+
+export function exceptions(): Exception[] {
+  const path = join(root, 'test', 'advisors.json')
+  const list = JSON.parse(readFileSync(path, 'utf8')) as Exception[]
+  for (const one of list) {
+    if (one.lint && one.object && one.reason) continue
+    throw new Refusal(`test/advisors.json: ${JSON.stringify(one)} needs lint, object and reason.`)
+  }
+  return list
+}
+
+/** Findings without an exception, and exceptions without a finding, as lines for a person. */
+export function unexplained(findings: Finding[], exceptions: Exception[]): string[] {
+  const same = (a: Finding | Exception, b: Finding | Exception) =>
+    a.lint === b.lint && a.object === b.object
+  const open = findings.filter((one) => !exceptions.some((exception) => same(one, exception)))
+  const idle = exceptions.filter((one) => !findings.some((finding) => same(one, finding)))
+  return [
+    ...open.map(({ lint, object, detail }) => `${lint}: ${object}: ${detail}`),
+    ...idle.map(({ lint, object }) =>
+      `${lint}: ${object}: is in test/advisors.json, but is found no more; take it out there`
+    ),
+  ]
+}

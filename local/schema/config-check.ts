@@ -1,0 +1,63 @@
+// What can be seen wrong in supabase/config.toml without a project and without Docker.
+import { existsSync } from 'node:fs'
+import { dirname, relative, resolve } from 'node:path'
+import type { parseToml } from '../config.ts'
+import { connected } from './build.ts'
+import { root } from './cli.ts'
+
+type Toml = ReturnType<typeof parseToml>
+
+/** What the CLI said about the configuration while it worked: keys that it does not know. */
+export function warnings(stderr: string): string[] {
+  return stderr.split('\n')
+    .filter((line) =>
+      line.startsWith('WARN: ') && !line.includes('is deprecated and will be removed')
+    )
+    .map((line) => line.replace('WARN: ', ''))
+}
+
+/** Files and functions that the configuration names and that do not exist. */
+export async function missing(path: string, toml: Toml, url: string): Promise<string[]> {
+  return [...missingFiles(path, toml), ...await missingHooks(toml, url)]
+}
+
+function missingFiles(path: string, toml: Toml): string[] {
+  // Paths are relative to the configuration. Of a pattern only the folder is looked at.
+  const named = [...texts(toml)].filter(([, text]) => /^\.\.?\//.test(text))
+  return named.flatMap(([key, text]) => {
+    const target = resolve(dirname(path), text.replace(/\/[^/]*\*.*$/, ''))
+    return existsSync(target) ? [] : [`${key}: there is no ${relative(root, target)}`]
+  })
+}
+
+function* texts(table: Toml, prefix = ''): Generator<[key: string, text: string]> {
+  for (const [name, value] of Object.entries(table)) {
+    const key = prefix ? `${prefix}.${name}` : name
+    if (typeof value === 'string') yield [key, value]
+    else if (Array.isArray(value)) yield* value.map((text): [string, string] => [key, text])
+    else if (typeof value === 'object') yield* texts(value, key)
+  }
+}
+
+const hook = /^pg-functions:\/\/postgres\/(\w+)\/(\w+)$/
+
+async function missingHooks(toml: Toml, url: string): Promise<string[]> {
+  const hooks = [...texts(toml)].filter(([key]) => /^auth\.hook\..*\.uri$/.test(key))
+  return await connected(url, async (client) => {
+    const found: string[] = []
+    for (const [key, uri] of hooks) {
+      const [, schema, name] = hook.exec(uri) ?? []
+      if (!schema) continue
+      const { rowCount } = await client.query(
+        `select from pg_proc where pronamespace = to_regnamespace($1) and proname = $2
+         and has_function_privilege('supabase_auth_admin', oid, 'execute')
+         and has_schema_privilege('supabase_auth_admin', pronamespace, 'usage')`,
+        [schema, name],
+      )
+      if (!rowCount) {
+        found.push(`${key}: Auth cannot call ${schema}.${name}; is it there, and granted?`)
+      }
+    }
+    return found
+  })
+}
