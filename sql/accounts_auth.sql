@@ -111,7 +111,8 @@ begin
   elsif account.status = 'banned' then
     return '{"error":{"http_code":403,"message":"account_banned"}}';
   elsif account.status = 'suspended' and coalesce(account.suspended_until > now(), true) then
-    return '{"error":{"http_code":403,"message":"account_suspended"}}';
+    return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
+      concat_ws(': ', 'account_suspended', account.status_reason)));
   end if;
 
   -- Signing in takes back a requested deletion and ends a suspension that is over, and gives an

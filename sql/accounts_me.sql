@@ -111,24 +111,6 @@ $$;
 comment on function api.check_session is
   'The calling account, or the refusal of a caller that may not act: before a call to Auth.';
 
-create function private.sign_in_refusal(identifier text) returns jsonb
-  language sql
-  stable
-  security definer -- for guests that have just given the right password
-  set search_path = ''
-as $$
-  select case accounts.status
-    when 'suspended' then jsonb_build_object('status', 403, 'code', 'account_suspended',
-      'detail', jsonb_build_object(
-        'reason', coalesce(accounts.status_reason, ''), 'until', accounts.suspended_until))
-    when 'banned' then '{"status":403,"code":"account_banned","detail":{}}'
-    end
-  from public.accounts
-  where accounts.email = sign_in_refusal.identifier or accounts.phone = sign_in_refusal.identifier
-$$;
-comment on function private.sign_in_refusal is
-  'Why an account whose password was right gets no session; null when there is no reason here.';
-
 create function private.check_email_free(email text) returns void
   language plpgsql
   stable
@@ -159,7 +141,5 @@ comment on function private.request_deletion is
 revoke execute on all functions in schema private, api from public;
 grant execute on function private.identity_json, private.session_topic, private.change_me
   to authenticated;
-grant execute on function
-  private.sign_in_refusal, private.check_email_free, private.request_deletion
-  to backend;
+grant execute on function private.check_email_free, private.request_deletion to backend;
 grant execute on function api.get_me, api.update_me, api.check_session to authenticated;

@@ -1,12 +1,17 @@
 /** The REST facade: which areas there are, and what surrounds them. */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { cors } from 'hono/cors'
+import { accounts } from './accounts.ts'
 import { env } from './env.ts'
 import { favorites } from './favorites.ts'
 import type { Env } from './http.ts'
+import { meta } from './meta.ts'
+import { passwords } from './passwords.ts'
 import { onError, problem } from './problem.ts'
+import { registration } from './registration.ts'
 import { bounded, identified, logged } from './request.ts'
 import { routesOf } from './routes.ts'
+import { signingIn } from './sign-in.ts'
 
 export const app = new OpenAPIHono<Env>().basePath('/api')
 
@@ -28,7 +33,9 @@ app.use(cors({
 app.use(identified)
 app.use(bounded)
 
+for (const part of [registration, signingIn, passwords, accounts]) app.route('/auth', part)
 app.route('/favorites', favorites)
+app.route('/meta', meta)
 
 // A known path with another method is 405; only what is no path at all is 404.
 const allowed = routesOf(app)

@@ -29,7 +29,11 @@ type Options = {
   rate?: string
   /** Takes the header Idempotency-Key: the same key and body give the first answer again. */
   idempotent?: boolean
+  /** A backend function that runs first, in the same transaction. */
+  after?: { name: BackendFunction; args: Record<string, unknown> }
 }
+
+export type BackendFunction = keyof typeof backendSignatures
 
 const pool = new pg.Pool({
   connectionString: env.databaseUrl,
@@ -119,6 +123,12 @@ export async function call<Name extends keyof Functions & string>(
   const answered = options.idempotent && c.var.idempotencyKey ? once(c, name, args, result) : result
   const text = [
     ...(options.rate ? [entrance(options.rate, claims)] : []),
+    ...(options.after
+      ? [
+        become('backend'),
+        `select ${invocation('private', options.after.name, options.after.args)};`,
+      ]
+      : []),
     become(role, claims),
     ...(options.rate ? ['select private.entered() as rate;'] : []),
     ...(c.var.expectIdentity
@@ -143,8 +153,10 @@ function once(c: Context<Env>, name: string, args: object, result: string) {
 }
 
 // The role that counts is backend; the transaction ends before the call begins.
-const entrance = (rule: string, claims?: string) =>
-  `begin;${become('backend', claims)}select private.enter(${literal(rule, 'text')});commit;`
+function entrance(rule: string, claims?: string, subject?: string) {
+  const args = literal(rule, 'text') + (subject ? `,${literal(subject, 'text')}` : '')
+  return `begin;${become('backend', claims)}select private.enter(${args});commit;`
+}
 
 export function rateHeaders(c: Context<Env>, rate?: string | null) {
   const [limit, remaining, reset] = (rate ?? '').split(',')
@@ -154,17 +166,22 @@ export function rateHeaders(c: Context<Env>, rate?: string | null) {
   c.header('RateLimit-Reset', reset)
 }
 
-/** Calls one of the functions that role `backend` may execute, for nobody in particular. */
+/**
+ * Calls one of the functions that role `backend` may execute, for nobody in particular. `rate` is
+ * counted first for its subject, as in call.
+ */
 export async function backend<T>(
-  name: keyof typeof backendSignatures,
+  name: BackendFunction,
   args: Record<string, unknown>,
+  rate?: { rule: string; subject: string },
 ): Promise<T> {
-  const rows = await message(
-    become('backend') +
-      `select (select to_json(result) from ${
-        invocation('private', name, args)
-      } as result)::text as answer`,
-  )
+  const rows = await message([
+    ...(rate ? [entrance(rate.rule, undefined, rate.subject)] : []),
+    become('backend'),
+    ...(rate ? ['select private.entered();'] : []),
+    `select (select to_json(result) from ${invocation('private', name, args)} as result)`,
+    '::text as answer',
+  ].join(''))
   return JSON.parse(rows.at(-1)!.answer ?? 'null')
 }
 

@@ -1,0 +1,156 @@
+/** Supabase Auth, which keeps users, passwords, sessions and tokens. One try, four seconds. */
+import { env } from './env.ts'
+import { type ErrorCode, isErrorCode } from './errors.ts'
+import type { Identifier } from './identifiers.ts'
+import { Refusal } from './problem.ts'
+import { unknownPassword } from './secrets.ts'
+
+export type Tokens = {
+  access_token: string
+  refresh_token: string
+  expires_in: number
+  expires_at: number
+  user: { id: string }
+}
+
+/** The token hook said no to somebody who proved to be who they are: why, and what to tell. */
+export type Refused = { refused: ErrorCode; reason: string }
+
+type Answer = { status: number; body: Record<string, unknown> }
+type Sent = { body?: unknown; token?: string; address?: string }
+
+async function ask(method: string, path: string, { body, token, address }: Sent): Promise<Answer> {
+  const headers: Record<string, string> = {
+    apikey: env.secretKey,
+    'content-type': 'application/json',
+    'x-supabase-api-version': '2024-01-01',
+  }
+  if (token) headers.authorization = `Bearer ${token}`
+  // Auth counts by client address; with the secret key it believes ours.
+  if (address) headers['sb-forwarded-for'] = address
+  try {
+    const response = await fetch(`${env.supabaseUrl}/auth/v1${path}`, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(4000),
+    })
+    const text = await response.text()
+    return { status: response.status, body: text ? JSON.parse(text) : {} }
+  } catch (cause) {
+    console.error(JSON.stringify({ auth: String(cause) }))
+    throw new Refusal('service_unavailable', { retryAfter: 2 })
+  }
+}
+
+function unavailable({ status, body }: Answer): Refusal {
+  console.error(JSON.stringify({ auth: status, code: body.code ?? body.error }))
+  return status === 429
+    ? new Refusal('rate_limited', { retryAfter: 60 })
+    : new Refusal('service_unavailable', { retryAfter: 2 })
+}
+
+// Auth writes phones without +.
+const named = ({ kind, value }: Identifier) =>
+  kind === 'phone' ? { phone: value.slice(1) } : { email: value }
+
+type NewUser = { identifier: Identifier; password: string; fullName?: string | null }
+
+/** Makes a confirmed user and with it account, profile and identity. 409 when there is one. */
+export async function createUser({ identifier, password, fullName }: NewUser): Promise<string> {
+  const answer = await ask('POST', '/admin/users', {
+    body: {
+      ...named(identifier),
+      password,
+      [`${identifier.kind}_confirm`]: true,
+      user_metadata: fullName ? { full_name: fullName } : {},
+    },
+  })
+  if (answer.status === 200) return String(answer.body.id)
+  if (answer.body.code === 'email_exists' || answer.body.code === 'phone_exists') {
+    const code = identifier.kind === 'phone' ? 'phone_taken' : 'email_taken'
+    throw new Refusal(code, { fields: [{ path: 'identifier', code }] })
+  }
+  if (answer.body.code === 'validation_failed') throw new Refusal('identifier_invalid')
+  throw unavailable(answer)
+}
+
+// private.custom_access_token says it as `code: reason`.
+function refused({ body }: Answer): Refused {
+  const [code, reason = ''] = String(body.message).split(/: (.*)/s)
+  return { refused: isErrorCode(code) ? code : 'token_invalid', reason }
+}
+
+/** Signs in. Refused only after the right password; undefined: wrong password or no such user. */
+export async function signIn(
+  identifier: Identifier,
+  password: string,
+  address: string,
+): Promise<Tokens | Refused | undefined> {
+  const answer = await ask('POST', '/token?grant_type=password', {
+    body: { ...named(identifier), password },
+    address,
+  })
+  if (answer.status === 200) return answer.body as Tokens
+  if (answer.body.code === 'invalid_credentials') return undefined
+  if (answer.status === 401 || answer.status === 403) return refused(answer)
+  throw unavailable(answer)
+}
+
+// An unknown identifier is tried against this user, so that the work and the time are the same.
+const decoy: Identifier = { kind: 'email', value: 'decoy@accounts.invalid' }
+let decoyMade = false
+
+export async function signInNobody(password: string, address: string) {
+  if (!decoyMade) {
+    await createUser({ identifier: decoy, password: unknownPassword() })
+      .catch((error) => {
+        if (!(error instanceof Refusal && error.code === 'email_taken')) throw error
+      })
+    decoyMade = true
+  }
+  await signIn(decoy, password, address)
+}
+
+/** Nobody can register or sign in as the decoy. */
+export const isDecoy = ({ value }: Identifier) => value === decoy.value
+
+/** Fresh tokens; undefined: the refresh token is no good. */
+export async function refresh(
+  refreshToken: string,
+  address: string,
+): Promise<Tokens | Refused | undefined> {
+  const answer = await ask('POST', '/token?grant_type=refresh_token', {
+    body: { refresh_token: refreshToken },
+    address,
+  })
+  if (answer.status === 200) return answer.body as Tokens
+  if (answer.status === 403) return refused(answer)
+  if (answer.status === 400 || answer.status === 401) return undefined
+  throw unavailable(answer)
+}
+
+export type Scope = 'local' | 'others' | 'global'
+
+/** Ends sessions. What is gone already is no failure. */
+export async function signOut(token: string, scope: Scope): Promise<void> {
+  const answer = await ask('POST', `/logout?scope=${scope}`, { token })
+  if (answer.status >= 500 || answer.status === 429) throw unavailable(answer)
+}
+
+/** Sets a password in the caller's name; the caller's other sessions end. */
+export async function changePassword(token: string, password: string): Promise<void> {
+  const answer = await ask('PUT', '/user', { token, body: { password } })
+  if (answer.status === 200) return
+  if (answer.body.code === 'same_password') {
+    throw new Refusal('validation_failed', { fields: [{ path: 'newPassword', code: 'invalid' }] })
+  }
+  if (answer.status === 401 || answer.status === 403) throw new Refusal('token_invalid')
+  throw unavailable(answer)
+}
+
+/** Sets a password for whoever proved the account by a code; every session ends. */
+export async function resetPassword(userId: string, password: string): Promise<void> {
+  const answer = await ask('PUT', `/admin/users/${userId}`, { body: { password } })
+  if (answer.status !== 200) throw unavailable(answer)
+}

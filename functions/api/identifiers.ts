@@ -1,0 +1,84 @@
+/** Emails and Kuwaiti phones in their one form. The same rules are constraints of accounts. */
+import { z } from '@hono/zod-openapi'
+
+const digits = (text: string) =>
+  text.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 0xf))
+
+/** NFKC, ASCII digits, no white space outside. */
+export const tidyTyped = (text: string) => digits(text.normalize('NFKC')).trim()
+
+const phone = /^(?:\+?965)?([569][0-9]{7})$/
+
+/** +965XXXXXXXX, or undefined when it is no Kuwaiti mobile. */
+export function normalPhone(text: string): string | undefined {
+  const national = phone.exec(tidyTyped(text))?.[1]
+  return national && `+965${national}`
+}
+
+// Letters of any script before the @ (an address book may hold them), ASCII after it.
+const local = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
+const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/
+
+/** Lower case with the domain in ASCII, or undefined when it is no address. */
+export function normalEmail(text: string): string | undefined {
+  const [name, host, ...more] = text.normalize('NFKC').trim().toLowerCase().split('@')
+  if (!host || more.length || name.length > 64 || !local.test(name)) return undefined
+  const ascii = asciiDomain(host)
+  const email = `${name}@${ascii}`
+  return ascii && domain.test(ascii) && email.length <= 254 ? email : undefined
+}
+
+function asciiDomain(host: string): string | undefined {
+  if (/^[a-z0-9.-]+$/.test(host)) return host
+  if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(host)) return undefined
+  try {
+    return new URL(`http://${host}`).hostname
+  } catch {
+    return undefined
+  }
+}
+
+export const isPhone = (text: string) => normalPhone(text) !== undefined
+export const isEmail = (text: string) => normalEmail(text) !== undefined
+
+export type Identifier = { kind: 'phone' | 'email'; value: string }
+
+/** What a person types to say who they are; either kind in its one form. */
+export const Identifier = z
+  .string({ error: 'identifier_invalid' })
+  .max(320, { error: 'identifier_invalid' })
+  .transform((text, context): Identifier => {
+    const asPhone = normalPhone(text)
+    if (asPhone) return { kind: 'phone', value: asPhone }
+    const asEmail = normalEmail(text)
+    if (asEmail) return { kind: 'email', value: asEmail }
+    context.addIssue({ code: 'custom', message: 'identifier_invalid' })
+    return z.NEVER
+  })
+  .openapi({ type: 'string', description: 'An email or a Kuwaiti phone.', example: '51234567' })
+
+/** At least 8 code points, at most the 72 bytes that bcrypt reads. */
+export const NewPassword = z
+  .string({ error: 'password_too_short' })
+  .refine((text) => [...text].length >= 8, { error: 'password_too_short' })
+  .refine((text) => new TextEncoder().encode(text).length <= 72, { error: 'password_too_long' })
+  .openapi({ type: 'string', minLength: 8, description: 'At most 72 bytes.' })
+
+/** Any password that might be right: no rule of length at sign-in. */
+export const Password = z.string().min(1).max(1024)
+
+export const Code = z
+  .string({ error: 'otp_invalid' })
+  .transform(tidyTyped)
+  .refine((text) => /^[0-9]{6}$/.test(text), { error: 'otp_invalid' })
+  .openapi({ type: 'string', description: 'Six digits.', example: '042913' })
+
+// Nothing that cannot be seen: control, format and separator characters.
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+
+/** A person's name in one line, nothing invisible. */
+export const PersonName = z
+  .string()
+  .transform((text) => text.normalize('NFKC').replace(/\s+/g, ' ').trim())
+  .refine((text) => [...text].length >= 2 && [...text].length <= 120 && !invisible.test(text))
+  .openapi({ type: 'string', minLength: 2, maxLength: 120 })

@@ -1,0 +1,120 @@
+/** Forgotten and changed passwords. Rules of the codes: sql/codes.sql. */
+import { z } from '@hono/zod-openapi'
+import { proveByPassword } from './accounts.ts'
+import { changePassword, resetPassword, signIn, signOut } from './auth-service.ts'
+import { backend, call } from './db.ts'
+import { area, body, json, mine, problems, route, send } from './http.ts'
+import { Code, Identifier, NewPassword, Password } from './identifiers.ts'
+import { Refusal, refuseReturned, type Returned } from './problem.ts'
+import { codeHmac, newCode } from './secrets.ts'
+import { requireSms, sendCodeLater } from './senders.ts'
+
+const tags = ['sign-in']
+
+const forgot = route({
+  tags,
+  operationId: 'forgot_password',
+  method: 'post',
+  path: '/password/forgot',
+  summary: 'Ask for a code to set a new password',
+  request: body(z.strictObject({ identifier: Identifier })),
+  responses: {
+    202: json(
+      z.object({ resendAfter: z.int() }).openapi('CodeAsked'),
+      'Always, whether or not there is such an account.',
+    ),
+    ...problems(400),
+  },
+})
+
+const same = { error: 'password_mismatch', path: ['confirmPassword'] }
+
+const reset = route({
+  tags,
+  operationId: 'reset_password',
+  method: 'post',
+  path: '/password/reset',
+  summary: 'Set a new password with a code; every session ends',
+  request: body(
+    z.strictObject({
+      identifier: Identifier,
+      code: Code,
+      newPassword: NewPassword,
+      confirmPassword: z.string(),
+    }).refine((given) => given.newPassword === given.confirmPassword, same),
+  ),
+  responses: { 204: { description: 'Set.' }, ...problems(400, 410) },
+})
+
+const change = route({
+  ...mine,
+  tags,
+  operationId: 'change_password',
+  method: 'post',
+  path: '/password/change',
+  summary: 'Change my password; my other sessions end',
+  request: body(z.strictObject({ currentPassword: Password, newPassword: NewPassword })),
+  responses: { 204: { description: 'Changed.' }, ...problems(400, 401, 403) },
+})
+
+const sameAsBefore = () =>
+  new Refusal('validation_failed', { fields: [{ path: 'newPassword', code: 'invalid' }] })
+
+/** Whether it is the password that the account has now; the session that this makes ends at once. */
+async function isCurrent(identifier: Identifier, password: string, address: string) {
+  const tokens = await signIn(identifier, password, address)
+  if (tokens && !('refused' in tokens)) await signOut(tokens.access_token, 'local')
+  return tokens !== undefined
+}
+
+type Verified = Returned & { codeId: string; accountId: string | null }
+
+export const passwords = area()
+  .openapi(forgot, async (c) => {
+    const { identifier } = c.req.valid('json')
+    requireSms(identifier)
+    const code = newCode()
+    const answer = await backend<Returned & { send?: boolean; error?: { rule?: string } }>(
+      'request_code',
+      {
+        purpose: 'reset',
+        identifier: identifier.value,
+        registrationId: null,
+        hmac: await codeHmac('reset', identifier.value, code),
+        address: c.var.address,
+      },
+    )
+    // Limits of the address and the service are told; those of the identifier are kept silently.
+    if (['code_address', 'code_service'].includes(answer.error?.rule ?? '')) refuseReturned(answer)
+    if (answer.send) sendCodeLater(identifier, 'reset', code)
+    return send(c, '{"resendAfter":45}', 202)
+  })
+  .openapi(reset, async (c) => {
+    const { identifier, code, newPassword } = c.req.valid('json')
+    const verified = await backend<Verified>('verify_code', {
+      purpose: 'reset',
+      identifier: identifier.value,
+      hmac: await codeHmac('reset', identifier.value, code),
+    })
+    refuseReturned(verified)
+    if (!verified.accountId) throw new Refusal('otp_invalid', { attemptsLeft: 0 })
+    try {
+      if (await isCurrent(identifier, newPassword, c.var.address)) throw sameAsBefore()
+      await resetPassword(verified.accountId, newPassword)
+    } catch (error) {
+      await backend('release_code', { codeId: verified.codeId })
+      throw error
+    }
+    await backend('finish_reset', { accountId: verified.accountId, identifier: identifier.value })
+    return c.body(null, 204)
+  })
+  .openapi(change, async (c) => {
+    const { currentPassword, newPassword } = c.req.valid('json')
+    const { user } = JSON.parse(await call(c, 'get_me', {}))
+    const identifier: Identifier = user.phone
+      ? { kind: 'phone', value: user.phone }
+      : { kind: 'email', value: user.email }
+    await proveByPassword(identifier, currentPassword, c.var.address)
+    await changePassword(c.var.caller.token!, newPassword)
+    return c.body(null, 204)
+  })

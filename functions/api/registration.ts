@@ -1,0 +1,180 @@
+/** Registration by email or phone, and codes for it. Rules: sql/codes.sql, sql/accounts_auth.sql. */
+import { z } from '@hono/zod-openapi'
+import { Session } from './account-schemas.ts'
+import { createUser, isDecoy } from './auth-service.ts'
+import { backend } from './db.ts'
+import { area, body, json, problems, route, send } from './http.ts'
+import { Code, Identifier, NewPassword, PersonName } from './identifiers.ts'
+import { Refusal, refuseReturned, type Returned } from './problem.ts'
+import { codeHmac, newCode, seal, unknownPassword, unseal } from './secrets.ts'
+import { requireSms, sendCode, sendCodeLater } from './senders.ts'
+import { session } from './sign-in.ts'
+
+const tags = ['sign-in']
+
+const Registration = z.strictObject({
+  identifier: Identifier,
+  password: NewPassword,
+  confirmPassword: z.string().optional(),
+  fullName: PersonName.optional(),
+}).refine(({ password, confirmPassword }) => (confirmPassword ?? password) === password, {
+  error: 'password_mismatch',
+  path: ['confirmPassword'],
+})
+
+const Registered = z.union([
+  z.object({ accountId: z.uuid(), status: z.literal('active') }),
+  z.object({
+    status: z.literal('awaiting_otp'),
+    registrationId: z.uuid().openapi({ description: 'Secret name of this attempt.' }),
+    otp: z.object({ resendAfter: z.int(), expiresIn: z.int() }),
+  }),
+]).openapi('Registered')
+
+const register = {
+  tags,
+  method: 'post',
+  summary: 'Register by email (active at once) or phone (a code is sent)',
+  request: body(Registration),
+  responses: {
+    201: json(Registered, 'An account, or an attempt that waits for its code.'),
+    ...problems(400, 409, 502),
+  },
+} as const
+
+const registerShort = route({ ...register, operationId: 'register', path: '/register' })
+const registerLong = route({
+  ...register,
+  operationId: 'register_individual',
+  path: '/register/individual',
+})
+
+const verify = route({
+  tags,
+  operationId: 'verify_otp',
+  method: 'post',
+  path: '/register/verify-otp',
+  summary: 'Prove the phone with the code: the account is made and signed in',
+  request: body(z.strictObject({
+    identifier: Identifier,
+    code: Code,
+    registrationId: z.uuid().optional(),
+  })),
+  responses: { 200: json(Session, 'Signed in.'), ...problems(400, 403, 409, 410) },
+})
+
+const resend = route({
+  tags,
+  operationId: 'resend_otp',
+  method: 'post',
+  path: '/otp/resend',
+  summary: 'Send another code; the one before it dies',
+  request: body(z.strictObject({
+    identifier: Identifier,
+    purpose: z.enum(['register', 'reset', 'delete']),
+    registrationId: z.uuid().optional(),
+  })),
+  responses: {
+    202: json(
+      z.object({ resendAfter: z.int() }).openapi('CodeSent'),
+      'The same whether there is anybody to send it to.',
+    ),
+    ...problems(400),
+  },
+})
+
+type Given = z.output<typeof Registration>
+
+async function registerEmail({ identifier, password, fullName }: Given, address: string) {
+  const rate = { rule: 'register_address', subject: address }
+  await backend('check_email_free', { email: identifier.value }, rate)
+  if (isDecoy(identifier)) throw new Refusal('identifier_invalid')
+  const accountId = await createUser({ identifier, password, fullName })
+  return { accountId, status: 'active' }
+}
+
+async function registerPhone({ identifier, password, fullName }: Given, address: string) {
+  requireSms(identifier)
+  const phone = identifier.value
+  const registrationId = crypto.randomUUID()
+  const code = newCode()
+  const answer = await backend<Returned>('register_phone', {
+    phone,
+    registrationId,
+    sealedPassword: await seal(password, phone),
+    fullName: fullName ?? null,
+    hmac: await codeHmac('register', phone, code),
+    address,
+  }, { rule: 'register_address', subject: address })
+  refuse(answer)
+  await sendCode(identifier, 'register', code)
+  return { status: 'awaiting_otp', registrationId, otp: { resendAfter: 45, expiresIn: 300 } }
+}
+
+/** The service's ceiling is somebody running up the bill: it also raises the alarm. */
+function refuse(answer: Returned & { error?: { rule?: string } }) {
+  if (answer.error?.rule === 'code_service') {
+    console.error(JSON.stringify({ alert: 'code_ceiling' }))
+  }
+  refuseReturned(answer)
+}
+
+type Verified = Returned & {
+  codeId: string
+  fullName: string | null
+  sealedPassword: string | null
+}
+
+/** The account with the attempt's password, or with one that nobody knows (contract, section 2). */
+async function accountOf(identifier: Identifier, verified: Verified): Promise<string> {
+  const { sealedPassword, fullName, codeId } = verified
+  const password = sealedPassword && await unseal(sealedPassword, identifier.value) ||
+    unknownPassword()
+  try {
+    await createUser({ identifier, password, fullName })
+  } catch (error) {
+    await backend('release_code', { codeId })
+    throw error
+  }
+  return password
+}
+
+export const registration = area()
+registration.openapi(registerShort, async (c) => {
+  const given = c.req.valid('json')
+  const by = given.identifier.kind === 'phone' ? registerPhone : registerEmail
+  return send(c, JSON.stringify(await by(given, c.var.address)), 201)
+})
+registration.openapi(registerLong, async (c) => {
+  const given = c.req.valid('json')
+  const by = given.identifier.kind === 'phone' ? registerPhone : registerEmail
+  return send(c, JSON.stringify(await by(given, c.var.address)), 201)
+})
+registration.openapi(verify, async (c) => {
+  const { identifier, code, registrationId } = c.req.valid('json')
+  if (identifier.kind === 'email') throw new Refusal('otp_expired')
+  const verified = await backend<Verified>('verify_code', {
+    purpose: 'register',
+    identifier: identifier.value,
+    hmac: await codeHmac('register', identifier.value, code),
+    registrationId,
+  })
+  refuseReturned(verified)
+  const password = await accountOf(identifier, verified)
+  return send(c, await session(c, identifier, password))
+})
+registration.openapi(resend, async (c) => {
+  const { identifier, purpose, registrationId } = c.req.valid('json')
+  requireSms(identifier)
+  const code = newCode()
+  const answer = await backend<Returned & { send?: boolean }>('request_code', {
+    purpose,
+    identifier: identifier.value,
+    registrationId: registrationId ?? null,
+    hmac: await codeHmac(purpose, identifier.value, code),
+    address: c.var.address,
+  })
+  refuse(answer)
+  if (answer.send) sendCodeLater(identifier, purpose, code)
+  return send(c, '{"resendAfter":45}', 202)
+})

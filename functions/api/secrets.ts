@@ -1,0 +1,70 @@
+/** One-time codes and sealed passwords: what only the functions can make and read. */
+import { env } from './env.ts'
+
+const utf8 = new TextEncoder()
+
+const codeKey = crypto.subtle.importKey(
+  'raw',
+  env.codeSecret,
+  { name: 'HMAC', hash: 'SHA-256' },
+  false,
+  ['sign'],
+)
+const sealKey = crypto.subtle.importKey('raw', env.sealKey, 'AES-GCM', false, [
+  'encrypt',
+  'decrypt',
+])
+
+/** Six random digits, each code as likely as any other. */
+export function newCode(): string {
+  const limit = 4_294_000_000 // the last multiple of a million below 2^32
+  const [number] = crypto.getRandomValues(new Uint32Array(1))
+  return number < limit ? String(number % 1_000_000).padStart(6, '0') : newCode()
+}
+
+/** A code as the database keeps it: good for this purpose and identifier only. Hex. */
+export async function codeHmac(purpose: string, identifier: string, code: string): Promise<string> {
+  const text = utf8.encode([purpose, identifier, code].join('\n'))
+  const digest = new Uint8Array(await crypto.subtle.sign('HMAC', await codeKey, text))
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))
+const unbase64 = (text: string) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
+
+/** Encrypts a password for one phone; nobody who reads the table can open it. */
+export async function seal(password: string, phone: string): Promise<string> {
+  const iv = crypto.getRandomValues(new Uint8Array(12))
+  const sealed = await crypto.subtle.encrypt(
+    { name: 'AES-GCM', iv, additionalData: utf8.encode(phone) },
+    await sealKey,
+    utf8.encode(password),
+  )
+  return `${base64(iv)}.${base64(new Uint8Array(sealed))}`
+}
+
+/** Opens what seal made for the same phone; undefined when the key has changed since. */
+export async function unseal(sealed: string, phone: string): Promise<string | undefined> {
+  const [iv, text] = sealed.split('.').map(unbase64)
+  try {
+    const opened = await crypto.subtle.decrypt(
+      { name: 'AES-GCM', iv, additionalData: utf8.encode(phone) },
+      await sealKey,
+      text,
+    )
+    return new TextDecoder().decode(opened)
+  } catch {
+    return undefined
+  }
+}
+
+/** Equality in time that depends on lengths only. */
+export function sameText(a: string, b: string): boolean {
+  const [left, right] = [utf8.encode(a), utf8.encode(b)]
+  let difference = left.length ^ right.length
+  for (let i = 0; i < left.length; i++) difference |= left[i] ^ (right[i % right.length] ?? 0)
+  return difference === 0
+}
+
+/** A password that nobody knows. */
+export const unknownPassword = () => base64(crypto.getRandomValues(new Uint8Array(36)))

@@ -1,0 +1,130 @@
+/** Signing in and out: Auth keeps the sessions, the database says what they are worth. */
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { Session } from './account-schemas.ts'
+import { refresh, signIn, signInNobody, signOut, type Tokens } from './auth-service.ts'
+import { backend, call } from './db.ts'
+import { area, body, type Env, json, mine, problems, route, send } from './http.ts'
+import { Identifier, Password } from './identifiers.ts'
+import { Refusal, refuseReturned, type Returned } from './problem.ts'
+import { sameText, unseal } from './secrets.ts'
+import { callerOf } from './tokens.ts'
+
+const tags = ['sign-in']
+
+const login = route({
+  tags,
+  operationId: 'login',
+  method: 'post',
+  path: '/login',
+  summary: 'Sign in by email or phone',
+  request: body(z.strictObject({
+    identifier: Identifier,
+    password: Password,
+    rememberMe: z.unknown().optional().openapi({ description: 'Taken and changes nothing.' }),
+  })),
+  responses: { 200: json(Session, 'Signed in.'), ...problems(400, 401, 403) },
+})
+
+const again = route({
+  tags,
+  operationId: 'refresh',
+  method: 'post',
+  path: '/refresh',
+  summary: 'Fresh tokens for a refresh token',
+  request: body(z.strictObject({ refreshToken: z.string().min(1).max(1024) })),
+  responses: { 200: json(Session, 'The session goes on.'), ...problems(400, 401, 403) },
+})
+
+const logout = route({
+  ...mine,
+  tags,
+  operationId: 'logout',
+  method: 'post',
+  path: '/logout',
+  summary: 'End this session, the others, or all',
+  request: {
+    body: {
+      content: {
+        'application/json': {
+          schema: z.strictObject({ scope: z.enum(['local', 'others', 'global']).default('local') }),
+        },
+      },
+    },
+  },
+  responses: { 204: { description: 'Ended.' }, ...problems(400, 401, 403) },
+})
+
+/** The session's answer: tokens of Auth, and who that is as the database sees it. */
+async function answer(
+  c: Context<Env>,
+  tokens: Tokens,
+  after?: { name: 'finish_login'; args: Record<string, unknown> },
+): Promise<string> {
+  c.set('caller', await callerOf(`Bearer ${tokens.access_token}`))
+  const who = await call(c, 'get_me', {}, { after })
+  const head = JSON.stringify({
+    accessToken: tokens.access_token,
+    refreshToken: tokens.refresh_token,
+    tokenType: 'bearer',
+    expiresIn: tokens.expires_in,
+    expiresAt: new Date(tokens.expires_at * 1000).toISOString(),
+  })
+  return `${head.slice(0, -1)},${who.slice(1)}`
+}
+
+/** Signs in whoever has just proved the identifier. */
+export async function session(c: Context<Env>, identifier: Identifier, password: string) {
+  const tokens = await signIn(identifier, password, c.var.address)
+  if (!tokens) throw new Refusal('invalid_credentials')
+  if ('refused' in tokens) throw new Refusal(tokens.refused, { reason: tokens.reason })
+  return await answer(c, tokens)
+}
+
+type Entry = Returned & { known: boolean; attempts: string[]; hits: unknown }
+
+/** No account: the same work as for one, then whether an open attempt has this password. */
+async function refuseUnknown(
+  { value }: Identifier,
+  password: string,
+  attempts: string[],
+  address: string,
+): Promise<never> {
+  await signInNobody(password, address)
+  for (const sealed of attempts) {
+    const opened = await unseal(sealed, value)
+    if (opened !== undefined && sameText(opened, password)) {
+      throw new Refusal('account_awaiting_otp')
+    }
+  }
+  throw new Refusal('invalid_credentials')
+}
+
+export const signingIn = area()
+  .openapi(login, async (c) => {
+    const { identifier, password } = c.req.valid('json')
+    const counted = { identifier: identifier.value, address: c.var.address }
+    const entry = await backend<Entry>('enter_login', counted)
+    refuseReturned(entry)
+    if (!entry.known) {
+      return await refuseUnknown(identifier, password, entry.attempts, c.var.address)
+    }
+    const tokens = await signIn(identifier, password, c.var.address)
+    if (!tokens) throw new Refusal('invalid_credentials')
+    if ('refused' in tokens) throw new Refusal(tokens.refused, { reason: tokens.reason })
+    const after = { name: 'finish_login' as const, args: { ...counted, hits: entry.hits } }
+    return send(c, await answer(c, tokens, after))
+  })
+  .openapi(again, async (c) => {
+    const { refreshToken } = c.req.valid('json')
+    const tokens = await refresh(refreshToken, c.var.address)
+    if (!tokens) throw new Refusal('token_invalid')
+    if ('refused' in tokens) throw new Refusal(tokens.refused, { reason: tokens.reason })
+    return send(c, await answer(c, tokens))
+  })
+  .openapi(logout, async (c) => {
+    const { scope } = c.req.valid('json')
+    await call(c, 'check_session', {})
+    await signOut(c.var.caller.token!, scope ?? 'local')
+    return c.body(null, 204)
+  })
