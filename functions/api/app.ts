@@ -2,6 +2,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { cors } from 'hono/cors'
 import { accounts } from './accounts.ts'
+import { page } from './docs.ts'
 import { env } from './env.ts'
 import { favorites } from './favorites.ts'
 import type { Env } from './http.ts'
@@ -9,11 +10,15 @@ import { meta } from './meta.ts'
 import { passwords } from './passwords.ts'
 import { onError, problem } from './problem.ts'
 import { registration } from './registration.ts'
-import { bounded, identified, logged } from './request.ts'
+import { apiVersion, bounded, identified, logged } from './request.ts'
 import { routesOf } from './routes.ts'
+import { service } from './service.ts'
 import { signingIn } from './sign-in.ts'
 
-export const app = new OpenAPIHono<Env>().basePath('/api')
+// Routes are written as the contract names them; the platform puts the function's name before them.
+const getPath = ({ url }: Request) => new URL(url).pathname.replace(/^\/api(?=\/|$)/, '') || '/'
+
+export const app = new OpenAPIHono<Env>({ getPath })
 
 app.onError(onError)
 app.use(logged)
@@ -33,9 +38,35 @@ app.use(cors({
 app.use(identified)
 app.use(bounded)
 
+app.route('/', service)
 for (const part of [registration, signingIn, passwords, accounts]) app.route('/auth', part)
 app.route('/favorites', favorites)
 app.route('/meta', meta)
+
+app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
+  type: 'http',
+  scheme: 'bearer',
+  bearerFormat: 'JWT',
+  description: 'An access token of Supabase Auth, as sign-in gives it.',
+})
+
+let description: ReturnType<typeof app.getOpenAPI31Document> | undefined
+const described = () =>
+  description ??= app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Property marketplace of Kuwait',
+      version: apiVersion,
+      description: 'Amounts in KWD, areas in m², times in UTC. Errors have one shape: see /errors.',
+    },
+    servers: [{ url: `${env.supabaseUrl}/functions/v1/api` }],
+  })
+
+app.get('/openapi.json', (c) => {
+  c.header('Cache-Control', 'public, max-age=300')
+  return c.json(described())
+})
+if (env.htmlPages) app.get('/docs', (c) => c.html(page(described() as never)))
 
 // A known path with another method is 405; only what is no path at all is 404.
 const allowed = routesOf(app)

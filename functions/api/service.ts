@@ -1,0 +1,94 @@
+/** The service itself: health, the table of errors, the description of the API. */
+import { z } from '@hono/zod-openapi'
+import { databaseAnswers } from './db.ts'
+import { env } from './env.ts'
+import { errors } from './errors.ts'
+import { area, json, problems, route } from './http.ts'
+import { smsState } from './senders.ts'
+
+const tags = ['service']
+const state = z.enum(['ok', 'down'])
+
+const health = route({
+  tags,
+  operationId: 'get_health',
+  method: 'get',
+  path: '/health',
+  summary: 'Whether the parts that this stands on answer',
+  responses: {
+    200: json(
+      z.object({
+        status: z.enum(['ok', 'degraded']),
+        database: state,
+        auth: state,
+        storage: state,
+        realtime: state,
+        sms: z.enum(['live', 'mock', 'off']),
+        payments: z.enum(['live', 'sandbox', 'off']),
+      }).openapi('Health'),
+      'The parts; asked at most once in two seconds.',
+    ),
+    ...problems(),
+  },
+})
+
+const table = route({
+  tags,
+  operationId: 'list_errors',
+  method: 'get',
+  path: '/errors',
+  summary: 'Every error code with its status and texts',
+  responses: {
+    200: json(
+      z.object({
+        items: z.array(
+          z.object({ code: z.string(), status: z.int(), ar: z.string(), en: z.string() }),
+        ),
+      }).openapi('Errors'),
+      'As in section 9 of the contract.',
+    ),
+    ...problems(),
+  },
+})
+
+const answers = (path: string) =>
+  fetch(`${env.supabaseUrl}${path}`, {
+    headers: { apikey: env.publishableKey },
+    signal: AbortSignal.timeout(2000),
+  }).then(async (response) => {
+    await response.body?.cancel()
+    return response.ok
+  }, () => false)
+
+async function look() {
+  const [database, auth, storage, realtime] = await Promise.all([
+    databaseAnswers(),
+    answers('/auth/v1/health'),
+    answers('/storage/v1/status'),
+    answers('/realtime/v1/api/tenants/realtime-dev/health'),
+  ])
+  const say = (up: boolean) => (up ? 'ok' : 'down')
+  return {
+    status: database && auth ? 'ok' : 'degraded',
+    database: say(database),
+    auth: say(auth),
+    storage: say(storage),
+    realtime: say(realtime),
+    sms: smsState,
+    payments: 'off',
+  } as const
+}
+
+let last: { at: number; seen: ReturnType<typeof look> } | undefined
+
+const items = Object.entries(errors).map(([code, [status, ar, en]]) => ({ code, status, ar, en }))
+
+export const service = area()
+  .openapi(health, async (c) => {
+    if (!last || Date.now() - last.at > 2000) last = { at: Date.now(), seen: look() }
+    return c.json(await last.seen, 200)
+  })
+  .openapi(table, (c) => {
+    c.header('Cache-Control', 'public, max-age=3600')
+    return c.json({ items }, 200)
+  })
