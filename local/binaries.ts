@@ -1,5 +1,7 @@
 import { execFileSync, type SpawnOptions } from 'node:child_process'
+import { chmodSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { dirname, isAbsolute } from 'node:path'
 import { Refusal } from './refusal.ts'
 
 /** Paths of the Postgres programs that npm installed for this machine. */
@@ -28,15 +30,21 @@ let known: Runner | undefined
  * containers) runs it as a system user that is there already.
  */
 export function runner(): Runner {
-  return known ??= process.getuid?.() === 0 ? asSystemUser() : asMyself()
+  return known ??= process.getuid?.() === 0 ? asSystemUser() : { command: asMyself }
 }
 
-const options: SpawnOptions = { env: { LC_ALL: 'C', TZ: 'UTC', PATH: process.env.PATH } }
-
-function asMyself(): Runner {
-  // A group of its own keeps Ctrl-C in the terminal away from it: the supervisor stops it in turn.
-  return { command: (file, args) => [file, args, { ...options, detached: true }] }
+/** Closes a data folder to other users of the machine; Postgres' own user must pass through. */
+export function openFolder(dataDir: string): void {
+  chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700)
 }
+
+// A process group of its own keeps Ctrl-C in the terminal away: the supervisor stops it in turn.
+const options: SpawnOptions = {
+  env: { LC_ALL: 'C', TZ: 'UTC', PATH: process.env.PATH },
+  detached: true,
+}
+
+const asMyself = (file: string, args: string[]): Command => [file, args, options]
 
 function asSystemUser(): Runner {
   const owner = systemUser('postgres') ?? systemUser('nobody')
@@ -46,12 +54,26 @@ function asSystemUser(): Runner {
         'start as an ordinary user.',
     )
   }
-  const command = (file: string, args: string[]): Command => [
-    file,
-    args,
-    { ...options, ...owner, cwd: tmpdir(), detached: true },
-  ]
+  const command = (file: string, args: string[]): Command => {
+    const target = args.find((arg) => isAbsolute(arg.replace(/^--pgdata=/, ''))) ?? file
+    const paths = [file, target.replace(/^--pgdata=/, '')]
+    if (paths.every((path) => isReachable(path, owner.uid))) {
+      return [file, args, { ...options, ...owner, cwd: tmpdir() }]
+    }
+    // A project in root's own home: the other user may pass through its folders, and no more.
+    const user = ['--reuid', String(owner.uid), '--regid', String(owner.gid), '--clear-groups']
+    const pass = ['--inh-caps', '+dac_override', '--ambient-caps', '+dac_override']
+    return ['setpriv', [...user, ...pass, file, ...args], { ...options, cwd: tmpdir() }]
+  }
   return { owner, command }
+}
+
+/** Whether everybody may pass through the folders above a path. */
+function isReachable(path: string, uid: number): boolean {
+  const parent = dirname(path)
+  const { mode, uid: owner } = statSync(parent)
+  if (owner !== uid && (mode & 1) === 0) return false
+  return parent === path || isReachable(parent, uid)
 }
 
 function systemUser(name: string) {

@@ -20,6 +20,7 @@ export type Config = {
     phone: boolean
     hooks: Partial<Record<'custom_access_token' | 'send_sms' | 'send_email', Hook>>
   }
+  /** Entry points as file urls; those that do not exist yet are told apart by the supervisor. */
   functions: { name: string; entrypoint: string }[]
 }
 
@@ -58,7 +59,7 @@ export function readConfig(): Config {
         entrypoint: new URL(
           String((settings as Table).entrypoint ?? `./functions/${name}/index.ts`),
           file,
-        ).pathname,
+        ).href,
       })),
   }
 }

@@ -5,7 +5,14 @@ import pg from 'pg'
 type UrlOf = (role: string, database?: string) => string
 
 const folder = new URL('./platform/', import.meta.url)
-const loginRoles = ['postgres', 'authenticator', 'supabase_auth_admin', 'supabase_storage_admin']
+const loginRoles = [
+  'postgres',
+  'authenticator',
+  'supabase_auth_admin',
+  'supabase_storage_admin',
+  'data_api',
+  'studio',
+]
 
 /**
  * Puts what Supabase brings (roles, schemas auth, storage, realtime, extensions) into the databases

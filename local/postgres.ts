@@ -17,7 +17,8 @@ import {
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { binaries, runner } from './binaries.ts'
+import { binaries, openFolder, runner } from './binaries.ts'
+import { logFile } from './logs.ts'
 import { preparePlatform } from './platform.ts'
 import { Refusal } from './refusal.ts'
 import { passwordOf, type Secrets, secretsOf } from './secrets.ts'
@@ -74,7 +75,8 @@ const settings = {
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dataDir = resolve(options.dataDir)
   const cluster = join(dataDir, 'postgres')
-  mkdirSync(join(dataDir, 'logs'), { recursive: true })
+  mkdirSync(dataDir, { recursive: true })
+  openFolder(dataDir)
   const secrets = secretsOf(dataDir)
   const log = options.log ?? (() => {})
   if (existsSync(cluster)) checkCluster(cluster)
@@ -82,7 +84,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     await initialise(cluster, passwordOf(secrets, superuser), options.throwAway)
     log('database cluster made')
   }
-  await endLeftover(cluster, secrets, log)
+  await endLeftover(dataDir, log)
   const child = await launch(cluster, dataDir, options, secrets)
   const server = handle(child, options.port, secrets)
   try {
@@ -180,7 +182,7 @@ async function launch(
   secrets: Secrets,
 ): Promise<ChildProcess> {
   const { postgres } = await binaries()
-  const logFile = join(dataDir, 'logs', 'postgres.log')
+  const path = logFile(dataDir, 'postgres')
   const flags = Object.entries({ ...settings, ...(options.throwAway ? { fsync: 'off' } : {}) })
   const args = ['-D', cluster, '-p', String(options.port)]
   for (const [name, value] of flags) args.push('-c', `${name}=${value}`)
@@ -189,13 +191,13 @@ async function launch(
   // After a kill -9 the dead server's children hold its memory for a second or two: try again.
   const deadline = Date.now() + 15_000
   for (;;) {
-    const before = existsSync(logFile) ? statSync(logFile).size : 0
-    const out = openSync(logFile, 'a')
+    const before = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    const out = openSync(path, 'a')
     const child = spawn(file, fileArgs, { ...spawnOptions, stdio: ['ignore', out, out] })
     closeSync(out)
     const failure = await ready(child, `${url}/postgres`)
     if (!failure) return child
-    const said = readFileSync(logFile).subarray(before).toString()
+    const said = readFileSync(path).subarray(before).toString()
     const busy = /pre-existing shared memory|lock file ".*" already exists/.test(said)
     if (!busy || Date.now() > deadline) throw new Refusal(explain(said, failure, cluster, options))
     await sleep(300)
@@ -232,6 +234,7 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
       // 28: it is up and does not know us, so it is not ours or its passwords are.
       if (code?.startsWith('28')) {
         child.kill('SIGINT')
+        await Promise.race([once(child, 'exit'), sleep(1000)])
         return 'its passwords are not those of secrets.json'
       }
       await sleep(25)
@@ -242,12 +245,14 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
 }
 
 /** Ends a server that outlived its supervisor. Only if it proves to be the one of this folder. */
-async function endLeftover(cluster: string, secrets: Secrets, log: (line: string) => void) {
+export async function endLeftover(dataDir: string, log: (line: string) => void): Promise<void> {
+  const cluster = join(resolve(dataDir), 'postgres')
   const lock = join(cluster, 'postmaster.pid')
   if (!existsSync(lock)) return
   const [pid, folder, , port] = readFileSync(lock, 'utf8').split('\n')
   if (!alive(Number(pid)) || folder !== cluster) return
-  const url = `postgresql://${superuser}:${passwordOf(secrets, superuser)}@127.0.0.1:${port}`
+  const password = passwordOf(secretsOf(dataDir), superuser)
+  const url = `postgresql://${superuser}:${password}@127.0.0.1:${port}`
   try {
     await query(`${url}/postgres`, 'select 1')
   } catch {

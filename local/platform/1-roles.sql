@@ -7,7 +7,7 @@ declare
 begin
   foreach name in array array[
     'anon', 'authenticated', 'service_role', 'authenticator', 'postgres', 'supabase_auth_admin',
-    'supabase_storage_admin', 'supabase_realtime_admin'
+    'supabase_storage_admin', 'supabase_realtime_admin', 'data_api', 'studio'
   ] loop
     if to_regrole(name) is null then
       execute format('create role %I', name);
@@ -44,3 +44,12 @@ grant pg_monitor, pg_read_all_data, pg_signal_backend, pg_create_subscription to
 -- Hosted projects let postgres write policies on storage.objects and realtime.messages without
 -- owning them. Postgres itself knows that right only as a part of ownership.
 grant supabase_storage_admin, supabase_realtime_admin to postgres with inherit true, set false;
+
+-- Not on hosted projects: the logins of the stand-ins for Data API and Studio. They may become the
+-- roles that they act for, and on their own only look around: the package behind both would grant
+-- auth, storage and realtime to everybody if its login were allowed to.
+alter role data_api login noinherit;
+alter role studio login noinherit;
+grant anon, authenticated, service_role to data_api with inherit false, set true;
+grant postgres to studio with inherit false, set true;
+grant pg_read_all_data to data_api, studio with inherit true;

@@ -1,0 +1,37 @@
+// What every child process of the supervisor has in common.
+import type { Server } from 'node:http'
+
+/** The line on stderr that tells the supervisor that a child serves. */
+export const readyLine = '@ready'
+
+/** Ends this process when the supervisor goes, however it went: its end of our stdin closes. */
+export function endWithSupervisor(stop: () => Promise<unknown>): void {
+  let stopping = false
+  const end = () => {
+    if (stopping) return
+    stopping = true
+    // Whoever does not finish in time is cut off.
+    setTimeout(() => process.exit(0), 8000).unref()
+    stop().then(() => process.exit(0), () => process.exit(1))
+  }
+  process.stdin.on('end', end).on('error', end).resume()
+  process.on('SIGTERM', end)
+  // Ctrl-C in a terminal reaches everybody; the supervisor decides when it is our turn.
+  process.on('SIGINT', () => {})
+}
+
+/** Listens on the loopback address only. */
+export function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', 4096, () => resolve())
+  })
+}
+
+/** Takes no new connections and waits for the requests that run. */
+export function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeIdleConnections()
+  })
+}

@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import type { Stack } from '../stack.ts'
+
+/** A refusal of the gateway itself, in the words of the hosted one. */
+export type Refused = { status: number; body: unknown; headers?: Record<string, string> }
+
+export type Credentials = {
+  keyRole: 'anon' | 'service_role'
+  bearer?: string
+  bearerIsKey: boolean
+}
+
+const refuse = (message: string, hint: string): Refused => ({
+  status: 401,
+  body: { message, hint },
+})
+
+/** Looks at the API key and at the Authorization header; what the token is worth comes later. */
+export function readCredentials(stack: Stack, request: IncomingMessage): Credentials | Refused {
+  const header = request.headers.apikey
+  const key = typeof header === 'string' ? header : queryKey(request.url!)
+  if (!key) {
+    return refuse(
+      'No API key found in request',
+      'No `apikey` request header or url param was found.',
+    )
+  }
+  const { publishableKey, secretKey } = stack.secrets
+  const keyRole = key === secretKey ? 'service_role' : key === publishableKey ? 'anon' : undefined
+  const bearer = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
+  const foreign = bearer?.startsWith('sb_') && bearer !== key
+  // Two tokens in one request: acting for either would be a guess.
+  const doubled = (request.headersDistinct.authorization?.length ?? 0) > 1
+  if (!keyRole || foreign || doubled) {
+    return refuse('Invalid API key', 'Double check the API key of your Supabase project.')
+  }
+  if (keyRole === 'service_role' && /mozilla/i.test(request.headers['user-agent'] ?? '')) {
+    return refuse(
+      'Forbidden use of secret API key in browser',
+      'Secret API keys can only be used in a protected environment and should never be used in ' +
+        'browser. Delete this secret API key immediately.',
+    )
+  }
+  return { keyRole, bearer, bearerIsKey: bearer === key }
+}
+
+function queryKey(url: string): string | undefined {
+  const start = url.indexOf('?')
+  return start < 0 ? undefined : new URLSearchParams(url.slice(start)).get('apikey') ?? undefined
+}
+
+/** The address at the other end of the connection. */
+export function peerOf(request: IncomingMessage): string {
+  return (request.socket.remoteAddress ?? '127.0.0.1').replace(/^::ffff:/, '')
+}
+
+/** Whom Auth should count: a server that has the secret key may name its own caller. */
+export function clientOf(request: IncomingMessage, credentials: Credentials): string {
+  const named = request.headers['sb-forwarded-for']
+  const trusted = credentials.keyRole === 'service_role' && typeof named === 'string'
+  return trusted && isIP(named.trim()) ? named.trim() : peerOf(request)
+}

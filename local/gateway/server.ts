@@ -1,0 +1,212 @@
+// The one door of the project, with the paths of a Supabase project.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Auth, openPaths } from '../auth/server.ts'
+import type { KeyRing } from '../keys.ts'
+import type { Stack } from '../stack.ts'
+import { dataApiToken } from '../data-api-token.ts'
+import {
+  clientOf,
+  type Credentials,
+  peerOf,
+  readCredentials,
+  type Refused,
+} from './credentials.ts'
+import { forward, forwardUpgrade, type Target } from './proxy.ts'
+
+type Parts = { stack: Stack; auth: Auth; keys: KeyRing }
+
+/** Makes the gateway; it does not listen yet. */
+export function openGateway(parts: Parts): Server {
+  const server = createServer((request, response) => {
+    const url = request.url!
+    if (url.startsWith('/functions/v1/')) toFunctions(parts, request, response)
+    else if (url.startsWith('/auth/v1/')) void toAuth(parts, request, response)
+    else if (url.startsWith('/rest/v1/')) void toDataApi(parts, request, response)
+    else elsewhere(request, response)
+  })
+  // Longer than clients keep theirs, so that a connection is not closed under a new request.
+  server.keepAliveTimeout = 75_000
+  server.on('upgrade', (request, socket: Socket, head) => upgrade(parts, request, socket, head))
+  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
+    const [status, message] = error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'Request header fields too large']
+      : ['400 Bad Request', 'Bad request']
+    const body = JSON.stringify({ message })
+    socket.end(
+      `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body}`,
+    )
+  })
+  return server
+}
+
+function answer(
+  response: ServerResponse,
+  status: number,
+  body?: unknown,
+  headers: Record<string, string> = {},
+) {
+  if (response.headersSent || response.destroyed) return
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const type = text ? { 'content-type': 'application/json; charset=utf-8' } : {}
+  response.writeHead(status, { ...type, 'x-content-type-options': 'nosniff', ...headers })
+  response.end(text)
+}
+
+const refuse = (response: ServerResponse, { status, body, headers }: Refused) =>
+  answer(response, status, body, { ...cors, ...headers })
+
+const unavailable = (response: ServerResponse) => () =>
+  answer(response, 503, { code: 'BOOT_ERROR', message: 'The part is starting, try again.' }, {
+    'retry-after': '1',
+  })
+
+function functionsTarget({ stack }: Parts, request: IncomingMessage): Omit<Target, 'unavailable'> {
+  const path = request.url!.slice('/functions/v1'.length)
+  return { port: stack.ports.functions, path, peer: peerOf(request) }
+}
+
+function toFunctions(parts: Parts, request: IncomingMessage, response: ServerResponse) {
+  const target = functionsTarget(parts, request)
+  forward(request, response, { ...target, unavailable: unavailable(response) })
+}
+
+// Functions answer preflights themselves; the platform's own parts are answered for here.
+const cors = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'X-Total-Count, Link, X-Supabase-Api-Version, Content-Range',
+}
+
+function preflight(request: IncomingMessage, response: ServerResponse): boolean {
+  if (request.method !== 'OPTIONS') return false
+  const asked = request.headers['access-control-request-headers']
+  answer(response, 204, undefined, {
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
+    'access-control-allow-headers': asked ?? 'Accept, Authorization, Content-Type, X-Client-IP, ' +
+        'X-Client-Info, X-JWT-AUD, x-use-cookie, X-Supabase-Api-Version, apikey',
+    'access-control-max-age': '3600',
+  })
+  return true
+}
+
+const bodyLimit = 1024 * 1024
+
+/** The whole body, or undefined when it is longer than Auth takes. */
+async function readAll(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    size += chunk.length
+    if (size > bodyLimit) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+async function toAuth(parts: Parts, request: IncomingMessage, response: ServerResponse) {
+  if (preflight(request, response)) return
+  const { pathname, searchParams } = new URL(request.url!, 'http://gateway')
+  const path = pathname.slice('/auth/v1'.length).replace(/(.)\/$/, '$1')
+  let credentials: Credentials | Refused = { keyRole: 'anon', bearerIsKey: false }
+  if (!openPaths.includes(path)) credentials = readCredentials(parts.stack, request)
+  if ('status' in credentials) return refuse(response, credentials)
+  try {
+    const body = await readAll(request)
+    if (!body) {
+      const error = { code: 413, error_code: 'request_entity_too_large', msg: 'Body too large' }
+      return answer(response, 413, error, { ...cors, connection: 'close' })
+    }
+    const { status, headers, body: content } = await parts.auth.handle({
+      method: request.method!,
+      path,
+      query: searchParams,
+      headers: request.headers,
+      body,
+      ip: clientOf(request, credentials),
+      ...credentials,
+    })
+    answer(response, status, content, { ...cors, ...headers })
+  } catch {
+    // The client went away in the middle of its body.
+    response.destroy()
+  }
+}
+
+async function toDataApi(parts: Parts, request: IncomingMessage, response: ServerResponse) {
+  if (preflight(request, response)) return
+  const { stack, keys } = parts
+  const credentials = readCredentials(stack, request)
+  if ('status' in credentials) return refuse(response, credentials)
+  const { keyRole, bearer, bearerIsKey } = credentials
+  try {
+    const claims = bearer === undefined || bearerIsKey
+      ? { role: keyRole }
+      : await keys.verify(bearer)
+    const schema = schemaOf(request, stack.config.api.schemas)
+    if (typeof schema !== 'string') return refuse(response, schema)
+    forward(request, response, {
+      port: stack.ports.dataApi,
+      path: request.url!,
+      peer: peerOf(request),
+      unavailable: unavailable(response),
+    }, {
+      authorization: `Bearer ${dataApiToken(stack.secrets.dataApi, claims)}`,
+      // Without these the package would look into public, exposed or not.
+      'accept-profile': schema,
+      'content-profile': schema,
+    })
+  } catch (error) {
+    const expired = (error as { code?: string }).code === 'ERR_JWT_EXPIRED'
+    refuse(response, {
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+      body: {
+        code: expired ? 'PGRST303' : 'PGRST301',
+        details: null,
+        hint: null,
+        message: expired ? 'JWT expired' : 'JWT cryptographic operation failed',
+      },
+    })
+  }
+}
+
+/** The schema that a call is about: the one it names if that is exposed, else the first one. */
+function schemaOf(request: IncomingMessage, exposed: string[]): string | Refused {
+  const reading = request.method === 'GET' || request.method === 'HEAD'
+  const named = request.headers[reading ? 'accept-profile' : 'content-profile']
+  const schema = typeof named === 'string' ? named : exposed[0]!
+  if (exposed.includes(schema)) return schema
+  return {
+    status: 406,
+    body: {
+      code: 'PGRST106',
+      details: null,
+      hint: `Only the following schemas are exposed: ${exposed.join(', ')}`,
+      message: `Invalid schema: ${schema}`,
+    },
+  }
+}
+
+function elsewhere(request: IncomingMessage, response: ServerResponse) {
+  const { url = '' } = request
+  if (/^\/(storage|realtime)\/v1(\/|$)/.test(url)) {
+    return answer(response, 501, { message: 'The embedded stack does not have this part yet.' })
+  }
+  answer(response, 404, { message: 'no Route matched with those values' })
+}
+
+function upgrade(parts: Parts, request: IncomingMessage, socket: Socket, head: Buffer) {
+  const refuse = (status: string) => {
+    if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
+    else socket.destroy()
+  }
+  if (!request.url!.startsWith('/functions/v1/')) return refuse('404 Not Found')
+  const target = functionsTarget(parts, request)
+  forwardUpgrade(request, socket, head, {
+    ...target,
+    unavailable: () => refuse('503 Service Unavailable'),
+  })
+}

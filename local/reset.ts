@@ -1,0 +1,28 @@
+// npm run reset: deletes the data folder, so that the next start begins anew.
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { refuseIfAlive } from './lock.ts'
+import { endLeftover } from './postgres.ts'
+import { Refusal } from './refusal.ts'
+import { readSettings } from './settings.ts'
+
+try {
+  const { dataDir } = readSettings(process.env)
+  if (!existsSync(dataDir)) {
+    console.log(`There is nothing to reset: ${dataDir} does not exist.`)
+  } else {
+    refuseIfAlive(dataDir)
+    const ours = ['postgres', 'postgres.new', 'secrets.json', 'logs', 'supervisor.lock']
+    if (!ours.some((name) => existsSync(join(dataDir, name)))) {
+      throw new Refusal(`${dataDir} does not look like a data folder of this stack: left alone.`)
+    }
+    await endLeftover(dataDir, console.log).catch(() => {})
+    console.log(`Deleting ${dataDir}: database, keys, logs.`)
+    rmSync(dataDir, { recursive: true, force: true })
+    console.log('Done. "npm start" makes a new one.')
+  }
+} catch (error) {
+  if (!(error instanceof Refusal)) throw error
+  console.error(error.message)
+  process.exit(1)
+}

@@ -1,0 +1,53 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Refusal } from './refusal.ts'
+
+/** The folder of the project. */
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+export type Ports = Record<
+  'gateway' | 'database' | 'studio' | 'inbox' | 'functions' | 'dataApi',
+  number
+>
+
+/** What can be chosen for one stack, all of it by environment variables. */
+export type Settings = {
+  dataDir: string
+  ports: Ports
+  seed: 'demo' | 'none'
+  /** False lifts the limits on how often something may be done. */
+  rates: boolean
+}
+
+/** Reads PORT, LOCAL_DATA, SEED and RATES; a wrong value is named, not guessed at. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  for (const name of ['ENVIRONMENT', 'NODE_ENV']) {
+    if (env[name]?.trim().toLowerCase() === 'production') {
+      throw new Refusal(
+        `The embedded stack is for development and ${name} says production: unset ${name} to start ` +
+          'it here, or deploy to a Supabase project.',
+      )
+    }
+  }
+  const port = Number(env.PORT || 54321)
+  if (!Number.isInteger(port) || port < 1024 || port > 65_500) {
+    throw new Refusal('PORT must be a whole number from 1024 to 65500: the gateway listens there.')
+  }
+  const seed = env.SEED || 'demo'
+  if (seed !== 'demo' && seed !== 'none') throw new Refusal('SEED must be demo or none.')
+  const rates = env.RATES || 'on'
+  if (rates !== 'on' && rates !== 'off') throw new Refusal('RATES must be on or off.')
+  return {
+    dataDir: resolve(root, env.LOCAL_DATA || '.local'),
+    ports: {
+      gateway: port,
+      database: port + 1,
+      studio: port + 2,
+      inbox: port + 3,
+      functions: port + 4,
+      dataApi: port + 5,
+    },
+    seed,
+    rates: rates === 'on',
+  }
+}

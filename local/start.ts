@@ -1,0 +1,18 @@
+// npm start: the whole backend on this machine. Settings: PORT, LOCAL_DATA, SEED, RATES.
+import { Refusal } from './refusal.ts'
+
+try {
+  const { readSettings } = await import('./settings.ts')
+  readSettings(process.env)
+  const { requirePackages } = await import('./packages.ts')
+  requirePackages()
+  // Only now: these files import packages, and a missing one should be told in a sentence.
+  const { run } = await import('./supervisor.ts')
+  await run()
+} catch (error) {
+  if (error instanceof Refusal) console.error(`\n${error.message}`)
+  else if ((error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND') {
+    console.error(`\nA package is missing: run "npm ci" and start again.\n${(error as Error).message}`)
+  } else console.error(error)
+  process.exit(1)
+}
