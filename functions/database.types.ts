@@ -41,6 +41,9 @@ export type Database = {
 "list_favorite_ids":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"list_feed":
+{ Args: { "filter"?: string,"page"?: number,"page_size"?: number,"snapshot"?: string }; Returns: Json
+                           },
 "list_governorates":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },

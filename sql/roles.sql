@@ -22,3 +22,4 @@ alter role facade set statement_timeout = '5s';
 alter role facade set lock_timeout = '4s';
 alter role facade set idle_in_transaction_session_timeout = '10s';
 alter role facade set jit = off;
+alter role facade set timezone = 'UTC';

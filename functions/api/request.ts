@@ -82,7 +82,10 @@ export const bounded: MiddlewareHandler<Env> = async (c, next) => {
 
   const bytes = await readUpTo(raw.body, bodyLimit)
   if (!bytes) return problem(c, 'body_too_large')
-  if (bytes.length === 0) return await next()
+  if (bytes.length === 0) {
+    c.req.bodyCache.text = Promise.resolve('') as unknown as string & Promise<string>
+    return await next()
+  }
 
   const type = c.req.header('content-type') ?? ''
   if (!/^application\/json *(; *charset="?utf-8"? *)?$/i.test(type.trim())) {
