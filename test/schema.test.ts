@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { advise, exceptions, type Finding, unexplained } from '../local/schema/advisors.ts'
 import { build, connected } from '../local/schema/build.ts'
+import { project, push } from '../local/schema/cli.ts'
 import { differences, rows, snapshot } from '../local/schema/compare.ts'
 import { flat } from '../local/schema/expression.ts'
 import { broken, habits, unsoundBodies } from '../local/schema/habits.ts'
@@ -160,9 +161,9 @@ describe('a migration', () => {
   afterAll(() => rmSync(folder, { recursive: true }))
 
   const write = (name: string, text: string) => writeFileSync(join(sample.sql, name), text)
-  const run = async (name: string) => {
+  const run = async (name: string, renames: string[] = []) => {
     const copy = mkdtempSync(join(folder, 'copy-'))
-    const made = await migrate(server, copy, sample, { name, log: () => {} })
+    const made = await migrate(server, copy, sample, { name, renames, log: () => {} })
     return made.map(({ file }) => file.replace(/^\d{14}_/, ''))
   }
   const latest = (name: string) => {
@@ -194,6 +195,18 @@ describe('a migration', () => {
     expect(latest('lamps')).toMatch(/"id" .*"watts" .*"colour" /)
   }, 30_000)
 
+  test('closes what projects from before 30 May 2026 open by themselves', async () => {
+    const url = await server.createDatabase('older')
+    const all = ['tables', 'sequences', 'functions'].map((kind) =>
+      `alter default privileges in schema public grant all on ${kind}
+       to anon, authenticated, service_role;`
+    )
+    await connected(url, (client) => client.query(all.join('')))
+    await push(project(mkdtempSync(join(folder, 'copy-')), places.config, sample.migrations), url)
+    const grants = (await snapshot(url)).get('grants on relation public.lamps')
+    expect(grants).toMatch(/^postgres=\w+\/postgres$/)
+  })
+
   test('is not written when nothing changed', async () => {
     expect(await run('nothing')).toEqual([])
   }, 30_000)
@@ -208,6 +221,18 @@ describe('a migration', () => {
     expect(latest('label')).toMatch(/ADD COLUMN "label" text/)
     write('data.sql', row(1) + row(2))
     expect(await run('second')).toEqual(['data.sql'])
+  }, 30_000)
+
+  test('asks before it takes a renaming for a loss', async () => {
+    write(
+      'a_lamps.sql',
+      lamps.replaceAll('colour', 'hue') +
+        'alter table public.lamps add column label text;',
+    )
+    const pair = 'column:public.lamps.colour=column:public.lamps.hue'
+    await expect(run('hue')).rejects.toThrow(`--rename=${pair}`)
+    expect(await run('hue', [pair])).toEqual(['hue.sql'])
+    expect(latest('hue')).toContain('RENAME COLUMN "colour" TO "hue"')
   }, 30_000)
 
   test('is refused when a script forgets what it did before', async () => {

@@ -1,5 +1,5 @@
 // Postgres for the length of one command.
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,26 +12,66 @@ export async function onFreshServer<T>(
   const folder = mkdtempSync(join(tmpdir(), 'schema-'))
   // The server may run as another user, who has to pass through.
   chmodSync(folder, 0o711)
-  let server: Postgres | undefined
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   const end = () => {
-    server?.process.kill('SIGQUIT')
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    kill(join(folder, 'postgres', 'postmaster.pid'))
+    remove()
   }
-  const interrupted = () => process.exit(130)
   process.on('exit', end)
-  process.on('SIGINT', interrupted)
-  process.on('SIGTERM', interrupted)
   try {
-    server = await startPostgres({ dataDir: folder, port: await freePort(), throwAway: true })
-    return await work(server, folder)
+    const server = await start(folder)
+    try {
+      return await work(server, folder)
+    } finally {
+      await server.stop()
+    }
   } finally {
-    await server?.stop()
-    server = undefined
-    end()
     process.off('exit', end)
-    process.off('SIGINT', interrupted)
-    process.off('SIGTERM', interrupted)
+    remove()
   }
+}
+
+let starting = 0
+let interrupted = false
+
+/** While a server starts there is nothing yet that could be ended, so Ctrl-C waits for it. */
+async function start(folder: string): Promise<Postgres> {
+  if (!process.listeners('SIGINT').includes(interrupt)) {
+    process.on('SIGINT', interrupt)
+    process.on('SIGTERM', interrupt)
+  }
+  starting++
+  try {
+    return await startPostgres({ dataDir: folder, port: await freePort(), throwAway: true })
+  } finally {
+    starting--
+    if (interrupted) process.exit(130)
+  }
+}
+
+function interrupt() {
+  if (starting === 0 || interrupted) process.exit(130)
+  interrupted = true
+}
+
+/**
+ * Ends a server at once and waits for it without giving way, because this is the last that the
+ * process does. The lock goes with the server.
+ */
+function kill(lock: string) {
+  const pid = existsSync(lock) ? Number(readFileSync(lock, 'utf8').split('\n')[0]) : 0
+  // Half written it is empty, and 0 would mean ourselves.
+  if (!(pid > 1)) return
+  try {
+    process.kill(pid, 'SIGQUIT')
+    for (let waited = 0; waited < 5000 && existsSync(lock); waited += 20) sleep(20)
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function sleep(milliseconds: number) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
 export function freePort(): Promise<number> {
