@@ -5,6 +5,7 @@ import { accounts } from './accounts.ts'
 import { page } from './docs.ts'
 import { env } from './env.ts'
 import { favorites } from './favorites.ts'
+import { feed } from './feed.ts'
 import type { Env } from './http.ts'
 import { meta } from './meta.ts'
 import { passwords } from './passwords.ts'
@@ -41,6 +42,7 @@ app.use(bounded)
 app.route('/', service)
 for (const part of [registration, signingIn, passwords, accounts]) app.route('/auth', part)
 app.route('/favorites', favorites)
+app.route('/feed', feed)
 app.route('/meta', meta)
 
 app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {

@@ -1,0 +1,92 @@
+-- Meta: the words that listings are written in and the places they lie in, as clients show them.
+--
+-- Everybody may read these tables, so each of these is plain SQL as the caller.
+
+create function api.list_governorates() returns json
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select json_build_object('items', json_agg(item), 'nextCursor', null)
+  from (
+    select governorates.id, governorates.name_ar as "nameAr", governorates.name_en as "nameEn",
+           governorates.lat, governorates.lng
+    from public.governorates
+    order by governorates.position
+  ) as item
+$$;
+comment on function api.list_governorates is 'The governorates of Kuwait.';
+
+create function api.list_areas() returns json
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select json_build_object('items', json_agg(item), 'nextCursor', null)
+  from (
+    select areas.id, areas.governorate_id as "governorateId", areas.name_ar as "nameAr",
+           areas.name_en as "nameEn", areas.alias_ar as "aliasAr", areas.lat, areas.lng,
+           areas.approximate
+    from public.areas
+    order by areas.position
+  ) as item
+$$;
+comment on function api.list_areas is 'The areas of Kuwait, governorate by governorate.';
+
+create function api.list_kinds() returns json
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select json_build_object('items', json_agg(item), 'nextCursor', null)
+  from (
+    select vocabularies.code, vocabularies.text_ar as "textAr", vocabularies.text_en as "textEn",
+           string_to_array(vocabularies.note, ', ') as "usualTypes"
+    from public.vocabularies
+    where vocabularies.vocabulary = 'kind'
+    order by vocabularies.position
+  ) as item
+$$;
+comment on function api.list_kinds is 'Kinds of property, with the listing types they usually have.';
+
+create function api.list_amenities() returns json
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select json_build_object('items', json_agg(item), 'nextCursor', null)
+  from (
+    select vocabularies.code, vocabularies.text_ar as "textAr", vocabularies.text_en as "textEn"
+    from public.vocabularies
+    where vocabularies.vocabulary = 'amenity'
+    order by vocabularies.position
+  ) as item
+$$;
+comment on function api.list_amenities is 'What a property may have.';
+
+create function api.list_enums() returns json
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select json_object_agg(words.name, words.items order by words.name)
+  from (
+    select
+      -- plot_position is plotPosition, as the field of a listing that takes its codes.
+      left(vocabularies.vocabulary, 1)
+        || substr(replace(initcap(vocabularies.vocabulary), '_', ''), 2) as name,
+      json_agg(json_build_object(
+        'code', vocabularies.code,
+        'textAr', vocabularies.text_ar,
+        'textEn', vocabularies.text_en
+      ) order by vocabularies.position) as items
+    from public.vocabularies
+    group by vocabularies.vocabulary
+  ) as words
+$$;
+comment on function api.list_enums is 'Every vocabulary by its camelCase name, each in the order to show it.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function
+  api.list_governorates, api.list_areas, api.list_kinds, api.list_amenities, api.list_enums
+  to anon, authenticated;

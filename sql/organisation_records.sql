@@ -1,0 +1,55 @@
+-- The record of a company or office (contract, section 5): made here and nowhere else.
+
+create function private.organisation_records(identity_ids uuid[])
+  returns table (place bigint, id uuid, record json)
+  language plpgsql
+  stable
+  rows 20
+  security definer -- reads organisations of others; which ones may be seen was decided before
+  set search_path = ''
+as $$
+begin
+  return query
+  select
+    asked.place,
+    asked.id,
+    (
+      select to_json(shown) from (
+        select
+          organisations.identity_id as id,
+          identities.type,
+          organisations.name_ar as "nameAr",
+          organisations.name_en as "nameEn",
+          organisations.slug,
+          organisations.logo_url as "logoUrl",
+          organisations.cover_url as "coverUrl",
+          organisations.about_ar as "aboutAr",
+          organisations.phone,
+          organisations.whatsapp,
+          organisations.email,
+          organisations.website,
+          organisations.licence_no as "licenceNo",
+          organisations.licence_expires_on as "licenceExpiresOn",
+          organisations.governorate_id as "governorateId",
+          organisations.area_id as "areaId",
+          organisations.address_ar as "addressAr",
+          organisations.working_hours as "workingHours",
+          organisations.verified,
+          organisations.rating_avg as "ratingAvg",
+          organisations.rating_count as "ratingCount",
+          organisations.active_listings_count as "activeListingsCount",
+          organisations.median_response_minutes as "medianResponseMinutes",
+          organisations.created_at as "memberSince"
+      ) as shown
+    )
+  from unnest(identity_ids) with ordinality as asked (id, place)
+  join public.organisations on organisations.identity_id = asked.id
+  join public.identities on identities.id = asked.id
+  order by asked.place;
+end
+$$;
+comment on function private.organisation_records is
+  'Companies and offices as the contract shows them, in the order asked for. Whoever calls it has '
+  'checked before that they may be seen.';
+
+revoke execute on all functions in schema private from public;
