@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { summary } from './test/summary.ts'
 
 // Three groups, one after another: the areas in parallel, then what needs the stack to itself
 // (rates as they are, stopped processes), then the checks that must hold after everything.
@@ -16,6 +17,7 @@ const group = (name: string, groupOrder: number, include: string[], alone: boole
 export default defineConfig({
   test: {
     globalSetup: ['test/setup.ts'],
+    reporters: ['default', summary],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 4,

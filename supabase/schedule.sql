@@ -1,0 +1,23 @@
+-- Scheduled work of a hosted project: run once, by hand, in its SQL editor. Needs pg_cron and
+-- pg_net, and the project's address and a secret key in Vault, so that neither stands here:
+--
+--   select vault.create_secret('https://<ref>.supabase.co', 'project_url');
+--   select vault.create_secret('sb_secret_…', 'jobs_key');
+
+create extension if not exists pg_cron;
+create extension if not exists pg_net;
+
+select cron.schedule('jobs', '* * * * *', $$
+  select net.http_post(
+    url := (select decrypted_secret from vault.decrypted_secrets where name = 'project_url')
+      || '/functions/v1/jobs',
+    headers := jsonb_build_object(
+      'apikey', (select decrypted_secret from vault.decrypted_secrets where name = 'jobs_key')),
+    timeout_milliseconds := 30000
+  )
+$$);
+
+-- pg_cron keeps what it did for ever unless told otherwise.
+select cron.schedule('forget old runs', '17 3 * * *', $$
+  delete from cron.job_run_details where end_time < now() - interval '7 days'
+$$);
