@@ -15,11 +15,26 @@ export type Database = {
             "add_identity":
 { Args: { "fields": Json,"type": string }; Returns: Json
                            },
+"archive_property":
+{ Args: { "property_id": string }; Returns: Json
+                           },
 "check_favorite":
 { Args: { "property_id": string }; Returns: boolean
                            },
 "check_session":
 { Args: Record<PropertyKey, never>; Returns: string
+                           },
+"confirm_property_available":
+{ Args: { "property_id": string }; Returns: Json
+                           },
+"contact_property":
+{ Args: { "kind": string,"property_id": string }; Returns: Json
+                           },
+"create_property":
+{ Args: { "fields": Json,"publish"?: boolean }; Returns: Json
+                           },
+"delete_property":
+{ Args: { "property_id": string }; Returns: undefined
                            },
 "get_identity":
 { Args: { "identity_id": string }; Returns: Json
@@ -28,6 +43,9 @@ export type Database = {
 { Args: Record<PropertyKey, never>; Returns: {
               "activeIdentity": Json,"identities": Json,"realtimeTopic": string,"user": Json
             }[]
+                           },
+"get_property":
+{ Args: { "property_id": string }; Returns: Json
                            },
 "list_amenities":
 { Args: Record<PropertyKey, never>; Returns: Json
@@ -40,6 +58,11 @@ export type Database = {
                            },
 "list_favorite_ids":
 { Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"list_favorites":
+{ Args: { "page_cursor"?: string,"page_size"?: number }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
                            },
 "list_feed":
 { Args: { "filter"?: string,"page"?: number,"page_size"?: number,"snapshot"?: string }; Returns: Json
@@ -54,6 +77,49 @@ export type Database = {
                            },
 "list_kinds":
 { Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"list_my_properties":
+{ Args: { "page_cursor"?: string,"page_size"?: number,"status"?: string }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
+"list_price_history":
+{ Args: { "page_cursor"?: string,"page_size"?: number,"property_id": string }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
+"list_similar_properties":
+{ Args: { "property_id": string }; Returns: Json
+                           },
+"mark_property_exchanged":
+{ Args: { "property_id": string }; Returns: Json
+                           },
+"mark_property_rented":
+{ Args: { "property_id": string }; Returns: Json
+                           },
+"mark_property_sold":
+{ Args: { "property_id": string }; Returns: Json
+                           },
+"pause_property":
+{ Args: { "property_id": string }; Returns: Json
+                           },
+"publish_property":
+{ Args: { "property_id": string }; Returns: Json
+                           },
+"remove_auction":
+{ Args: { "property_id": string }; Returns: undefined
+                           },
+"renew_property":
+{ Args: { "property_id": string }; Returns: Json
+                           },
+"restore_property":
+{ Args: { "property_id": string }; Returns: Json
+                           },
+"resume_property":
+{ Args: { "property_id": string }; Returns: Json
+                           },
+"set_auction":
+{ Args: { "ends_at": string,"min_increment": number,"property_id": string,"start_price": number,"starts_at": string }; Returns: Json
                            },
 "switch_identity":
 { Args: { "identity_id": string }; Returns: {
@@ -72,6 +138,9 @@ export type Database = {
 { Args: { "fields": Json }; Returns: {
               "activeIdentity": Json,"identities": Json,"realtimeTopic": string,"user": Json
             }[]
+                           },
+"update_property":
+{ Args: { "expected_version"?: number,"fields": Json,"property_id": string }; Returns: Json
                            }
           }
           Enums: {
@@ -224,14 +293,14 @@ isOneToOne: true
                   ]
                 },"leads": {
                   Row: {
-                    "created_at": string,"id": string,"identity_id": string,"kind": string,"owner_identity_id": string,"property_id": string
+                    "created_at": string,"day": string,"id": string,"identity_id": string,"kind": string,"owner_identity_id": string,"property_id": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "created_at"?: string,"id"?: string,"identity_id": string,"kind": string,"owner_identity_id": string,"property_id": string
+                    "created_at"?: string,"day"?: string,"id"?: string,"identity_id": string,"kind": string,"owner_identity_id": string,"property_id": string
                   }
                   Update: {
-                    "created_at"?: string,"id"?: string,"identity_id"?: string,"kind"?: string,"owner_identity_id"?: string,"property_id"?: string
+                    "created_at"?: string,"day"?: string,"id"?: string,"identity_id"?: string,"kind"?: string,"owner_identity_id"?: string,"property_id"?: string
                   }
                   Relationships: [
                     {
@@ -308,14 +377,14 @@ isOneToOne: false
                   ]
                 },"properties": {
                   Row: {
-                    "additional_expenses": NonNullable<Json>,"allow_call": boolean,"allow_chat": boolean,"allow_whatsapp": boolean,"amenities": (string)[],"area_id": string | null,"area_m2": number | null,"auction_ends_at": string | null,"auction_starts_at": string | null,"bathrooms": number | null,"bedrooms": number | null,"block": string | null,"building": string | null,"building_year": number | null,"built_area_m2": number | null,"closed_at": string | null,"confirmed_at": string | null,"created_at": string,"deleted_at": string | null,"description_ar": string | null,"description_en": string | null,"document_type": string | null,"drop_pct": number | null,"drop_until": string | null,"expires_at": string | null,"favorites_count": number,"finishing": string | null,"floor_no": number | null,"furnished": string | null,"governorate_id": string | null,"id": string,"is_direct": boolean,"is_negotiable": boolean,"kind": string | null,"land_area_m2": number | null,"lat": number | null,"listed": boolean,"lng": number | null,"location_precision": string | null,"owner_identity_id": string,"owner_type": string,"owner_verified": boolean,"paci_no": string | null,"pending_changes": Json | null,"plot_position": string | null,"price": number | null,"property_income": number | null,"published_at": string | null,"ref_no": number,"rent_conditions": NonNullable<Json>,"request_year": number | null,"required_year": number | null,"shown_lat": number | null,"shown_lng": number | null,"status": string,"status_reason": string | null,"street": string | null,"title_ar": string | null,"title_en": string | null,"type": string,"usage": string | null,"version": number,"views_count": number,"wanted_area_ids": (string)[],"wanted_kinds": (string)[]
+                    "additional_expenses": NonNullable<Json>,"allow_call": boolean,"allow_chat": boolean,"allow_whatsapp": boolean,"amenities": (string)[],"area_id": string | null,"area_m2": number | null,"auction_ends_at": string | null,"auction_starts_at": string | null,"bathrooms": number | null,"bedrooms": number | null,"block": string | null,"building": string | null,"building_year": number | null,"built_area_m2": number | null,"closed_at": string | null,"confirmed_at": string | null,"created_at": string,"deleted_at": string | null,"description_ar": string | null,"description_en": string | null,"document_type": string | null,"drop_pct": number | null,"drop_until": string | null,"expires_at": string | null,"favorites_count": number,"finishing": string | null,"floor_no": number | null,"furnished": string | null,"governorate_id": string | null,"id": string,"is_direct": boolean,"is_negotiable": boolean,"kind": string | null,"land_area_m2": number | null,"lat": number | null,"listed": boolean,"lng": number | null,"location_precision": string | null,"owner_active": boolean,"owner_identity_id": string,"owner_type": string,"owner_verified": boolean,"paci_no": string | null,"paused_at": string | null,"pending_changes": Json | null,"plot_position": string | null,"price": number | null,"property_income": number | null,"published_at": string | null,"ref_no": number,"rent_conditions": NonNullable<Json>,"request_year": number | null,"required_year": number | null,"shown_lat": number | null,"shown_lng": number | null,"status": string,"status_reason": string | null,"street": string | null,"suspended_from": string | null,"title_ar": string | null,"title_en": string | null,"type": string,"usage": string | null,"version": number,"views_count": number,"wanted_area_ids": (string)[],"wanted_kinds": (string)[]
                   }
                   ComputedFields: never
                   Insert: {
-                    "additional_expenses"?: NonNullable<Json>,"allow_call"?: boolean,"allow_chat"?: boolean,"allow_whatsapp"?: boolean,"amenities"?: (string)[],"area_id"?: string | null,"area_m2"?: never,"auction_ends_at"?: string | null,"auction_starts_at"?: string | null,"bathrooms"?: number | null,"bedrooms"?: number | null,"block"?: string | null,"building"?: string | null,"building_year"?: number | null,"built_area_m2"?: number | null,"closed_at"?: string | null,"confirmed_at"?: string | null,"created_at"?: string,"deleted_at"?: string | null,"description_ar"?: string | null,"description_en"?: string | null,"document_type"?: string | null,"drop_pct"?: number | null,"drop_until"?: string | null,"expires_at"?: string | null,"favorites_count"?: number,"finishing"?: string | null,"floor_no"?: number | null,"furnished"?: string | null,"governorate_id"?: string | null,"id"?: string,"is_direct"?: boolean,"is_negotiable"?: boolean,"kind"?: string | null,"land_area_m2"?: number | null,"lat"?: number | null,"listed"?: boolean,"lng"?: number | null,"location_precision"?: string | null,"owner_identity_id": string,"owner_type": string,"owner_verified"?: boolean,"paci_no"?: string | null,"pending_changes"?: Json | null,"plot_position"?: string | null,"price"?: number | null,"property_income"?: number | null,"published_at"?: string | null,"ref_no"?: number,"rent_conditions"?: NonNullable<Json>,"request_year"?: number | null,"required_year"?: number | null,"shown_lat"?: never,"shown_lng"?: never,"status"?: string,"status_reason"?: string | null,"street"?: string | null,"title_ar"?: string | null,"title_en"?: string | null,"type": string,"usage"?: string | null,"version"?: number,"views_count"?: number,"wanted_area_ids"?: (string)[],"wanted_kinds"?: (string)[]
+                    "additional_expenses"?: NonNullable<Json>,"allow_call"?: boolean,"allow_chat"?: boolean,"allow_whatsapp"?: boolean,"amenities"?: (string)[],"area_id"?: string | null,"area_m2"?: never,"auction_ends_at"?: string | null,"auction_starts_at"?: string | null,"bathrooms"?: number | null,"bedrooms"?: number | null,"block"?: string | null,"building"?: string | null,"building_year"?: number | null,"built_area_m2"?: number | null,"closed_at"?: string | null,"confirmed_at"?: string | null,"created_at"?: string,"deleted_at"?: string | null,"description_ar"?: string | null,"description_en"?: string | null,"document_type"?: string | null,"drop_pct"?: number | null,"drop_until"?: string | null,"expires_at"?: string | null,"favorites_count"?: number,"finishing"?: string | null,"floor_no"?: number | null,"furnished"?: string | null,"governorate_id"?: string | null,"id"?: string,"is_direct"?: boolean,"is_negotiable"?: boolean,"kind"?: string | null,"land_area_m2"?: number | null,"lat"?: number | null,"listed"?: boolean,"lng"?: number | null,"location_precision"?: string | null,"owner_active"?: boolean,"owner_identity_id": string,"owner_type": string,"owner_verified"?: boolean,"paci_no"?: string | null,"paused_at"?: string | null,"pending_changes"?: Json | null,"plot_position"?: string | null,"price"?: number | null,"property_income"?: number | null,"published_at"?: string | null,"ref_no"?: number,"rent_conditions"?: NonNullable<Json>,"request_year"?: number | null,"required_year"?: number | null,"shown_lat"?: never,"shown_lng"?: never,"status"?: string,"status_reason"?: string | null,"street"?: string | null,"suspended_from"?: string | null,"title_ar"?: string | null,"title_en"?: string | null,"type": string,"usage"?: string | null,"version"?: number,"views_count"?: number,"wanted_area_ids"?: (string)[],"wanted_kinds"?: (string)[]
                   }
                   Update: {
-                    "additional_expenses"?: NonNullable<Json>,"allow_call"?: boolean,"allow_chat"?: boolean,"allow_whatsapp"?: boolean,"amenities"?: (string)[],"area_id"?: string | null,"area_m2"?: never,"auction_ends_at"?: string | null,"auction_starts_at"?: string | null,"bathrooms"?: number | null,"bedrooms"?: number | null,"block"?: string | null,"building"?: string | null,"building_year"?: number | null,"built_area_m2"?: number | null,"closed_at"?: string | null,"confirmed_at"?: string | null,"created_at"?: string,"deleted_at"?: string | null,"description_ar"?: string | null,"description_en"?: string | null,"document_type"?: string | null,"drop_pct"?: number | null,"drop_until"?: string | null,"expires_at"?: string | null,"favorites_count"?: number,"finishing"?: string | null,"floor_no"?: number | null,"furnished"?: string | null,"governorate_id"?: string | null,"id"?: string,"is_direct"?: boolean,"is_negotiable"?: boolean,"kind"?: string | null,"land_area_m2"?: number | null,"lat"?: number | null,"listed"?: boolean,"lng"?: number | null,"location_precision"?: string | null,"owner_identity_id"?: string,"owner_type"?: string,"owner_verified"?: boolean,"paci_no"?: string | null,"pending_changes"?: Json | null,"plot_position"?: string | null,"price"?: number | null,"property_income"?: number | null,"published_at"?: string | null,"ref_no"?: number,"rent_conditions"?: NonNullable<Json>,"request_year"?: number | null,"required_year"?: number | null,"shown_lat"?: never,"shown_lng"?: never,"status"?: string,"status_reason"?: string | null,"street"?: string | null,"title_ar"?: string | null,"title_en"?: string | null,"type"?: string,"usage"?: string | null,"version"?: number,"views_count"?: number,"wanted_area_ids"?: (string)[],"wanted_kinds"?: (string)[]
+                    "additional_expenses"?: NonNullable<Json>,"allow_call"?: boolean,"allow_chat"?: boolean,"allow_whatsapp"?: boolean,"amenities"?: (string)[],"area_id"?: string | null,"area_m2"?: never,"auction_ends_at"?: string | null,"auction_starts_at"?: string | null,"bathrooms"?: number | null,"bedrooms"?: number | null,"block"?: string | null,"building"?: string | null,"building_year"?: number | null,"built_area_m2"?: number | null,"closed_at"?: string | null,"confirmed_at"?: string | null,"created_at"?: string,"deleted_at"?: string | null,"description_ar"?: string | null,"description_en"?: string | null,"document_type"?: string | null,"drop_pct"?: number | null,"drop_until"?: string | null,"expires_at"?: string | null,"favorites_count"?: number,"finishing"?: string | null,"floor_no"?: number | null,"furnished"?: string | null,"governorate_id"?: string | null,"id"?: string,"is_direct"?: boolean,"is_negotiable"?: boolean,"kind"?: string | null,"land_area_m2"?: number | null,"lat"?: number | null,"listed"?: boolean,"lng"?: number | null,"location_precision"?: string | null,"owner_active"?: boolean,"owner_identity_id"?: string,"owner_type"?: string,"owner_verified"?: boolean,"paci_no"?: string | null,"paused_at"?: string | null,"pending_changes"?: Json | null,"plot_position"?: string | null,"price"?: number | null,"property_income"?: number | null,"published_at"?: string | null,"ref_no"?: number,"rent_conditions"?: NonNullable<Json>,"request_year"?: number | null,"required_year"?: number | null,"shown_lat"?: never,"shown_lng"?: never,"status"?: string,"status_reason"?: string | null,"street"?: string | null,"suspended_from"?: string | null,"title_ar"?: string | null,"title_en"?: string | null,"type"?: string,"usage"?: string | null,"version"?: number,"views_count"?: number,"wanted_area_ids"?: (string)[],"wanted_kinds"?: (string)[]
                   }
                   Relationships: [
                     {

@@ -25,13 +25,16 @@ alter table public.favorites enable row level security;
 revoke all on public.favorites from anon, authenticated;
 grant select, delete, insert (property_id) on public.favorites to authenticated;
 
+-- plpgsql keeps its plans for the session, where a function in SQL is planned again at every call;
+-- so it is with all that is called often here.
 create function private.may_save(property_id uuid) returns boolean
-  language sql
+  language plpgsql
   stable
   security definer -- looks at listings that row security hides from the caller
   set search_path = ''
 as $$
-  select exists (
+begin
+  return exists (
     select from public.properties
     where properties.id = may_save.property_id
       and (
@@ -39,7 +42,8 @@ as $$
         or properties.status = 'active'
           and properties.owner_identity_id = (select private.identity_id())
       )
-  )
+  );
+end
 $$;
 comment on function private.may_save is 'Whether a property can be saved now: listed, or one''s own active one.';
 
@@ -54,16 +58,18 @@ create policy "identities save what they can see" on public.favorites for insert
   );
 
 create function private.is_gone(property_id uuid) returns boolean
-  language sql
+  language plpgsql
   stable
   security definer -- looks at listings that row security hides from the caller
   set search_path = ''
 as $$
-  select not exists (
+begin
+  return not exists (
     select from public.properties
     where properties.id = is_gone.property_id
       and properties.status not in ('deleted', 'suspended', 'rejected', 'draft', 'pending_review')
-  )
+  );
+end
 $$;
 comment on function private.is_gone is
   'Whether a saved property is gone for whoever saved it: deleted, or no longer shown to anybody.';
@@ -122,34 +128,126 @@ $$;
 comment on function api.toggle_favorite is
   'Saves a property or forgets it, exact under parallel calls. 404 property_not_found.';
 
+create function private.list_favorite_ids() returns json
+  language plpgsql
+  stable
+  security definer -- looks at listings that row security hides from the caller
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+begin
+  return json_build_object('ids', (
+    select coalesce(
+      json_agg(properties.id order by favorites.created_at desc, favorites.property_id desc), '[]')
+    from public.favorites
+    join public.properties on properties.id = favorites.property_id
+    where favorites.identity_id = owner_id
+      and properties.status not in ('deleted', 'suspended', 'rejected', 'draft', 'pending_review')
+  ));
+end
+$$;
+comment on function private.list_favorite_ids is 'All saved ids; see api.list_favorite_ids.';
+
 create function api.list_favorite_ids() returns json
-  language sql
+  language plpgsql
   stable
   set search_path = ''
 as $$
-  select json_build_object('ids', coalesce(
-    json_agg(favorites.property_id order by favorites.created_at desc, favorites.property_id desc),
-    '[]'))
-  from public.favorites
-  where favorites.identity_id = (select private.require_identity())
-    and not private.is_gone(favorites.property_id)
+begin
+  return private.list_favorite_ids();
+end
 $$;
 comment on function api.list_favorite_ids is 'The ids of all saved properties, newest first.';
 
-create function api.check_favorite(property_id uuid) returns boolean
-  language sql
+create function private.list_favorites(page_cursor text, page_size integer)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- reads listings that row security hides from the caller
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+  query text := 'list_favorites ' || owner_id;
+  key jsonb := private.cursor_key(query, page_cursor);
+begin
+  return query
+  with page as materialized (
+    select
+      properties.id, properties.status, properties.title_ar, properties.owner_active,
+      properties.listed
+        or properties.status = 'active' and properties.owner_identity_id = owner_id as available,
+      favorites.created_at,
+      row_number() over (order by favorites.created_at desc, favorites.property_id desc) as place
+    from public.favorites
+    join public.properties on properties.id = favorites.property_id
+    where favorites.identity_id = owner_id
+      and properties.status not in ('deleted', 'suspended', 'rejected', 'draft', 'pending_review')
+      and (key is null or (favorites.created_at, favorites.property_id)
+        < ((key ->> 0)::timestamptz, (key ->> 1)::uuid))
+    order by favorites.created_at desc, favorites.property_id desc
+    limit private.page_size(page_size) + 1
+  )
+  select
+    coalesce(
+      json_agg(coalesce(records.record, json_strip_nulls(json_build_object(
+        'id', page.id,
+        'status', 'unavailable',
+        'isFavorite', true,
+        'available', false,
+        -- Why is its owner's to tell: the title only where the owner closed or hid it.
+        'titleAr', case when page.status <> 'active' and page.owner_active then page.title_ar end
+      ))) order by page.place) filter (where page.place <= page_size),
+      '[]'),
+    case when count(*) > page_size then (
+      select private.cursor_of(query, jsonb_build_array(page.created_at, page.id))
+      from page where page.place = page_size
+    ) end
+  from page
+  left join private.property_records(
+    array(select page.id from page where page.available), owner_id
+  ) as records on records.id = page.id;
+end
+$$;
+comment on function private.list_favorites is 'A page of saved properties; see api.list_favorites.';
+
+create function api.list_favorites(page_cursor text default null, page_size integer default 20)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
   stable
   set search_path = ''
 as $$
-  select exists (
+begin
+  return query
+  select saved.items, saved."nextCursor"
+  from private.list_favorites(page_cursor, page_size) as saved;
+end
+$$;
+comment on function api.list_favorites is
+  'Saved properties, newest first. One that cannot be shown now says so, with its title where its '
+  'owner closed or hid it; those that are gone are left out.';
+
+create function api.check_favorite(property_id uuid) returns boolean
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+begin
+  return exists (
     select from public.favorites
-    where favorites.identity_id = (select private.require_identity())
+    where favorites.identity_id = owner_id
       and favorites.property_id = check_favorite.property_id
-  ) and not private.is_gone(check_favorite.property_id)
+  ) and not private.is_gone(check_favorite.property_id);
+end
 $$;
 comment on function api.check_favorite is 'Whether the property is saved; false for an unknown one.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.may_save, private.is_gone to authenticated;
-grant execute on function api.toggle_favorite, api.list_favorite_ids, api.check_favorite
+grant execute on function private.may_save, private.is_gone,
+  private.list_favorite_ids, private.list_favorites to authenticated;
+grant execute on function
+  api.toggle_favorite, api.list_favorite_ids, api.list_favorites, api.check_favorite
   to authenticated;

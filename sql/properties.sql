@@ -1,8 +1,8 @@
 -- Properties: listings for sale, rent and exchange, as their owners write them.
 --
 -- An owner identity sees its own in any state. Everybody else sees what is listed, and for 30 days
--- by link what was sold, rented or exchanged. Clients write through functions only: the life of a
--- listing (properties_life.sql) is a rule, not a column.
+-- by link what was sold, rented or exchanged. Clients write through functions only: what a field may
+-- hold is in property_rules.sql, the life of a listing in property_life.sql.
 
 create sequence private.property_ref_no start 100001;
 
@@ -18,6 +18,7 @@ create table public.properties (
     'expired', 'archived', 'suspended', 'deleted'
   )),
   status_reason text,
+  suspended_from text,
 
   kind text,
   usage text,
@@ -82,6 +83,7 @@ create table public.properties (
   published_at timestamptz,
   confirmed_at timestamptz,
   expires_at timestamptz,
+  paused_at timestamptz,
   closed_at timestamptz,
   deleted_at timestamptz,
   pending_changes jsonb,
@@ -89,6 +91,7 @@ create table public.properties (
   listed boolean not null default false,
   owner_type text not null,
   owner_verified boolean not null default false,
+  owner_active boolean not null default false,
   auction_starts_at timestamptz,
   auction_ends_at timestamptz,
   drop_pct numeric(5, 2),
@@ -96,6 +99,7 @@ create table public.properties (
 
   constraint properties_area_is_of_governorate
     foreign key (governorate_id, area_id) references public.areas (governorate_id, id),
+  constraint properties_area_has_a_governorate check (area_id is null or governorate_id is not null),
   constraint properties_location_is_whole check (num_nulls(lat, lng, location_precision) in (0, 3)),
   constraint properties_rent_fields_are_for_rent check (
     type = 'RENT' or rent_conditions = '[]' and additional_expenses = '[]'
@@ -125,8 +129,9 @@ comment on column public.properties.id is 'Service id.';
 comment on column public.properties.ref_no is 'Number that people read out; shown as KW-104233.';
 comment on column public.properties.owner_identity_id is 'The identity that offers it; never changes.';
 comment on column public.properties.type is 'SALE, RENT or EXCHANGE; fixed once published.';
-comment on column public.properties.status is 'Where it is in its life (properties_life.sql).';
+comment on column public.properties.status is 'Where it is in its life (property_life.sql).';
 comment on column public.properties.status_reason is 'Why rejected or suspended, for the owner.';
+comment on column public.properties.suspended_from is 'The state that it returns to after suspension.';
 comment on column public.properties.kind is 'Vocabulary kind.';
 comment on column public.properties.usage is 'Vocabulary usage.';
 comment on column public.properties.title_ar is 'Title in Arabic, 5 to 120 characters.';
@@ -178,6 +183,7 @@ comment on column public.properties.created_at is 'When it was first written.';
 comment on column public.properties.published_at is 'First publishing; renewing does not move it.';
 comment on column public.properties.confirmed_at is 'When the owner last said that it is available.';
 comment on column public.properties.expires_at is 'When it stops being listed by itself.';
+comment on column public.properties.paused_at is 'Since when its time stands still.';
 comment on column public.properties.closed_at is 'When it was sold, rented or exchanged.';
 comment on column public.properties.deleted_at is 'When it was deleted; the row stays for records.';
 comment on column public.properties.pending_changes is
@@ -185,7 +191,10 @@ comment on column public.properties.pending_changes is
 comment on column public.properties.listed is
   'Everybody sees it: active, and so are its owner''s identity and account. Kept by triggers.';
 comment on column public.properties.owner_type is 'Type of the owner identity; kept by triggers.';
-comment on column public.properties.owner_verified is 'The owner is a verified organisation; kept by triggers.';
+comment on column public.properties.owner_verified is
+  'The owner is a verified organisation; kept by triggers.';
+comment on column public.properties.owner_active is
+  'The owner''s identity and account are in order; kept by triggers.';
 comment on column public.properties.auction_starts_at is 'Window of its auction, if any; kept by a trigger.';
 comment on column public.properties.auction_ends_at is 'Window of its auction, if any; kept by a trigger.';
 comment on column public.properties.drop_pct is
@@ -196,6 +205,9 @@ create index properties_owner_idx
   on public.properties (owner_identity_id, created_at desc, id desc);
 create index properties_area_idx on public.properties (governorate_id, area_id);
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
+-- For listings that are like one another: same type and kind, near in place and price.
+create index properties_similar_idx
+  on public.properties (type, kind, area_id, (coalesce(price, -1))) where listed;
 
 create table public.price_history (
   id bigint generated always as identity primary key,
@@ -235,7 +247,9 @@ create table public.leads (
   owner_identity_id uuid not null references public.identities (id) on delete cascade,
   identity_id uuid not null references public.identities (id) on delete cascade,
   kind text not null constraint leads_kind_is_known check (kind in ('call', 'whatsapp', 'chat')),
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  day date not null default (now() at time zone 'Asia/Kuwait')::date,
+  constraint leads_once_a_day_key unique (property_id, identity_id, kind, day)
 );
 comment on table public.leads is 'Somebody asked for the contact of a listing.';
 comment on column public.leads.id is 'Its id.';
@@ -244,8 +258,8 @@ comment on column public.leads.owner_identity_id is 'Who was asked for.';
 comment on column public.leads.identity_id is 'Who asked.';
 comment on column public.leads.kind is 'call, whatsapp or chat.';
 comment on column public.leads.created_at is 'When.';
+comment on column public.leads.day is 'The day in Kuwait: who asks twice a day is one lead.';
 create index leads_owner_idx on public.leads (owner_identity_id, created_at desc, id desc);
-create index leads_property_idx on public.leads (property_id);
 create index leads_identity_idx on public.leads (identity_id, owner_identity_id);
 
 alter table public.properties enable row level security;
@@ -256,8 +270,10 @@ revoke all on public.properties, public.price_history, public.auctions, public.l
   from anon, authenticated;
 grant select on public.properties, public.price_history, public.auctions, public.leads
   to authenticated;
+-- What a price was is nobody's to change: triggers write it with their owner's rights.
+revoke insert, update, delete, truncate on public.price_history from service_role;
 
--- Strangers read listings through functions that choose the columns (private.property_json).
+-- Strangers read listings through functions that choose the columns (property_records.sql).
 create policy "owners see their own properties" on public.properties for select to authenticated
   using (owner_identity_id = (select private.identity_id()) and status <> 'deleted');
 create policy "owners see the prices of their own" on public.price_history

@@ -130,12 +130,16 @@ comment on function private.property_records is
   'that the viewer (null for a guest) may see them.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
-  language sql
+  language plpgsql
   stable
   set search_path = ''
 as $$
-  select records.record
-  from private.property_records(array[property_record.property_id], viewer_identity_id) as records
+begin
+  return (
+    select records.record
+    from private.property_records(array[property_id], viewer_identity_id) as records
+  );
+end
 $$;
 comment on function private.property_record is 'One listing as the contract shows it.';
 

@@ -1,0 +1,128 @@
+-- Auctions: the window and the start price of a listing for sale. Bidding comes later.
+--
+-- A window begins in the future, lasts at least an hour and ends within 90 days. Until it begins it
+-- can be set anew or taken back; from then on it stands, and once it is over another can follow.
+
+create function private.keep_auction_window() returns trigger
+  language plpgsql
+  security definer -- writes columns that nobody may write
+  set search_path = ''
+as $$
+begin
+  update public.properties
+  set auction_starts_at = new.starts_at, auction_ends_at = new.ends_at
+  where properties.id = coalesce(new.property_id, old.property_id);
+  return null;
+end
+$$;
+comment on function private.keep_auction_window is
+  'Keeps properties.auction_starts_at and auction_ends_at.';
+
+create trigger auctions_window_is_kept
+  after insert or update or delete on public.auctions
+  for each row execute function private.keep_auction_window();
+
+create function private.own_property_for_auction(property_id uuid) returns public.properties
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  property public.properties := private.own_property(property_id);
+begin
+  if property.type <> 'SALE' then
+    perform private.refuse(422, 'field_not_for_type',
+      '{"fields":[{"path":"auction","code":"field_not_for_type"}]}');
+  elsif property.status not in ('draft', 'pending_review', 'active', 'paused')
+    or now() between property.auction_starts_at and property.auction_ends_at then
+    perform private.refuse_act(property);
+  end if;
+  return property;
+end
+$$;
+comment on function private.own_property_for_auction is
+  'An own listing whose auction can be set or taken back now. 404 property_not_found, 422 '
+  'field_not_for_type, 409 property_state_conflict, also while the auction runs.';
+
+create function private.set_auction(
+  property_id uuid,
+  starts_at timestamptz,
+  ends_at timestamptz,
+  start_price numeric,
+  min_increment numeric
+) returns json
+  language plpgsql
+  security definer -- clients have no write grant; works on own listings only
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_identity();
+  property public.properties;
+begin
+  perform private.refuse_fields((
+    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', code)), '[]')
+    from (values
+      ('startsAt', 'too_small', starts_at > now()),
+      ('endsAt', 'too_small', ends_at >= starts_at + interval '1 hour'),
+      ('endsAt', 'too_big', ends_at <= now() + interval '90 days'),
+      ('startPrice', 'invalid',
+        start_price between 0 and 99999999999.999 and start_price = round(start_price, 3)),
+      ('minIncrement', 'invalid', min_increment between 0.001 and 99999999999.999
+        and min_increment = round(min_increment, 3))
+    ) as rule (path, code, holds)
+    where holds is not true
+  ));
+  property := private.own_property_for_auction(property_id);
+
+  insert into public.auctions (property_id, starts_at, ends_at, start_price, min_increment)
+  values (property.id, set_auction.starts_at, set_auction.ends_at, set_auction.start_price,
+    set_auction.min_increment)
+  on conflict on constraint auctions_pkey do update
+  set starts_at = excluded.starts_at, ends_at = excluded.ends_at,
+      start_price = excluded.start_price, min_increment = excluded.min_increment,
+      created_at = now();
+  return private.property_record(property.id, caller_id);
+end
+$$;
+comment on function private.set_auction is 'Sets the auction of an own listing; see api.set_auction.';
+
+create function private.remove_auction(property_id uuid) returns void
+  language plpgsql
+  security definer -- clients have no write grant; works on own listings only
+  set search_path = ''
+as $$
+declare
+  property public.properties := private.own_property_for_auction(property_id);
+begin
+  delete from public.auctions where auctions.property_id = property.id;
+end
+$$;
+comment on function private.remove_auction is 'Takes back the auction of an own listing.';
+
+create function api.set_auction(
+  property_id uuid,
+  starts_at timestamptz,
+  ends_at timestamptz,
+  start_price numeric,
+  min_increment numeric
+) returns json
+  language sql
+  set search_path = ''
+as $$
+  select private.set_auction(property_id, starts_at, ends_at, start_price, min_increment)
+$$;
+comment on function api.set_auction is
+  'Sets the window and start price of an own listing for sale, in place of one that has not begun. '
+  '422 field_not_for_type, 409 property_state_conflict.';
+
+create function api.remove_auction(property_id uuid) returns void
+  language sql
+  set search_path = ''
+as $$
+  select private.remove_auction(property_id)
+$$;
+comment on function api.remove_auction is
+  'Takes back an auction that is not running; doing it again changes nothing.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.set_auction, private.remove_auction to authenticated;
+grant execute on function api.set_auction, api.remove_auction to authenticated;

@@ -1,0 +1,73 @@
+-- Contact: numbers are never in a listing; whoever asks for one is a lead of its owner.
+
+create function private.contact_property(property_id uuid, kind text) returns json
+  language plpgsql
+  security definer -- reads numbers of others, for one listing at a time, and writes leads
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_identity();
+  property public.properties;
+  owner_account_id uuid;
+  phone text;
+  whatsapp text;
+  ways text[];
+begin
+  if kind is null or kind not in ('call', 'whatsapp', 'chat') then
+    perform private.refuse_fields('[{"path":"kind","code":"invalid"}]');
+  end if;
+  select * into property from public.properties
+  where properties.id = contact_property.property_id
+    and private.may_see(properties, caller_id);
+  if property.id is null then
+    perform private.refuse(404, 'property_not_found');
+  end if;
+
+  select identities.account_id, coalesce(organisations.phone, accounts.phone),
+    coalesce(organisations.whatsapp, organisations.phone, accounts.phone)
+  into owner_account_id, phone, whatsapp
+  from public.identities
+  join public.accounts on accounts.id = identities.account_id
+  left join public.organisations on organisations.identity_id = identities.id
+  where identities.id = property.owner_identity_id;
+  if owner_account_id = private.account_id() then
+    perform private.refuse_fields('[{"path":"id","code":"invalid"}]'); -- one's own
+  end if;
+
+  -- A closed listing is still seen by link, but nobody is asked about it any more.
+  ways := array_remove(array[
+    case when property.listed and property.allow_call and phone is not null then 'call' end,
+    case when property.listed and property.allow_whatsapp and whatsapp is not null
+      then 'whatsapp' end,
+    case when property.listed and property.allow_chat then 'chat' end
+  ], null);
+  if not kind = any (ways) then
+    perform private.refuse(409, 'property_state_conflict',
+      jsonb_build_object('from', property.status, 'allowed', ways));
+  end if;
+
+  insert into public.leads (property_id, owner_identity_id, identity_id, kind)
+  values (property.id, property.owner_identity_id, caller_id, contact_property.kind)
+  on conflict do nothing;
+  return case kind
+    when 'call' then json_build_object('phone', phone)
+    when 'whatsapp' then json_build_object('whatsappUrl', 'https://wa.me/' || substr(whatsapp, 2))
+    else '{}'
+  end;
+end
+$$;
+comment on function private.contact_property is 'Gives a contact and counts the lead.';
+
+create function api.contact_property(property_id uuid, kind text) returns json
+  language sql
+  set search_path = ''
+as $$
+  select private.contact_property(property_id, kind)
+$$;
+comment on function api.contact_property is
+  'How to reach the owner: call gives phone, whatsapp whatsappUrl, chat nothing more. Each way is one '
+  'lead a day. 404 property_not_found, 409 property_state_conflict with the ways that are open.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.contact_property to authenticated;
+grant execute on function api.contact_property to authenticated;

@@ -1,0 +1,195 @@
+-- Lists around listings: one's own, what a price was, what is like one.
+
+create function private.list_my_properties(status text, page_cursor text, page_size integer)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- makes records; reads the acting identity's own listings only
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+  query text := concat_ws(' ', 'list_my_properties', owner_id, status);
+  key jsonb := private.cursor_key(query, page_cursor);
+  ids uuid[];
+begin
+  if status not in ('draft', 'pending_review', 'active', 'rejected', 'paused', 'sold', 'rented',
+    'exchanged', 'expired', 'archived', 'suspended') then
+    perform private.refuse_fields('[{"path":"status","code":"invalid"}]');
+  end if;
+  ids := array(
+    select properties.id from public.properties
+    where properties.owner_identity_id = owner_id
+      and properties.status <> 'deleted'
+      and (list_my_properties.status is null or properties.status = list_my_properties.status)
+      and (key is null or (properties.created_at, properties.id)
+        < ((key ->> 0)::timestamptz, (key ->> 1)::uuid))
+    order by properties.created_at desc, properties.id desc
+    limit private.page_size(page_size) + 1
+  );
+  return query
+  select
+    coalesce(json_agg(records.record order by records.place), '[]'),
+    case when cardinality(ids) > page_size then (
+      select private.cursor_of(query, jsonb_build_array(properties.created_at, properties.id))
+      from public.properties where properties.id = ids[page_size]
+    ) end
+  from private.property_records(ids[:page_size], owner_id) as records;
+end
+$$;
+comment on function private.list_my_properties is 'A page of own listings; see the function of api.';
+
+create function private.page_size(given integer) returns integer
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  if given is null or given not between 1 and 50 then
+    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"limit","code":"invalid"}]}');
+  end if;
+  return given;
+end
+$$;
+comment on function private.page_size is 'How many a page may hold: 1 to 50, else 422.';
+
+create function api.list_my_properties(
+  status text default null, page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select mine.items, mine."nextCursor"
+  from private.list_my_properties(status, page_cursor, page_size) as mine;
+end
+$$;
+comment on function api.list_my_properties is
+  'The acting identity''s own listings, newest first, all or those in one state.';
+
+create function private.list_price_history(property_id uuid, page_cursor text, page_size integer)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- reads prices of listings that anybody may see
+  set search_path = ''
+as $$
+declare
+  property public.properties := private.seen_property(property_id, private.identity_id());
+  query text := concat_ws(' ', 'list_price_history', property.id);
+  key jsonb := private.cursor_key(query, page_cursor);
+begin
+  return query
+  with page as (
+    select
+      price_history.id, price_history.price, price_history.changed_at,
+      row_number() over (order by price_history.changed_at desc, price_history.id desc) as place
+    from public.price_history
+    where price_history.property_id = property.id
+      and (key is null or (price_history.changed_at, price_history.id)
+        < ((key ->> 0)::timestamptz, (key ->> 1)::bigint))
+    order by price_history.changed_at desc, price_history.id desc
+    limit private.page_size(page_size) + 1
+  )
+  select
+    coalesce(
+      json_agg(json_build_object('price', page.price, 'changedAt', page.changed_at)
+        order by page.place) filter (where page.place <= page_size),
+      '[]'),
+    case when count(*) > page_size then (
+      select private.cursor_of(query, jsonb_build_array(page.changed_at, page.id))
+      from page where page.place = page_size
+    ) end
+  from page;
+end
+$$;
+comment on function private.list_price_history is 'A page of prices; see the function of api.';
+
+create function api.list_price_history(
+  property_id uuid, page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select history.items, history."nextCursor"
+  from private.list_price_history(property_id, page_cursor, page_size) as history;
+end
+$$;
+comment on function api.list_price_history is
+  'The prices of a listing since its first publishing, newest first. 404 property_not_found.';
+
+create function private.list_similar_properties(property_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads listings of others; shows what is listed only
+  set search_path = ''
+as $$
+declare
+  viewer_id uuid := private.identity_id();
+  property public.properties := private.seen_property(property_id, viewer_id);
+  wanted_price numeric := coalesce(property.price, -1);
+  ids uuid[];
+begin
+  -- The nearest prices above and below in each area of the governorate, straight from the index.
+  ids := array(
+    select near.id
+    from public.areas
+    cross join lateral (
+      (
+        select properties.id, coalesce(properties.price, -1) as price from public.properties
+        where properties.listed and properties.type = property.type
+          and properties.kind = property.kind and properties.area_id = areas.id
+          and coalesce(properties.price, -1) >= wanted_price
+        order by coalesce(properties.price, -1)
+        limit 11
+      )
+      union all
+      (
+        select properties.id, coalesce(properties.price, -1) from public.properties
+        where properties.listed and properties.type = property.type
+          and properties.kind = property.kind and properties.area_id = areas.id
+          and coalesce(properties.price, -1) < wanted_price
+        order by coalesce(properties.price, -1) desc
+        limit 10
+      )
+    ) as near
+    where areas.governorate_id = property.governorate_id and near.id <> property.id
+    order by areas.id = property.area_id desc, abs(near.price - wanted_price), near.id
+    limit 10
+  );
+  return json_build_object(
+    'items', (
+      select coalesce(json_agg(records.record order by records.place), '[]')
+      from private.property_records(ids, viewer_id) as records
+    ),
+    'nextCursor', null
+  );
+end
+$$;
+comment on function private.list_similar_properties is
+  'Ten listings like this one; see the function of api.';
+
+create function api.list_similar_properties(property_id uuid) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.list_similar_properties(property_id);
+end
+$$;
+comment on function api.list_similar_properties is
+  'At most ten listings of the same type and kind in the same governorate, those of the same area '
+  'first, the nearest price first. 404 property_not_found.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.list_price_history, private.list_similar_properties
+  to anon, authenticated;
+grant execute on function private.list_my_properties to authenticated;
+grant execute on function api.list_price_history, api.list_similar_properties to anon, authenticated;
+grant execute on function api.list_my_properties to authenticated;

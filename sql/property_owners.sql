@@ -1,0 +1,165 @@
+-- What a listing carries of its owner, so that a search needs no other table: type, verified, and
+-- whether identity and account are in order. Triggers keep it, whatever changes them.
+
+create function private.start_property() returns trigger
+  language plpgsql
+  security definer -- reads accounts and identities
+  set search_path = ''
+as $$
+begin
+  -- Shared locks: whoever suspends the owner meanwhile waits, and then finds this listing too.
+  select
+    identities.type,
+    identities.status = 'active' and accounts.status in ('active', 'deletion_requested')
+  into strict new.owner_type, new.owner_active
+  from public.identities
+  join public.accounts on accounts.id = identities.account_id
+  where identities.id = new.owner_identity_id
+  for share of identities, accounts;
+
+  new.owner_verified := coalesce((
+    select organisations.verified from public.organisations
+    where organisations.identity_id = new.owner_identity_id
+    for share
+  ), false);
+  new.listed := new.status = 'active' and new.owner_active;
+  return new;
+end
+$$;
+comment on function private.start_property is 'Gives a new listing what it carries of its owner.';
+
+create trigger properties_start
+  before insert on public.properties
+  for each row execute function private.start_property();
+
+create function private.list_property() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  new.listed := new.status = 'active' and new.owner_active;
+  return new;
+end
+$$;
+comment on function private.list_property is 'Keeps properties.listed.';
+
+create trigger properties_are_listed
+  before update of status, owner_active, listed on public.properties
+  for each row execute function private.list_property();
+
+create function private.follow_owner(identity_id uuid) returns void
+  language sql
+  security definer -- writes listings of whoever's state changed
+  set search_path = ''
+as $$
+  update public.properties
+  set owner_type = owner.type, owner_verified = owner.verified, owner_active = owner.active
+  from (
+    select
+      identities.type,
+      coalesce(organisations.verified, false) as verified,
+      identities.status = 'active'
+        and accounts.status in ('active', 'deletion_requested') as active
+    from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    left join public.organisations on organisations.identity_id = identities.id
+    where identities.id = follow_owner.identity_id
+  ) as owner
+  where properties.owner_identity_id = follow_owner.identity_id
+    and (properties.owner_type, properties.owner_verified, properties.owner_active)
+      is distinct from (owner.type, owner.verified, owner.active)
+$$;
+comment on function private.follow_owner is 'Brings what listings carry of an owner up to date.';
+
+create function private.on_owner_account() returns trigger
+  language plpgsql
+  security definer -- writes listings of whoever's state changed
+  set search_path = ''
+as $$
+begin
+  perform private.follow_owner(identities.id)
+  from public.identities where identities.account_id = new.id;
+  return null;
+end
+$$;
+comment on function private.on_owner_account is
+  'A suspended, banned or deleted account takes its listings away; back in order, it brings them back.';
+
+create trigger accounts_carry_their_listings
+  after update of status on public.accounts
+  for each row when (old.status is distinct from new.status)
+  execute function private.on_owner_account();
+
+create function private.on_owner_identity() returns trigger
+  language plpgsql
+  security definer -- writes listings of whoever's state changed
+  set search_path = ''
+as $$
+begin
+  perform private.follow_owner(new.id);
+  if new.status = 'closed' then
+    -- Nothing of a person stays: neither words nor the place.
+    update public.properties
+    set status = 'deleted', deleted_at = coalesce(properties.deleted_at, now()),
+        version = properties.version + 1, pending_changes = null, status_reason = null,
+        title_ar = null, title_en = null, description_ar = null, description_en = null,
+        block = null, street = null, building = null, paci_no = null,
+        lat = null, lng = null, location_precision = null
+    where properties.owner_identity_id = new.id;
+  end if;
+  return null;
+end
+$$;
+comment on function private.on_owner_identity is
+  'Listings come and go with the state of their identity; when it is closed they are deleted.';
+
+create trigger identities_carry_their_listings
+  after update of status, type on public.identities
+  for each row when ((old.status, old.type) is distinct from (new.status, new.type))
+  execute function private.on_owner_identity();
+
+create function private.on_owner_organisation() returns trigger
+  language plpgsql
+  security definer -- writes listings of whoever's state changed
+  set search_path = ''
+as $$
+begin
+  perform private.follow_owner(new.identity_id);
+  return null;
+end
+$$;
+comment on function private.on_owner_organisation is 'Listings show whether their owner is verified.';
+
+create trigger organisations_carry_their_listings_at_birth
+  after insert on public.organisations
+  for each row when (new.verified) execute function private.on_owner_organisation();
+create trigger organisations_carry_their_listings
+  after update of verified on public.organisations
+  for each row when (old.verified is distinct from new.verified)
+  execute function private.on_owner_organisation();
+
+create function private.count_listing() returns trigger
+  language plpgsql
+  security definer -- writes a counter of the owner's page
+  set search_path = ''
+as $$
+begin
+  update public.organisations
+  set active_listings_count =
+    organisations.active_listings_count + case when new.listed then 1 else -1 end
+  where organisations.identity_id = new.owner_identity_id;
+  return null;
+end
+$$;
+comment on function private.count_listing is 'Keeps organisations.active_listings_count.';
+
+create trigger properties_are_counted_at_birth
+  after insert on public.properties
+  for each row when (new.listed and new.owner_type <> 'individual')
+  execute function private.count_listing();
+create trigger properties_are_counted
+  after update on public.properties
+  for each row when (old.listed is distinct from new.listed and new.owner_type <> 'individual')
+  execute function private.count_listing();
+
+revoke execute on all functions in schema private from public;

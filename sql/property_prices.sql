@@ -1,0 +1,108 @@
+-- Prices: their history, and which listing is a deal because of it. Nothing here is typed by anybody.
+
+create function private.keep_price() returns trigger
+  language plpgsql
+  security definer -- writes a table that nobody may write
+  set search_path = ''
+as $$
+declare
+  latest public.price_history;
+begin
+  select * into latest from public.price_history
+  where price_history.property_id = new.id
+  order by price_history.changed_at desc, price_history.id desc
+  limit 1;
+
+  if latest.id is null then
+    insert into public.price_history (property_id, price, changed_at)
+    values (new.id, new.price, new.published_at);
+  elsif latest.price is distinct from new.price then
+    insert into public.price_history (property_id, price) values (new.id, new.price);
+  end if;
+  return null;
+end
+$$;
+comment on function private.keep_price is
+  'Notes the price at the first publishing and every other price that a published listing takes.';
+
+-- Drafts and archived listings may say what they like: nobody sees it.
+create trigger properties_price_is_kept_at_birth
+  after insert on public.properties
+  for each row when (
+    new.published_at is not null and new.status in ('active', 'paused', 'expired')
+  )
+  execute function private.keep_price();
+create trigger properties_price_is_kept
+  after update of price, status, published_at on public.properties
+  for each row when (
+    new.published_at is not null and new.status in ('active', 'paused', 'expired')
+  )
+  execute function private.keep_price();
+
+create function private.compute_deal(property_id uuid) returns void
+  language sql
+  security definer -- writes columns that nobody may write
+  set search_path = ''
+as $$
+  with prices as (
+    select
+      price_history.price,
+      price_history.changed_at as since,
+      lag(price_history.price) over (
+        order by price_history.changed_at, price_history.id
+      ) as before,
+      min(price_history.price) over (
+        order by price_history.changed_at
+        range between interval '30 days' preceding and current row exclude group
+      ) as lowest_taken
+    from public.price_history
+    where price_history.property_id = compute_deal.property_id
+  ), drops as (
+    select prices.since, least(prices.lowest_taken, at_first.price) as lowest
+    from prices
+    left join lateral ( -- the price that the 30 days began with
+      select price_history.price from public.price_history
+      where price_history.property_id = compute_deal.property_id
+        and price_history.changed_at <= prices.since - interval '30 days'
+      order by price_history.changed_at desc
+      limit 1
+    ) as at_first on true
+    where prices.price < prices.before and prices.since > now() - interval '14 days'
+  ), deal as (
+    select
+      properties.id,
+      round((drops.lowest - properties.price) * 100 / drops.lowest, 2) as pct,
+      drops.since + interval '14 days' as until
+    from public.properties
+    left join drops on properties.type in ('SALE', 'RENT')
+      and drops.lowest > 0 and properties.price <= drops.lowest * 0.95
+    where properties.id = compute_deal.property_id
+    order by drops.since desc nulls last
+    limit 1
+  )
+  update public.properties set drop_pct = deal.pct, drop_until = deal.until
+  from deal
+  where properties.id = deal.id
+    and (properties.drop_pct, properties.drop_until) is distinct from (deal.pct, deal.until)
+$$;
+comment on function private.compute_deal is
+  'A deal is a price that stands at least 5 percent under the lowest of the 30 days before it '
+  'dropped, for 14 days after that. Of several such drops the last one counts.';
+
+create function private.on_price_history() returns trigger
+  language plpgsql
+  security definer -- writes columns that nobody may write
+  set search_path = ''
+as $$
+begin
+  perform private.compute_deal(coalesce(new.property_id, old.property_id));
+  return null;
+end
+$$;
+comment on function private.on_price_history is 'Whatever the history becomes, the deal follows.';
+
+create trigger price_history_makes_deals
+  after insert or update or delete on public.price_history
+  for each row execute function private.on_price_history();
+
+revoke execute on all functions in schema private from public;
