@@ -11,7 +11,7 @@ import { meta } from './meta.ts'
 import { passwords } from './passwords.ts'
 import { onError, problem } from './problem.ts'
 import { registration } from './registration.ts'
-import { apiVersion, bounded, identified, logged } from './request.ts'
+import { apiVersion, identified, logged } from './request.ts'
 import { routesOf } from './routes.ts'
 import { service } from './service.ts'
 import { signingIn } from './sign-in.ts'
@@ -33,11 +33,19 @@ app.use(cors({
     'If-Match',
     'X-Expect-Identity',
   ],
-  exposeHeaders: ['X-Request-Id', 'X-Api-Version', 'X-Auth-Ignored', 'Retry-After', 'ETag'],
+  exposeHeaders: [
+    'X-Request-Id',
+    'X-Api-Version',
+    'X-Auth-Ignored',
+    'Retry-After',
+    'ETag',
+    'RateLimit-Limit',
+    'RateLimit-Remaining',
+    'RateLimit-Reset',
+  ],
   maxAge: 600,
 }))
 app.use(identified)
-app.use(bounded)
 
 app.route('/', service)
 for (const part of [registration, signingIn, passwords, accounts]) app.route('/auth', part)

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
 import { area, json, Limit, problems, route, send } from './http.ts'
 import { OrganisationFields } from './organisation-schemas.ts'
+import { inQuery } from './numbers.ts'
 import { Property } from './property-schemas.ts'
 
 const PropertyItem = Property.extend({
@@ -36,7 +37,7 @@ const list = route({
       filter: z
         .enum(['all', 'sale', 'rent', 'exchange'], { error: 'feed_filter_unknown' })
         .default('all'),
-      page: z.coerce.number().int().min(1).max(500).default(1),
+      page: inQuery(z.int().min(1).max(500)).default(1),
       limit: Limit,
       snapshot: z.iso.datetime({ offset: true, error: 'cursor_invalid' }).optional(),
     }),

@@ -3,7 +3,9 @@ import { createRoute, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi
 import type { Context, MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { errors } from './errors.ts'
+import { inQuery } from './numbers.ts'
 import { invalid, Problem, problem } from './problem.ts'
+import { bounded, shaped } from './request.ts'
 import type { Caller } from './tokens.ts'
 
 export type Env = {
@@ -12,6 +14,8 @@ export type Env = {
     caller: Caller
     /** The client's address; IPv6 by /64. */
     address: string
+    /** The body as it came, if there is one. */
+    body?: Uint8Array
     /** X-Expect-Identity, if sent. */
     expectIdentity?: string
     /** Idempotency-Key, if sent. */
@@ -32,12 +36,28 @@ export function area() {
 
 /** A route of the API: as createRoute, with what nobody asked for refused. */
 export function route<const R extends RouteConfig & { operationId: string }>(config: R) {
-  const request = config.request ?? {}
-  const given = [config.middleware ?? []].flat() as MiddlewareHandler[]
+  const { request = {}, security, method } = config
+  const own = [config.middleware ?? []].flat() as MiddlewareHandler[]
+  const upload = request.body?.content['multipart/form-data'] !== undefined
   return createRoute({
     ...config,
     request: { ...request, query: request.query ?? z.strictObject({}) },
-    middleware: request.body ? given : [...given, withoutBody],
+    // Size, token, shape: the order of the contract. Uploads read their own body, part by part.
+    middleware: [
+      ...(upload ? [] : [bounded]),
+      ...own,
+      shaped,
+      ...(request.body ? [] : [withoutBody]),
+    ],
+    responses: {
+      ...problems(
+        ...(security ? [401, 403, 409] : []),
+        ...(method === 'get' ? [] : [400, 408, 413, 415]),
+      ),
+      // With a token, X-Expect-Identity makes a public route as strict as the others.
+      ...(security ? {} : withExpectIdentity),
+      ...config.responses,
+    },
   } as unknown as R)
 }
 
@@ -70,15 +90,22 @@ export const body = <T extends z.ZodType>(schema: T) => ({
 
 /** The refusals of a route by status, each with the codes of the table that have it. */
 export const problems = (...statuses: number[]) =>
-  Object.fromEntries([...statuses, 422, 429, 500, 503].map((status) => [
+  Object.fromEntries([...statuses, 422, 429, 500, 503, 504].map((status) => [
     status,
-    json(
-      Problem,
-      Object.entries(errors).filter(([, [of]]) => of === status).map(([code]) => code).join(', '),
-    ),
+    json(Problem, codesOf(status).join(', ')),
   ]))
 
-export const Limit = z.coerce.number().int().min(1).max(50).default(20)
+const codesOf = (status: number) =>
+  Object.entries(errors).filter(([, [of]]) => of === status).map(([code]) => code)
+
+const withExpectIdentity = Object.fromEntries(
+  [401, 403, 409].map((status) => [
+    status,
+    json(Problem, 'Only with a token and X-Expect-Identity.'),
+  ]),
+)
+
+export const Limit = inQuery(z.int().min(1).max(50)).default(20)
 
 /** The opaque place after the last row seen; the database reads it. */
 export const Cursor = z.string().min(1).max(4000)

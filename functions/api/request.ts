@@ -1,8 +1,10 @@
 /** What happens to every request before its route: id, log line, size, headers, caller. */
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
 import { env } from './env.ts'
+import type { ErrorCode } from './errors.ts'
 import type { Env } from './http.ts'
+import { exact } from './numbers.ts'
 import { problem, Refusal } from './problem.ts'
 import { callerOf } from './tokens.ts'
 
@@ -21,6 +23,9 @@ export const logged: MiddlewareHandler<Env> = async (c, next) => {
   c.header('X-Content-Type-Options', 'nosniff')
   await next()
   if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store')
+  if (c.res.headers.get('Content-Type') === 'application/json') {
+    c.header('Content-Type', 'application/json; charset=UTF-8')
+  }
   c.res.headers.append('Vary', 'Authorization')
   console.log(JSON.stringify({
     time: new Date().toISOString(),
@@ -41,21 +46,6 @@ export const identified: MiddlewareHandler<Env> = async (c, next) => {
   c.set('caller', caller)
   c.set('address', addressOf(c.req.header('x-forwarded-for')))
   if (caller.ignored) c.header('X-Auth-Ignored', '1')
-
-  const expected = c.req.header('x-expect-identity')
-  if (expected !== undefined && !/^[0-9a-f-]{36}$/i.test(expected)) {
-    return problem(c, 'validation_failed', {
-      fields: [{ path: 'X-Expect-Identity', code: 'invalid' }],
-    })
-  }
-  if (caller.role === 'authenticated') c.set('expectIdentity', expected)
-  const key = c.req.header('idempotency-key')
-  if (key !== undefined && !/^[\x20-\x7e]{1,64}$/.test(key)) {
-    return problem(c, 'validation_failed', {
-      fields: [{ path: 'Idempotency-Key', code: 'invalid' }],
-    })
-  }
-  c.set('idempotencyKey', key)
   await next()
 }
 
@@ -72,45 +62,57 @@ function addressOf(forwarded = ''): string {
   return `${groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`
 }
 
-/** Reads JSON bodies up to the limit, counted as they come. Uploads read their own, part by part. */
+/** Reads a body up to the limit, counted as it comes. */
 export const bounded: MiddlewareHandler<Env> = async (c, next) => {
   const { method, raw } = c.req
-  if (method === 'GET' || method === 'HEAD' || !raw.body || isUpload(c.req.path)) {
-    return await next()
-  }
+  if (method === 'GET' || method === 'HEAD' || !raw.body) return await next()
   if (Number(c.req.header('content-length') ?? 0) > bodyLimit) return problem(c, 'body_too_large')
-
   const bytes = await readUpTo(raw.body, bodyLimit)
   if (!bytes) return problem(c, 'body_too_large')
-  if (bytes.length === 0) {
-    c.req.bodyCache.text = Promise.resolve('') as unknown as string & Promise<string>
-    return await next()
-  }
+  c.set('body', bytes)
+  await next()
+}
 
+/** Headers and body in a form that means one thing; after the token, before the route's schema. */
+export const shaped: MiddlewareHandler<Env> = async (c, next) => {
+  const wrong = (path: string) =>
+    problem(c, 'validation_failed', { fields: [{ path, code: 'invalid' }] })
+  const expected = c.req.header('x-expect-identity')
+  if (expected !== undefined && !uuid.test(expected)) return wrong('X-Expect-Identity')
+  if (c.var.caller.role === 'authenticated') c.set('expectIdentity', expected)
+  const key = c.req.header('idempotency-key')
+  if (key !== undefined && !/^[\x20-\x7e]{1,64}$/.test(key)) return wrong('Idempotency-Key')
+  c.set('idempotencyKey', key)
+
+  const code = jsonProblem(c)
+  if (code) return problem(c, code)
+  await next()
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Why the body is no JSON that every layer reads alike; otherwise it is kept for the validators. */
+function jsonProblem(c: Context<Env>): ErrorCode | undefined {
+  const bytes = c.var.body
+  if (!bytes) return undefined
   const type = c.req.header('content-type') ?? ''
-  if (!/^application\/json *(; *charset="?utf-8"? *)?$/i.test(type.trim())) {
-    return problem(c, 'content_type_unsupported')
+  if (bytes.length && !/^application\/json *(; *charset="?utf-8"? *)?$/i.test(type.trim())) {
+    return 'content_type_unsupported'
   }
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return problem(c, 'body_not_json')
-  }
-  if (depthOf(text) > depthLimit) {
-    return problem(c, 'validation_failed', { fields: [{ path: '', code: 'too_big' }] })
-  }
-  try {
-    checkValues(text)
+    if (depthOf(text) > depthLimit) {
+      throw new Refusal('validation_failed', { fields: [{ path: '', code: 'too_big' }] })
+    }
+    if (text) checkValues(text)
   } catch (error) {
     if (error instanceof Refusal) throw error
-    return problem(c, 'body_not_json')
+    return 'body_not_json'
   }
   c.req.bodyCache.text = Promise.resolve(text) as unknown as string & Promise<string>
-  await next()
+  return undefined
 }
-
-const isUpload = (path: string) => path.includes('/media/upload/')
 
 async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number) {
   const late = AbortSignal.timeout(bodyTime)
@@ -162,7 +164,7 @@ function depthOf(text: string): number {
 
 /** Refuses what JavaScript would take for something else: lost digits, lone surrogates, NUL. */
 function checkValues(text: string) {
-  if (!/[eE]|\d{16}|\\u|\.\d{4}/.test(text)) {
+  if (!/[eE]|[\d.]{16}|\\u|\.\d{4}/.test(text)) {
     JSON.parse(text)
     return
   }
@@ -175,12 +177,4 @@ function checkValues(text: string) {
     if (!key.isWellFormed() || key.includes('\0')) refuse('')
     return value
   })
-}
-
-/** Whether the number is the one that was written, digit for digit. */
-function exact(value: number, source: string): boolean {
-  if (!Number.isFinite(value)) return false
-  const digits = (number: string) =>
-    number.replace(/[eE].*$/, '').replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '')
-  return digits(source) === digits(String(value))
 }
