@@ -102,7 +102,10 @@ function fieldsOf(issue: Issue): Field[] {
 
 function fieldCode(issue: Issue): keyof typeof fieldTexts {
   if (issue.code === 'too_small' || issue.code === 'too_big') return issue.code
-  if (issue.code === 'invalid_type' && issue.input === undefined) return 'required'
+  // Zod names what it got in the text only.
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
+    return 'required'
+  }
   return 'invalid'
 }
 
