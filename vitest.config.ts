@@ -17,6 +17,7 @@ const group = (name: string, groupOrder: number, include: string[], alone: boole
 export default defineConfig({
   test: {
     globalSetup: ['test/setup.ts'],
+    setupFiles: ['test/answers.ts'],
     reporters: ['default', summary],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -17,7 +17,6 @@ export type Reply = {
 }
 export type Sent = { headers?: Record<string, string>; signal?: AbortSignal }
 
-/** Listeners for every answer that the suite sees: answers.test.ts holds them against OpenAPI. */
 export async function request(
   method: string,
   path: string,

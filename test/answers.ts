@@ -1,0 +1,126 @@
+/** Holds every answer that the suite sees against the API's description. Runs before each file. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { onAnswer, type Reply, secretKey } from './client.ts'
+import { description, type Operation, operations, resolve, type Schema } from './openapi.ts'
+
+// Unknown keywords (OpenAPI's own) say nothing about a value.
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+formats.default(ajv)
+
+/** The schema with unknown properties refused, unless it says that it is loose. */
+export function closed(schema: Schema): Schema {
+  const copy = { ...schema }
+  for (const part of ['anyOf', 'oneOf'] as const) copy[part] &&= copy[part].map(closed)
+  if (copy.items) copy.items = closed(copy.items)
+  if (copy.properties) {
+    copy.properties = Object.fromEntries(
+      Object.entries(copy.properties).map(([name, one]) => [name, closed(one)]),
+    )
+    copy.additionalProperties ??= false
+  } else if (typeof copy.additionalProperties === 'object') {
+    copy.additionalProperties = closed(copy.additionalProperties)
+  }
+  if (copy.allOf) {
+    // Parts know only their own properties, so the whole is what is closed.
+    copy.allOf = copy.allOf.map((one) => {
+      const part = closed(resolve(one))
+      return part.additionalProperties === false
+        ? { ...part, additionalProperties: undefined }
+        : part
+    })
+    copy.unevaluatedProperties = false
+  }
+  return JSON.parse(JSON.stringify(copy))
+}
+
+ajv.addSchema({
+  $id: 'api',
+  components: {
+    schemas: Object.fromEntries(
+      Object.entries(description.components.schemas).map(([name, one]) => [name, closed(one)]),
+    ),
+  },
+})
+
+const compiled = new Map<Schema, ValidateFunction>()
+
+function validator(schema: Schema): ValidateFunction {
+  const known = compiled.get(schema)
+  if (known) return known
+  const text = JSON.stringify(closed(schema)).replaceAll('"#/components/', '"api#/components/')
+  const made = ajv.compile(JSON.parse(text))
+  compiled.set(schema, made)
+  return made
+}
+
+const patterns = operations.map((operation) => ({
+  operation,
+  pattern: new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`),
+}))
+
+/** The operation that a request means: one without parameters before one with them. */
+export function operationOf(method: string, path: string): Operation | undefined {
+  const [bare] = path.split(/[?#]/)
+  return patterns
+    .filter(({ operation, pattern }) =>
+      operation.method === (method === 'HEAD' ? 'GET' : method) && pattern.test(bare!)
+    )
+    .map(({ operation }) => operation)
+    .sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0]
+}
+
+const elsewhere: Record<string, string> = { 404: 'route_not_found', 405: 'method_not_allowed' }
+// Pages and the description itself are not described.
+const undescribed = ['/openapi.json', '/docs']
+const problem = { $ref: '#/components/schemas/Problem' }
+
+/** What is wrong with an answer; nothing when it is as described. */
+export function faultsOf(method: string, path: string, { status, body, headers }: Reply): string[] {
+  const faults: string[] = []
+  const holds = (schema: Schema) => {
+    const validate = validator(schema)
+    if (!validate(body)) faults.push(ajv.errorsText(validate.errors, { dataVar: 'body' }))
+  }
+  const [bare] = path.split('?')
+  const operation = operationOf(method, path)
+  if (!operation) {
+    if (undescribed.includes(bare!) && status === 200 || method === 'OPTIONS') return []
+    if (body?.error?.code !== elsewhere[status]) faults.push(`${status} where there is no route`)
+    holds(problem)
+  } else if (!operation.responses[status]) {
+    faults.push(`${status} is not among ${Object.keys(operation.responses)}`)
+  } else if (method !== 'HEAD') {
+    const content = operation.responses[status].content
+    if (!content) {
+      if (body !== null) faults.push('a body where none is described')
+    } else {
+      if (headers.get('content-type')?.toLowerCase() !== 'application/json; charset=utf-8') {
+        faults.push(`content type ${headers.get('content-type')}`)
+      }
+      holds(content['application/json']!.schema)
+    }
+  }
+  if (status >= 500 && !cleanFailure(status, body?.error?.code)) faults.push('a 5xx')
+  if ([429, 503].includes(status) && !headers.get('retry-after')) faults.push('no Retry-After')
+  if (headers.get('x-api-version') !== '2026-11-01') faults.push('no X-Api-Version')
+  const seen = JSON.stringify(body) + [...headers.values()].join()
+  for (const secret of secrets) if (seen.includes(secret)) faults.push('a secret')
+  return faults
+}
+
+/** What may fail outside: the database for a moment, and whom we call. */
+const cleanFailure = (status: number, code?: string) =>
+  status === 503 || ['sms_send_failed', 'payment_provider_error'].includes(code ?? '')
+
+// ISO-13: keys with full rights stay inside.
+const secrets = [secretKey, new URL(process.env.DATABASE_URL!).password].filter(Boolean)
+
+onAnswer((method, path, reply) => {
+  const faults = faultsOf(method, path, reply)
+  if (!faults.length) return
+  throw new Error(
+    `${method} ${path} answered ${reply.status}, not as described: ${faults.join('; ')}\n` +
+      JSON.stringify(reply.body)?.slice(0, 2000),
+  )
+})

@@ -1,0 +1,158 @@
+/** The API's description of itself: what tests that go over all routes are made from. */
+import { randomUUID } from 'node:crypto'
+
+export type Schema = {
+  $ref?: string
+  type?: string | string[]
+  format?: string
+  pattern?: string
+  enum?: unknown[]
+  const?: unknown
+  default?: unknown
+  example?: unknown
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: boolean | Schema
+  unevaluatedProperties?: boolean
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+}
+
+export type Parameter = {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required?: boolean
+  schema: Schema
+}
+type Content = Record<string, { schema: Schema }>
+type Described = {
+  operationId: string
+  security?: unknown[]
+  tags: string[]
+  parameters?: Parameter[]
+  requestBody?: { required?: boolean; content: Content }
+  responses: Record<string, { content?: Content }>
+}
+export type Document = {
+  paths: Record<string, Record<string, Described>>
+  components: { schemas: Record<string, Schema> }
+}
+
+export type Operation = {
+  id: string
+  method: string
+  path: string
+  /** Whether it needs a token. */
+  secured: boolean
+  tags: string[]
+  parameters: Parameter[]
+  /** The JSON body it takes. */
+  body?: Schema
+  responses: Described['responses']
+}
+
+export const description: Document = await (
+  await fetch(`${process.env.SUPABASE_URL}/functions/v1/api/openapi.json`)
+).json()
+
+export const operations: Operation[] = Object.entries(description.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, described]) => ({
+    id: described.operationId,
+    method: method.toUpperCase(),
+    path,
+    secured: Boolean(described.security?.length),
+    tags: described.tags,
+    parameters: described.parameters ?? [],
+    body: described.requestBody?.content['application/json']?.schema,
+    responses: described.responses,
+  }))
+)
+
+/** Those that sign in, out or up: they talk to Auth too. */
+export const talksToAuth = ({ tags, id }: Operation) =>
+  tags.includes('sign-in') || ['request_deletion', 'get_health'].includes(id)
+
+export function resolve(schema: Schema): Schema {
+  return schema.$ref
+    ? resolve(description.components.schemas[schema.$ref.split('/').at(-1)!])
+    : schema
+}
+
+/** The schema itself or, of several, the first that is something. */
+export function plain(schema: Schema): Schema {
+  const found = resolve(schema)
+  const [first] = (found.anyOf ?? found.oneOf ?? []).filter((one) => resolve(one).type !== 'null')
+  return first ? plain(first) : found
+}
+
+export const typeOf = (schema: Schema) => [plain(schema).type].flat().find((one) => one !== 'null')
+
+const texts: Record<string, () => string> = {
+  uuid: randomUUID,
+  email: () => `${randomUUID()}@example.com`,
+  uri: () => 'https://example.com/',
+  date: () => '2030-01-31',
+  'date-time': () => '2030-01-31T00:00:00Z',
+}
+
+/** Something that the schema takes: only what is required, or all that it knows. */
+export function sampleOf(given: Schema, all = false): unknown {
+  const schema = plain(given)
+  if (schema.const !== undefined) return schema.const
+  if (schema.enum) return schema.enum.find((one) => one !== null)
+  if (schema.example !== undefined) return schema.example
+  switch (typeOf(schema)) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {})
+          .filter(([name]) => all || schema.required?.includes(name))
+          .map(([name, one]) => [name, sampleOf(one, all)]),
+      )
+    case 'array':
+      return Array.from(
+        { length: Math.max(schema.minItems ?? 0, all ? 1 : 0) },
+        () => sampleOf(schema.items ?? {}, all),
+      )
+    case 'integer':
+    case 'number':
+      return Math.max(schema.minimum ?? 1, Math.min(1, schema.maximum ?? 1))
+    case 'boolean':
+      return true
+    default:
+      return texts[schema.format ?? '']?.() ?? 'عقار'.padEnd(schema.minLength ?? 0, 'ا')
+  }
+}
+
+/** Its path with values in the places of its parameters; random ids where none is given. */
+export function pathOf(operation: Operation, values: Record<string, string> = {}): string {
+  return operation.path.replace(/\{(\w+)\}/g, (_, name) => {
+    const { schema } = operation.parameters.find((one) => one.name === name)!
+    return values[name] ?? encodeURIComponent(String(sampleOf(schema)))
+  })
+}
+
+/** Its required query, with what is given. */
+export function queryOf(operation: Operation, values: Record<string, string> = {}): string {
+  const required = operation.parameters
+    .filter((one) => one.in === 'query' && one.required)
+    .map(({ name, schema }) => [name, querySamples[name] ?? String(sampleOf(schema))])
+  const query = new URLSearchParams({ ...Object.fromEntries(required), ...values })
+  return query.size ? `?${query}` : ''
+}
+
+// What a schema cannot say of a text.
+const querySamples: Record<string, string> = { bbox: '47.9,29.2,48.1,29.4' }
+
+/** A body that it takes, or undefined where it takes none. */
+export const bodyOf = (operation: Operation, all = false) =>
+  operation.body && { ...sampleOf(operation.body, all) as object, ...bodySamples[operation.id] }
+
+const bodySamples: Record<string, object> = {}
