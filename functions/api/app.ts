@@ -10,6 +10,8 @@ import type { Env } from './http.ts'
 import { meta } from './meta.ts'
 import { passwords } from './passwords.ts'
 import { onError, problem } from './problem.ts'
+import { properties } from './properties.ts'
+import { propertyActs } from './property-acts.ts'
 import { registration } from './registration.ts'
 import { apiVersion, identified, logged } from './request.ts'
 import { routesOf } from './routes.ts'
@@ -23,7 +25,7 @@ export const app = new OpenAPIHono<Env>({ getPath })
 
 app.onError(onError)
 app.use(logged)
-app.use(cors({
+const crossOrigin = cors({
   origin: env.corsOrigins,
   allowHeaders: [
     'Authorization',
@@ -44,7 +46,8 @@ app.use(cors({
     'RateLimit-Reset',
   ],
   maxAge: 600,
-}))
+})
+app.use((c, next) => c.req.header('origin') ? crossOrigin(c, next) : next())
 app.use(identified)
 
 app.route('/', service)
@@ -52,6 +55,7 @@ for (const part of [registration, signingIn, passwords, accounts]) app.route('/a
 app.route('/favorites', favorites)
 app.route('/feed', feed)
 app.route('/meta', meta)
+for (const part of [properties, propertyActs]) app.route('/properties', part)
 
 app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
   type: 'http',

@@ -4,6 +4,7 @@
  *
  * What callers send enters the text as hex only, so nothing of it can be read as SQL.
  */
+import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Context } from 'hono'
 import pg from 'pg'
 import type { Database } from '../database.types.ts'
@@ -48,16 +49,11 @@ const pool = new pg.Pool({
 pool.on('error', () => {})
 
 const utf8 = new TextEncoder()
-const hexOf = (bytes: Uint8Array) => {
-  let text = ''
-  for (const byte of bytes) text += (byte < 16 ? '0' : '') + byte.toString(16)
-  return text
-}
 
 /** A value as SQL: hex of its JSON, given its type in Postgres. */
 function literal(value: unknown, type: string): string {
   const json = `convert_from(decode('${
-    hexOf(utf8.encode(JSON.stringify(value)))
+    bytesToHex(utf8.encode(JSON.stringify(value)))
   }','hex'),'UTF8')::jsonb`
   if (type === 'jsonb' || type === 'json') return type === 'json' ? `(${json})::json` : json
   if (type.endsWith('[]')) return `array(select jsonb_array_elements_text(${json}))::${type}`

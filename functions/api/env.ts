@@ -48,6 +48,8 @@ export const env = {
   issuer: text('AUTH_ISSUER', `${supabaseUrl}/auth/v1`),
   secretKey: firstKey('SUPABASE_SECRET_KEYS'),
   publishableKey: firstKey('SUPABASE_PUBLISHABLE_KEYS'),
+  /** How long a fetched key set serves, and so what it verified: in seconds there, ms here. */
+  jwksMaxAge: count('JWKS_MAX_AGE', 60) * 1000,
   /** Role `facade`, through the transaction pooler on hosted projects. */
   databaseUrl: text('FACADE_DB_URL'),
   databasePool: count('FACADE_DB_POOL', 10),
