@@ -7,8 +7,9 @@ create table public.accounts (
   id uuid primary key,
   email text
     constraint accounts_email_is_normal check (
-      email ~ '^[^[:space:][:cntrl:]@]+@[a-z0-9.-]+\.[a-z0-9-]+$'
-      and email = lower(normalize(email, nfkc)) and char_length(email) <= 254
+      email ~ '^[a-z0-9!#$%&''*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&''*+/=?^_`{|}~-]+)*@'
+        '([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$'
+      and email ~ '^[^@]{1,64}@' and char_length(email) <= 254
     ),
   phone text constraint accounts_phone_is_normal check (phone ~ '^\+965[569][0-9]{7}$'),
   email_proven boolean not null default false,

@@ -50,14 +50,20 @@ create function private.on_auth_user_changed() returns trigger
   set search_path = ''
 as $$
 begin
+  if new.deleted_at is not null then
+    perform private.forget_account(new.id);
+    return new;
+  end if;
   update public.accounts
   set email = lower(nullif(new.email, '')), phone = '+' || nullif(new.phone, ''),
-      email_proven = accounts.email_proven and accounts.email = lower(new.email)
+      email_proven = accounts.email_proven
+        and accounts.email is not distinct from lower(nullif(new.email, ''))
   where accounts.id = new.id and accounts.status <> 'deleted';
   return new;
 end
 $$;
-comment on function private.on_auth_user_changed is 'Keeps email and phone as Auth has them.';
+comment on function private.on_auth_user_changed is
+  'Keeps email and phone as Auth has them, and nothing of a user that Auth only marks as deleted.';
 
 create function private.on_auth_user_deleted() returns trigger
   language plpgsql
@@ -138,6 +144,7 @@ as $$
   select identities.id from public.identities
   where identities.id = (select private.add_individual(usable_individual.account_id, null))
     and identities.status = 'active'
+  for share -- an admin who suspends it now waits, and then takes it away again
 $$;
 comment on function private.usable_individual is
   'The individual identity, made if it is missing; null while an admin has suspended it.';

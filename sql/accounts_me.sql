@@ -125,21 +125,76 @@ end
 $$;
 comment on function private.check_email_free is '409 email_taken when an account has the email.';
 
-create function private.request_deletion(account_id uuid) returns jsonb
+create function private.account_with(identifier text) returns uuid
   language sql
-  security definer -- clients have no write grant on accounts
+  stable
+  security definer -- for guests: reads accounts
   set search_path = ''
 as $$
+  select accounts.id from public.accounts
+  where accounts.email = account_with.identifier or accounts.phone = account_with.identifier
+$$;
+comment on function private.account_with is
+  'Whose email or phone it is: what became of a registration whose answer was lost.';
+
+create function private.request_deletion(account_id uuid) returns jsonb
+  language plpgsql
+  security definer -- clients have no write grant on accounts and sessions
+  set search_path = ''
+as $$
+declare
+  due timestamptz;
+begin
+  -- Sessions first, as a refresh locks them: its session, then the account.
+  delete from auth.sessions where sessions.user_id = request_deletion.account_id;
   update public.accounts
   set status = 'deletion_requested', delete_at = now() + interval '14 days'
-  where accounts.id = request_deletion.account_id and accounts.status = 'active'
-  returning jsonb_build_object('deleteAt', accounts.delete_at)
+  where accounts.id = request_deletion.account_id
+    and (
+      accounts.status in ('active', 'deletion_requested')
+      or accounts.status = 'suspended' and accounts.suspended_until < now()
+    )
+  returning accounts.delete_at into due;
+  return case when due is not null then jsonb_build_object('deleteAt', due) end;
+end
 $$;
 comment on function private.request_deletion is
-  'Marks an account for deletion in 14 days; signing in again takes it back.';
+  'Marks an account for deletion in 14 days and ends its sessions; signing in again takes it back.';
+
+create function private.delete_due_accounts() returns bigint
+  language plpgsql
+  security definer -- deletes users of Auth
+  set search_path = ''
+as $$
+declare
+  due uuid;
+  gone bigint := 0;
+begin
+  for due in
+    select accounts.id from public.accounts
+    where accounts.status = 'deletion_requested' and accounts.delete_at <= now()
+  loop
+    -- Whoever is signing in just now holds the user, and stays.
+    perform from auth.users where users.id = due for update;
+    delete from auth.users
+    where users.id = due
+      and exists (
+        select from public.accounts
+        where accounts.id = due and accounts.status = 'deletion_requested'
+      );
+    gone := gone + found::integer;
+  end loop;
+  return gone;
+end
+$$;
+comment on function private.delete_due_accounts is
+  'Job: deletes the users whose 14 days are over; triggers make their accounts anonymous.';
 
 revoke execute on all functions in schema private, api from public;
 grant execute on function private.identity_json, private.session_topic, private.change_me
   to authenticated;
-grant execute on function private.check_email_free, private.request_deletion to backend;
+grant execute on function
+  private.check_email_free, private.account_with, private.request_deletion,
+  private.delete_due_accounts
+  to backend;
 grant execute on function api.get_me, api.update_me, api.check_session to authenticated;

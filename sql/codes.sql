@@ -83,24 +83,27 @@ create function private.code_refusal(identifier text, address text) returns json
   set search_path = ''
 as $$
 declare
-  rate record;
+  -- The service's own ceiling comes last, so that one noisy caller cannot use it up.
+  rules constant text[] := array[
+    'code_address', 'code_identifier_hour', 'code_identifier_day', 'code_service'];
+  subjects constant text[] := array[address, identifier, identifier, 'all'];
+  hits timestamptz[];
   counted record;
 begin
-  -- The service's own ceiling comes last, so that one noisy caller cannot use it up.
-  for rate in
-    select * from (values
-      ('code_address', address), ('code_identifier_hour', identifier),
-      ('code_identifier_day', identifier), ('code_service', 'all')
-    ) as rates (rule, subject)
-  loop
-    select * into counted from private.count_hit(rate.rule, rate.subject);
+  for nth in 1 .. 4 loop
+    select * into counted from private.count_hit(rules[nth], subjects[nth]);
     if counted.hit is null then
+      -- What is refused is not sent and counts nowhere.
+      perform private.forget_hit(rules[earlier], subjects[earlier], hits[earlier])
+      from generate_series(1, nth - 1) as earlier;
       return jsonb_build_object(
-        'status', case rate.rule when 'code_service' then 503 else 429 end,
-        'code', case rate.rule when 'code_service' then 'service_unavailable' else 'rate_limited' end,
-        'rule', rate.rule,
+        'status', case rules[nth] when 'code_service' then 503 else 429 end,
+        'code', case rules[nth]
+          when 'code_service' then 'service_unavailable' else 'rate_limited' end,
+        'rule', rules[nth],
         'detail', jsonb_build_object('retryAfter', counted.reset));
     end if;
+    hits[nth] := counted.hit;
   end loop;
   return null;
 end
@@ -195,7 +198,10 @@ begin
   else
     select accounts.id into account from public.accounts
     where (accounts.email = identifier or accounts.phone = identifier)
-      and accounts.status in ('active', 'deletion_requested');
+      and (
+        accounts.status in ('active', 'deletion_requested')
+        or accounts.status = 'suspended' and accounts.suspended_until < now()
+      );
   end if;
   perform private.add_code(purpose, identifier, decode(hmac, 'hex'), attempt, account);
   return jsonb_build_object('send', coalesce(attempt, account) is not null);
@@ -212,69 +218,75 @@ create function private.verify_code(
   set search_path = ''
 as $$
 declare
-  candidate private.codes;
-  guess bytea := decode(hmac, 'hex');
-  open_codes integer := 0;
-  locked boolean := false;
-  expired boolean := false;
+  guess constant bytea := decode(hmac, 'hex');
+  alive record;
   counted record;
-  least_left integer := 5;
+  hits timestamptz[];
+  code private.codes;
   attempts integer;
 begin
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
-  select * into counted from private.count_hit('code_wrong', purpose || ' ' || identifier);
-  if counted.hit is null then
-    return jsonb_build_object('error', jsonb_build_object(
-      'status', 429, 'code', 'otp_locked', 'detail', jsonb_build_object('retryAfter', counted.reset)));
-  end if;
-
-  for candidate in
-    select * from private.codes
+  select
+    coalesce(array_agg(id) filter (where fresh and tries < 5), '{}') as ids,
+    max(tries) filter (where fresh and tries < 5) as tries,
+    coalesce(bool_or(fresh and tries = 5), false) as locked,
+    coalesce(bool_or(not fresh), false) as expired
+  into alive
+  from (
+    select codes.id, codes.tries, codes.created_at > now() - interval '5 minutes' as fresh
+    from private.codes
     where codes.identifier = verify_code.identifier and codes.purpose = verify_code.purpose
       and not codes.replaced and codes.used_at is null
       and codes.created_at > now() - interval '1 hour'
       and (verify_code.registration_id is null
         or codes.registration_id = verify_code.registration_id)
-    order by codes.created_at
-    for update
-  loop
-    if candidate.created_at <= now() - interval '5 minutes' then
-      expired := true;
-    elsif candidate.tries >= 5 then
-      locked := true;
-    elsif private.same_bytes(candidate.hmac, guess) then
-      update private.codes set used_at = now() where codes.id = candidate.id;
-      perform private.forget_hit('code_wrong', purpose || ' ' || identifier, counted.hit);
-      select count(*) into attempts from private.registrations
-      where registrations.phone = verify_code.identifier
-        and registrations.created_at > now() - interval '1 hour';
-      return jsonb_build_object(
-        'codeId', candidate.id,
-        'accountId', candidate.account_id,
-        'fullName', registrations.full_name,
-        'sealedPassword', case
-          when verify_code.registration_id is not null or attempts = 1
-          then registrations.sealed_password end)
-      from (select) as one
-      left join private.registrations on registrations.id = candidate.registration_id;
-    else
-      update private.codes set tries = codes.tries + 1 where codes.id = candidate.id;
-      open_codes := open_codes + 1;
-      least_left := least(least_left, 4 - candidate.tries);
+  ) as recent;
+
+  -- A guess is one try for each code that it may hit, so that several attempts on one number do
+  -- not make it likelier that one of ten guesses is right.
+  for nth in 1 .. greatest(1, cardinality(alive.ids)) loop
+    select * into counted from private.count_hit('code_wrong', identifier);
+    if counted.hit is null then
+      return jsonb_build_object('error', jsonb_build_object(
+        'status', 429, 'code', 'otp_locked',
+        'detail', jsonb_build_object('retryAfter', counted.reset)));
     end if;
+    hits[nth] := counted.hit;
   end loop;
 
-  if open_codes = 0 and locked then
-    return jsonb_build_object('error', jsonb_build_object(
-      'status', 429, 'code', 'otp_locked', 'detail', jsonb_build_object(
-        'retryAfter', greatest(1, coalesce(private.code_wait(purpose, identifier), 0)))));
-  elsif open_codes = 0 and (expired or verify_code.registration_id is null) then
-    return '{"error":{"status":410,"code":"otp_expired","detail":{}}}';
+  select * into code from private.codes
+  where codes.id = any (alive.ids) and private.same_bytes(codes.hmac, guess)
+  order by codes.created_at desc
+  limit 1;
+  if code.id is not null then
+    update private.codes set used_at = now() where codes.id = code.id;
+    perform private.forget_hit('code_wrong', identifier, hit) from unnest(hits) as hit;
+    select count(*) into attempts from private.registrations
+    where registrations.phone = verify_code.identifier
+      and registrations.created_at > now() - interval '1 hour';
+    return jsonb_build_object(
+      'codeId', code.id,
+      'accountId', code.account_id,
+      'fullName', registrations.full_name,
+      'sealedPassword', case
+        when verify_code.registration_id is not null or attempts = 1
+        then registrations.sealed_password end)
+    from (select) as one
+    left join private.registrations on registrations.id = code.registration_id;
   end if;
-  return jsonb_build_object('error', jsonb_build_object(
-    'status', 422, 'code', 'otp_invalid', 'detail', jsonb_build_object(
-      'attemptsLeft', case when open_codes = 0 then 0 else least_left end,
-      'fields', '[{"path":"code","code":"otp_invalid"}]'::jsonb)));
+
+  update private.codes set tries = codes.tries + 1 where codes.id = any (alive.ids);
+  return jsonb_build_object('error', case
+    when alive.tries is null and alive.locked then jsonb_build_object(
+      'status', 429, 'code', 'otp_locked', 'detail', jsonb_build_object(
+        'retryAfter', greatest(1, private.code_wait(purpose, identifier))))
+    when alive.tries is null and alive.expired then
+      '{"status":410,"code":"otp_expired","detail":{}}'
+    else jsonb_build_object(
+      'status', 422, 'code', 'otp_invalid', 'detail', jsonb_build_object(
+        'attemptsLeft', coalesce(4 - alive.tries, 0),
+        'fields', '[{"path":"code","code":"otp_invalid"}]'::jsonb))
+  end);
 end
 $$;
 comment on function private.verify_code is
@@ -335,7 +347,9 @@ begin
   select * into by_identifier
   from private.count_hit('login_identifier', address || ' ' || identifier);
   if by_address.hit is null or by_identifier.hit is null then
+    -- What is refused is no failure.
     perform private.forget_hit('login_address', address, by_address.hit);
+    perform private.forget_hit('login_identifier', address || ' ' || identifier, by_identifier.hit);
     return jsonb_build_object('error', jsonb_build_object(
       'status', 429, 'code', 'rate_limited', 'detail', jsonb_build_object(
         'retryAfter', greatest(

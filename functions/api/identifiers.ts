@@ -15,9 +15,9 @@ export function normalPhone(text: string): string | undefined {
   return national && `+965${national}`
 }
 
-// Letters of any script before the @ (an address book may hold them), ASCII after it.
-const local = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
-const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/
+// ASCII before the @, as Auth takes it; domains in their ASCII form, of two labels or more.
+const local = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
+const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/
 
 /** Lower case with the domain in ASCII, or undefined when it is no address. */
 export function normalEmail(text: string): string | undefined {
