@@ -1,0 +1,63 @@
+/**
+ * An embedded stack of one's own, on free ports and an empty folder, which is gone when it stops.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Stack = {
+  folder: string
+  url: string
+  baseUrl: string
+  publishableKey: string
+  secretKey: string
+  databaseUrl: string
+  inboxUrl: string
+  stop: () => Promise<void>
+}
+
+/** Starts it with the given settings (see README) and waits until it is ready. */
+export async function startStack(settings: Record<string, string> = {}): Promise<Stack> {
+  const folder = mkdtempSync(join(tmpdir(), 'property-test-'))
+  const port = await freePorts()
+  const stack = spawn(process.execPath, ['local/start.ts'], {
+    env: { ...process.env, PORT: String(port), LOCAL_DATA: folder, SEED: 'none', ...settings },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  stack.stdout.on('data', (data) => (said += data))
+  const file = join(folder, 'stack.json')
+  const deadline = Date.now() + 90_000
+  while (!existsSync(file)) {
+    if (stack.exitCode !== null || Date.now() > deadline) {
+      stack.kill()
+      throw new Error(`The embedded stack did not start:\n${said}`)
+    }
+    await sleep(100)
+  }
+  const stop = async () => {
+    const ended = new Promise((resolve) => stack.once('exit', resolve))
+    if (stack.exitCode === null && stack.kill('SIGTERM')) await ended
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return { folder, ...JSON.parse(readFileSync(file, 'utf8')), stop }
+}
+
+/** A port with room above it: the stack's other ports follow its first one. */
+async function freePorts(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 20_000)
+    const free = await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        new Promise<boolean>((resolve) => {
+          const server = createServer()
+          server.once('error', () => resolve(false))
+          server.listen(port + i, '127.0.0.1', () => server.close(() => resolve(true)))
+        })),
+    )
+    if (free.every(Boolean)) return port
+  }
+}
