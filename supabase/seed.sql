@@ -548,8 +548,8 @@ select
   end,
   is_direct, governorate_id, area_id, block::text,
   'شارع ' || (100 + floor(pg_temp.chance(number, 'street') * 20)),
-  lat + (pg_temp.chance(number, 'lat') - 0.5) * 0.012,
-  lng + (pg_temp.chance(number, 'lng') - 0.5) * 0.012,
+  round((lat + (pg_temp.chance(number, 'lat') - 0.5) * 0.012)::numeric, 6),
+  round((lng + (pg_temp.chance(number, 'lng') - 0.5) * 0.012)::numeric, 6),
   case when lat is not null
     then pg_temp.pick('{block,block,block,area,exact}', number, 'precision') end,
   pg_temp.chance(number, 'whatsapp') < 0.9,
