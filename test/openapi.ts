@@ -63,7 +63,9 @@ export const description: Document = await (
   await fetch(`${process.env.SUPABASE_URL}/functions/v1/api/openapi.json`)
 ).json()
 
-export const operations: Operation[] = Object.entries(description.paths).flatMap(([path, methods]) =>
+export const operations: Operation[] = Object.entries(description.paths).flatMap((
+  [path, methods],
+) =>
   Object.entries(methods).map(([method, described]) => ({
     id: described.operationId,
     method: method.toUpperCase(),

@@ -1,0 +1,100 @@
+/**
+ * Who may do what to which rows, for every table of ours. test/matrix.test.ts tries each cell in SQL
+ * as the caller; a table that is missing here fails.
+ */
+export const callers = ['guest', 'owner', 'other identity', 'stranger', 'suspended'] as const
+export const commands = ['select', 'insert', 'update', 'delete', 'upsert'] as const
+
+export type Command = (typeof commands)[number]
+/** done; none: allowed to ask, and nothing was there; denied; -: there is no such row. */
+export type Outcome = 'done' | 'none' | 'denied' | '-'
+
+export type Table = {
+  /** SQL for the account, identity or property that a row belongs to; null where it is nobody's. */
+  of: string | null
+  /**
+   * By command, for each caller: a guest, its owner acting as that identity, its owner acting as
+   * another one, another account, and its owner while suspended. Denied to all where it is left out.
+   */
+  may?: Partial<Record<Command, Outcome[]>>
+  /** SQL that makes a row for :account, :identity or :property. */
+  plant?: string
+}
+
+const closed = (of: string | null, plant?: string): Table => ({ of, plant })
+
+const ofIdentity: Outcome[] = ['denied', 'done', 'none', 'none', 'none']
+const ofAccount: Outcome[] = ['denied', 'done', '-', 'none', 'none']
+const open: Outcome[] = ['done', 'done', 'done', 'done', 'done']
+const ofListing = '(select owner_identity_id from public.properties where id = property_id)'
+
+export const tables: Record<string, Table> = {
+  'public.accounts': { of: 'id', may: { select: ofAccount } },
+  'public.individual_profiles': { of: 'account_id', may: { select: ofAccount } },
+  // All identities of an account are its own to see: a person chooses among them.
+  'public.identities': { of: 'id', may: { select: ['denied', 'done', 'done', 'none', 'none'] } },
+  'public.organisations': {
+    of: 'identity_id',
+    may: { select: ['denied', '-', 'done', 'none', '-'] }, // an individual has none
+  },
+  'public.properties': { of: 'owner_identity_id', may: { select: ofIdentity } },
+  'public.price_history': { of: ofListing, may: { select: ofIdentity } },
+  'public.auctions': {
+    of: ofListing,
+    may: { select: ofIdentity },
+    plant:
+      `insert into public.auctions (property_id, starts_at, ends_at, start_price, min_increment)
+      values (:property, now(), now() + interval '1 day', 1, 1)`,
+  },
+  'public.leads': {
+    of: 'owner_identity_id',
+    may: { select: ofIdentity },
+    plant: `insert into public.leads (property_id, owner_identity_id, identity_id, kind)
+      values (:property, :identity, :identity, 'call')`,
+  },
+  'public.favorites': {
+    of: 'identity_id',
+    may: {
+      select: ofIdentity,
+      // Whoever tries to save for another saves for the acting identity: the column is not granted.
+      insert: ['denied', 'done', 'none', 'none', 'denied'],
+      delete: ofIdentity,
+    },
+    plant: 'insert into public.favorites (identity_id, property_id) values (:identity, :property)',
+  },
+  'public.vocabularies': { of: null, may: { select: open } },
+  'public.governorates': { of: null, may: { select: open } },
+  'public.areas': { of: null, may: { select: open } },
+
+  'private.codes': closed(
+    'account_id',
+    `insert into private.codes (purpose, identifier, account_id, hmac)
+     values ('reset', gen_random_uuid(), :account, '\\x00')`,
+  ),
+  'private.idempotency_keys': closed(
+    'account_id',
+    `insert into private.idempotency_keys (account_id, key, request_hash)
+     values (:account, gen_random_uuid(), '\\x00')`,
+  ),
+  'private.office_ranks': closed(
+    'identity_id',
+    'insert into private.office_ranks (identity_id, since) values (:identity, now())',
+  ),
+  'private.property_views': closed(
+    'identity_id',
+    'insert into private.property_views (property_id, identity_id) values (:property, :identity)',
+  ),
+  'private.publications': closed(ofListing),
+  'private.rates': closed(null),
+  'private.rate_hits': closed(
+    null,
+    `insert into private.rate_hits (rule, subject, hits, expires_at)
+     values ('favorites', gen_random_uuid(), '{}', now())`,
+  ),
+  'private.registrations': closed(
+    null,
+    `insert into private.registrations (id, phone, sealed_password)
+     values (gen_random_uuid(), '+96550000000', '')`,
+  ),
+  'private.settings': closed(null),
+}

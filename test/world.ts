@@ -1,0 +1,61 @@
+/** Things of people, made by SQL: for tests that are about whose they are, not how they come about. */
+import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
+import { database } from './client.ts'
+
+type Query = Pick<pg.Pool, 'query'>
+
+/** An active, verified company or office of the account. */
+export async function organisationOf(
+  accountId: string,
+  type: 'company' | 'office' = 'company',
+  db: Query = database(),
+): Promise<string> {
+  const { rows } = await db.query(
+    `insert into public.identities (account_id, type, status, display_name)
+     values ($1, $2, 'active', 'شركة الديرة العقارية') returning id`,
+    [accountId, type],
+  )
+  const licence = randomUUID().slice(0, 18).toUpperCase()
+  await db.query(
+    `insert into public.organisations
+       (identity_id, name_ar, slug, licence_no, licence_expires_on, verified)
+     values ($1, 'شركة الديرة العقارية', $2, $3, '2040-01-01', true)`,
+    [rows[0].id, licence.toLowerCase(), licence],
+  )
+  return rows[0].id
+}
+
+/** A complete listing of the identity, active unless told otherwise. */
+export async function listingOf(
+  identityId: string,
+  columns: Record<string, unknown> = {},
+  db: Query = database(),
+): Promise<string> {
+  const row = {
+    owner_identity_id: identityId,
+    owner_type: 'individual',
+    type: 'SALE',
+    status: 'active',
+    kind: 'villa',
+    usage: 'residential',
+    title_ar: 'فيلا للبيع في السالمية',
+    price: '185000.250',
+    land_area_m2: 500,
+    governorate_id: 'hawalli',
+    area_id: 'salmiya',
+    lat: 29.333333,
+    lng: 48.077777,
+    location_precision: 'block',
+    published_at: new Date(),
+    expires_at: new Date(Date.now() + 86_400_000),
+    ...columns,
+  }
+  const names = Object.keys(row)
+  const { rows } = await db.query(
+    `insert into public.properties (${names}) values (${names.map((_, i) => `$${i + 1}`)})
+     returning id`,
+    Object.values(row),
+  )
+  return rows[0].id
+}
