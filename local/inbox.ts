@@ -13,7 +13,8 @@ const kept = 5000
 const bodyLimit = 64 * 1024
 
 /** A phone in any spelling, or an email in any case, as one name. A + in a query is a space. */
-const nameOf = (to: string) => to.includes('@') ? to.trim().toLowerCase() : to.replace(/\D/g, '')
+const nameOf = (to: string) =>
+  to.includes('@') ? to.trim().toLowerCase() : to.replace(/\D/g, '').slice(-8)
 
 /** The inbox: POST /messages puts one in, GET /messages?to= reads them, GET / shows them. */
 export function openInbox(): Server {

@@ -125,11 +125,10 @@ export const accounts = area()
       ? { kind: 'phone', value: user.phone }
       : { kind: 'email', value: user.email }
     await ('code' in given
-      ? proveByCode(identifier, given.code)
+      ? proveByCode(user.id, identifier, given.code)
       : proveByPassword(identifier, given.password, c.var.address))
     const asked = await backend('request_deletion', { accountId: user.id })
     if (!asked) throw new Refusal('token_invalid')
-    await signOut(c.var.caller.token!, 'global')
     return send(c, JSON.stringify(asked), 202)
   })
   .openapi(list, async (c) => send(c, await call(c, 'list_identities', {})))
@@ -147,14 +146,14 @@ export const accounts = area()
     async (c) => send(c, await call(c, 'switch_identity', c.req.valid('json'))),
   )
 
-async function proveByCode(identifier: Identifier, code: string) {
-  refuseReturned(
-    await backend<Returned>('verify_code', {
-      purpose: 'delete',
-      identifier: identifier.value,
-      hmac: await codeHmac('delete', identifier.value, code),
-    }),
-  )
+async function proveByCode(accountId: string, identifier: Identifier, code: string) {
+  const verified = await backend<Returned & { accountId?: string }>('verify_code', {
+    purpose: 'delete',
+    identifier: identifier.value,
+    hmac: await codeHmac('delete', identifier.value, code),
+  })
+  refuseReturned(verified)
+  if (verified.accountId !== accountId) throw new Refusal('otp_invalid', { attemptsLeft: 0 })
 }
 
 /** The password again, counted like a sign-in; the session that this makes ends at once. */

@@ -74,7 +74,7 @@ export const passwords = area()
     const { identifier } = c.req.valid('json')
     requireSms(identifier)
     const code = newCode()
-    const answer = await backend<Returned & { send?: boolean; error?: { rule?: string } }>(
+    const answer = await backend<Returned & { send?: boolean }>(
       'request_code',
       {
         purpose: 'reset',

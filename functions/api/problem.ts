@@ -21,10 +21,13 @@ export class Refusal extends Error {
 }
 
 /** What a backend function answers instead of raising, so that what it counted stays counted. */
-export type Returned = { error?: { code: string; detail: Detail } }
+export type Returned = { error?: { code: string; detail: Detail; rule?: string } }
 
 export function refuseReturned(answer: Returned) {
-  if (answer.error) throw new Refusal(answer.error.code as ErrorCode, answer.error.detail)
+  if (!answer.error) return
+  // The service's ceiling of codes is somebody running up the bill: it also raises the alarm.
+  if (answer.error.rule === 'code_service') console.error(JSON.stringify({ alert: 'code_ceiling' }))
+  throw new Refusal(answer.error.code as ErrorCode, answer.error.detail)
 }
 
 export const Problem = z

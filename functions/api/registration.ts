@@ -86,9 +86,9 @@ const resend = route({
 type Given = z.output<typeof Registration>
 
 async function registerEmail({ identifier, password, fullName }: Given, address: string) {
+  if (isDecoy(identifier)) throw new Refusal('identifier_invalid')
   const rate = { rule: 'register_address', subject: address }
   await backend('check_email_free', { email: identifier.value }, rate)
-  if (isDecoy(identifier)) throw new Refusal('identifier_invalid')
   const accountId = await createUser({ identifier, password, fullName })
   return { accountId, status: 'active' }
 }
@@ -106,17 +106,9 @@ async function registerPhone({ identifier, password, fullName }: Given, address:
     hmac: await codeHmac('register', phone, code),
     address,
   }, { rule: 'register_address', subject: address })
-  refuse(answer)
+  refuseReturned(answer)
   await sendCode(identifier, 'register', code)
   return { status: 'awaiting_otp', registrationId, otp: { resendAfter: 45, expiresIn: 300 } }
-}
-
-/** The service's ceiling is somebody running up the bill: it also raises the alarm. */
-function refuse(answer: Returned & { error?: { rule?: string } }) {
-  if (answer.error?.rule === 'code_service') {
-    console.error(JSON.stringify({ alert: 'code_ceiling' }))
-  }
-  refuseReturned(answer)
 }
 
 type Verified = Returned & {
@@ -152,7 +144,7 @@ registration.openapi(registerLong, async (c) => {
 })
 registration.openapi(verify, async (c) => {
   const { identifier, code, registrationId } = c.req.valid('json')
-  if (identifier.kind === 'email') throw new Refusal('otp_expired')
+  if (identifier.kind === 'email') throw new Refusal('otp_invalid', { attemptsLeft: 0 })
   const verified = await backend<Verified>('verify_code', {
     purpose: 'register',
     identifier: identifier.value,
@@ -174,7 +166,7 @@ registration.openapi(resend, async (c) => {
     hmac: await codeHmac(purpose, identifier.value, code),
     address: c.var.address,
   })
-  refuse(answer)
+  refuseReturned(answer)
   if (answer.send) sendCodeLater(identifier, purpose, code)
   return send(c, '{"resendAfter":45}', 202)
 })

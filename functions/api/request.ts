@@ -51,7 +51,8 @@ export const identified: MiddlewareHandler<Env> = async (c, next) => {
 
 /** The entry counted from the right that our own proxies wrote; IPv6 by /64. No other header counts. */
 function addressOf(forwarded = ''): string {
-  const entry = forwarded.split(',').at(-env.clientIpHops)?.trim() ?? ''
+  const given = forwarded.split(',').at(-env.clientIpHops)?.trim() ?? ''
+  const entry = /(\d+\.\d+\.\d+\.\d+)(:\d+)?$/.exec(given)?.[1] ?? given
   if (!entry.includes(':')) return entry || 'unknown'
   const [head, tail = ''] = entry.replace(/^\[|\]$/g, '').split('::')
   const left = head ? head.split(':') : []

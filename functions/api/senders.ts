@@ -40,8 +40,11 @@ export async function sendCode({ kind, value }: Identifier, purpose: Purpose, co
   if (!send) return console.error(JSON.stringify({ alert: 'mail_not_configured' }))
   try {
     await send(value, texts[purpose](code), code)
-  } catch (error) {
-    console.error(JSON.stringify({ alert: `${kind}_send_failed`, cause: String(error) }))
+  } catch (thrown) {
+    const error = thrown as Error
+    // Only our own words: others may repeat the number or the code.
+    const cause = error.constructor === Error ? error.message : error.name
+    console.error(JSON.stringify({ alert: `${kind}_send_failed`, cause }))
     throw new Refusal('sms_send_failed')
   }
 }
@@ -50,7 +53,9 @@ type Runtime = { EdgeRuntime?: { waitUntil(promise: Promise<unknown>): void } }
 
 /** Sends after the answer has gone, so that its time tells nothing. */
 export function sendCodeLater(identifier: Identifier, purpose: Purpose, code: string) {
-  const sending = sendCode(identifier, purpose, code).catch(() => {})
+  const sending = new Promise((resolve) => setTimeout(resolve))
+    .then(() => sendCode(identifier, purpose, code))
+    .catch(() => {})
   const runtime = (globalThis as Runtime).EdgeRuntime
   if (runtime) runtime.waitUntil(sending)
 }

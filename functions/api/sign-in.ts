@@ -2,7 +2,14 @@
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { Session } from './account-schemas.ts'
-import { refresh, signIn, signInNobody, signOut, type Tokens } from './auth-service.ts'
+import {
+  refresh,
+  type Refused,
+  signIn,
+  signInNobody,
+  signOut,
+  type Tokens,
+} from './auth-service.ts'
 import { backend, call } from './db.ts'
 import { area, body, type Env, json, mine, problems, route, send } from './http.ts'
 import { Identifier, Password } from './identifiers.ts'
@@ -84,20 +91,19 @@ export async function session(c: Context<Env>, identifier: Identifier, password:
 type Entry = Returned & { known: boolean; attempts: string[]; hits: unknown }
 
 /** No account: the same work as for one, then whether an open attempt has this password. */
-async function refuseUnknown(
+async function tryNobody(
   { value }: Identifier,
   password: string,
   attempts: string[],
   address: string,
-): Promise<never> {
+): Promise<Refused | undefined> {
   await signInNobody(password, address)
   for (const sealed of attempts) {
     const opened = await unseal(sealed, value)
     if (opened !== undefined && sameText(opened, password)) {
-      throw new Refusal('account_awaiting_otp')
+      return { refused: 'account_awaiting_otp' }
     }
   }
-  throw new Refusal('invalid_credentials')
 }
 
 export const signingIn = area()
@@ -106,13 +112,15 @@ export const signingIn = area()
     const counted = { identifier: identifier.value, address: c.var.address }
     const entry = await backend<Entry>('enter_login', counted)
     refuseReturned(entry)
-    if (!entry.known) {
-      return await refuseUnknown(identifier, password, entry.attempts, c.var.address)
-    }
-    const tokens = await signIn(identifier, password, c.var.address)
+    const tokens = entry.known
+      ? await signIn(identifier, password, c.var.address)
+      : await tryNobody(identifier, password, entry.attempts, c.var.address)
     if (!tokens) throw new Refusal('invalid_credentials')
-    if ('refused' in tokens) throw new Refusal(tokens.refused, { reason: tokens.reason })
     const after = { name: 'finish_login' as const, args: { ...counted, hits: entry.hits } }
+    if ('refused' in tokens) {
+      await backend(after.name, after.args)
+      throw new Refusal(tokens.refused, { reason: tokens.reason })
+    }
     return send(c, await answer(c, tokens, after))
   })
   .openapi(again, async (c) => {
