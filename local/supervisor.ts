@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kept, launch, type Program, type Running } from './children.ts'
+import { functionsProgram } from './functions-process.ts'
 import { ensureKeys } from './keys.ts'
 import { takeLock } from './lock.ts'
 import { migrate } from './migrate.ts'
-import { denoBinary } from './packages.ts'
 import { startPostgres } from './postgres.ts'
 import { Refusal } from './refusal.ts'
-import { type Ports, readSettings, root } from './settings.ts'
+import { type Ports, readSettings } from './settings.ts'
 import { describe, functionsEnvironment, readStack, type Stack } from './stack.ts'
 
 const began = Date.now()
@@ -74,9 +74,7 @@ async function start(dataDir: string, ports: Ports, leftover: boolean) {
   const stack = readStack(process.env)
   await migrate(stack, say)
 
-  const parts = programs(stack).map((program) =>
-    new Kept(program.name, () => launch(program), say)
-  )
+  const parts = programs(stack).map((program) => new Kept(program.name, () => launch(program), say))
   toStop.push(() => Promise.all(parts.map((part) => part.stop())).then(() => {}))
   await Promise.all(parts.map(async (part) => {
     await part.begin()
@@ -107,36 +105,15 @@ function programs(stack: Stack): Program[] {
     say(`function ${name} is in config.toml but has no file yet, left out`)
     return false
   })
-  const reads = ['functions', 'local', 'node_modules'].map((name) => join(root, name))
   return [
     node('services', './services.ts'),
     node('data-api', './data-api.ts', true),
-    {
+    functionsProgram(stack, {
       name: 'functions',
-      command: denoBinary(),
-      args: [
-        'run',
-        '--quiet',
-        '--no-prompt',
-        '--no-remote',
-        '--no-lock',
-        '--config',
-        join(root, 'functions', 'deno.json'),
-        '--allow-net',
-        '--allow-env',
-        `--allow-read=${reads.join(',')}`,
-        fileURLToPath(new URL('./functions.ts', import.meta.url)),
-        JSON.stringify({ port: ports.functions, functions }),
-      ],
-      env: {
-        PATH: process.env.PATH,
-        HOME: dataDir,
-        DENO_DIR: join(dataDir, 'deno'),
-        DENO_NO_UPDATE_CHECK: '1',
-        ...functionsEnvironment(stack, process.env),
-      },
-      dataDir,
-    },
+      port: ports.functions,
+      functions,
+      settings: functionsEnvironment(stack, process.env),
+    }),
   ]
 }
 
