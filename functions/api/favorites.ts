@@ -1,7 +1,8 @@
 /** Favorites: the properties that the acting identity has saved. Rules: sql/favorites.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
-import { area, json, mine, problems, route, send } from './http.ts'
+import { area, json, mine, pageOf, PageQuery, problems, route, send } from './http.ts'
+import { Property, Unavailable } from './property-schemas.ts'
 
 const OneProperty = z.strictObject({ propertyId: z.uuid() })
 
@@ -21,6 +22,23 @@ const toggle = route({
       'What holds now.',
     ),
     ...problems(401, 403, 404),
+  },
+})
+
+const list = route({
+  ...mine,
+  tags,
+  operationId: 'list_favorites',
+  method: 'get',
+  path: '/',
+  summary: 'What I saved, newest first',
+  request: { query: PageQuery },
+  responses: {
+    200: json(
+      pageOf(z.union([Unavailable, Property])).openapi('FavoritePage'),
+      'Listings, and what was saved and cannot be shown now.',
+    ),
+    ...problems(401, 403),
   },
 })
 
@@ -52,6 +70,10 @@ const check = route({
 })
 
 export const favorites = area()
+  .openapi(list, async (c) => {
+    const { cursor, limit } = c.req.valid('query')
+    return send(c, await call(c, 'list_favorites', { pageCursor: cursor, pageSize: limit }))
+  })
   .openapi(ids, async (c) => send(c, await call(c, 'list_favorite_ids', {})))
   .openapi(check, async (c) => send(c, await call(c, 'check_favorite', c.req.valid('param'))))
   .openapi(

@@ -1,9 +1,11 @@
-/** What a listing looks like on the wire, out and in. Rules: sql/property_rules.sql. */
+/** What a listing looks like on the wire. Made by sql/property_records.sql. */
 import { z } from '@hono/zod-openapi'
 
-const Time = z.iso.datetime({ offset: true })
-const Type = z.enum(['SALE', 'RENT', 'EXCHANGE'])
+export const Time = z.iso.datetime({ offset: true })
+export const Type = z.enum(['SALE', 'RENT', 'EXCHANGE'])
 const Money = z.number()
+
+export const OneProperty = z.strictObject({ id: z.uuid() })
 
 export const statuses = [
   'draft',
@@ -19,13 +21,13 @@ export const statuses = [
   'suspended',
 ] as const
 
-const RentCondition = z.object({ code: z.string(), textAr: z.string().nullable() })
+const RentCondition = z.object({ code: z.string(), textAr: z.string() })
 
 const Expense = z.object({
   code: z.string(),
-  labelAr: z.string().nullable(),
-  amount: Money.nullable(),
-  period: z.string().nullable(),
+  labelAr: z.string(),
+  amount: Money,
+  period: z.enum(['month', 'year', 'once']),
 })
 
 const Location = z.object({
