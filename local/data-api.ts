@@ -1,6 +1,9 @@
 // Data API and Studio: @supabase/lite on our Postgres, in a process of its own because it is slow
 // and wants to be alone. Its auth and storage are not used, its way to open schemas is not trusted.
+import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { App } from '@supabase/lite'
 import { createPostgresConnection } from '@supabase/lite/postgres'
 import { close, endWithSupervisor, listen, readyLine } from './child.ts'
@@ -45,6 +48,23 @@ function restServer(fetch: Fetch): Server {
   })
 }
 
+// Studio's page is an application; its files lie in the package and the app does not serve them.
+const assets = fileURLToPath(new URL('static', import.meta.resolve('@supabase/lite')))
+const types: Record<string, string> = {
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+}
+
+async function asset(pathname: string): Promise<Response | undefined> {
+  const [, file] = /^\/(?:static\/)?((?:assets\/)?[\w-]+\.\w+)$/.exec(pathname) ?? []
+  const type = file && types[extname(file)]
+  if (!type) return undefined
+  const bytes = await readFile(join(assets, file)).catch(() => undefined)
+  return bytes && new Response(bytes, { headers: { 'content-type': type } })
+}
+
 /** Studio acts as postgres, so it answers only to pages of its own, by its own name. */
 function studioServer({ ports, secrets }: Stack, fetch: Fetch): Server {
   const hosts = [`127.0.0.1:${ports.studio}`, `localhost:${ports.studio}`]
@@ -53,6 +73,8 @@ function studioServer({ ports, secrets }: Stack, fetch: Fetch): Server {
     const { host = '', origin } = request.headers
     if (!hosts.includes(host) || !origins.includes(origin)) return response.writeHead(403).end()
     void pass(request, response, async (original) => {
+      const file = await asset(new URL(original.url).pathname)
+      if (file) return file
       const headers = new Headers(original.headers)
       headers.set('authorization', `Bearer ${dataApiToken(secrets.dataApi, { role: 'postgres' })}`)
       headers.delete('apikey')
