@@ -9,6 +9,8 @@ import { sameText } from '../api/secrets.ts'
 /** Each takes nothing, may run twice at once, and gives the number of things it did. */
 const jobs: BackendFunction[] = [
   'delete_due_accounts',
+  'expire_listings',
+  'fold_views',
   'sweep_codes',
   'sweep_idempotency_keys',
   'sweep_rates',
