@@ -302,7 +302,7 @@ from (values
   ('warehouse', 'RENT', 45, 'industry', 'industrial', 'b', 200, 2000, 700, 6500, 50, null, null),
   ('industrial_plot', 'RENT', 12, 'industry', 'industrial',
     'l', 500, 2500, 2000, 8000, 100, null, null),
-  ('studio', 'RENT', 60, 'flats city', 'investment', 'b', 28, 55, 150, 260, 5, null, null),
+  ('studio', 'RENT', 60, 'flats city', 'investment', 'b', 28, 55, 150, 260, 5, 0, 0),
   ('annex', 'RENT', 40, 'inner middle outer', 'residential_private',
     'b', 40, 110, 160, 330, 10, 1, 2),
   ('basement', 'RENT', 25, 'inner middle flats', 'residential_private',
@@ -471,8 +471,9 @@ cross join lateral (
     case owned.area_id when 'sharq' then 'في منطقة ' else 'في ' end || area.name_ar as place,
     1 + floor(pg_temp.chance(owned.number, 'block') * 9)::integer as block,
     pg_temp.chance(owned.number, 'style') as style,
-    least(rooms, greatest(1, rooms - 1 + floor(pg_temp.chance(owned.number, 'baths') * 2)::integer))
-      as baths,
+    case when rooms is not null then
+      greatest(1, rooms - 1 + floor(pg_temp.chance(owned.number, 'baths') * 2)::integer)
+    end as baths,
     type <> 'EXCHANGE' and pg_temp.chance(owned.number, 'negotiable') < 0.45 as is_negotiable,
     owner_type = 'individual' and pg_temp.chance(owned.number, 'direct') < 0.8 as is_direct,
     (array['غرفة', 'غرفتين', 'ثلاث غرف', 'أربع غرف', 'خمس غرف', 'ست غرف'])[rooms] as rooms_of,
