@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { asCaller, database, type Person, projectUrl, publishableKey, signUp } from './client.ts'
 import { tables } from './matrix.ts'
 import { reviewed } from './reviewed.ts'
-import { listingOf, organisationOf } from './world.ts'
+import { fingerprint, listingOf, organisationOf } from './world.ts'
 
 // The Data API beside the facade: what supabase-js reaches with the public key and a token.
 
@@ -188,26 +188,6 @@ describe('ISO-04 functions called directly', () => {
     }
   })
 })
-
-/** All that is theirs, in one word. */
-async function fingerprint({ id }: Person): Promise<string> {
-  const { rows } = await database().query(
-    `with mine as (select identities.id from public.identities where account_id = $1)
-     select md5(string_agg(line, e'\\n' order by line)) as hash from (
-       select accounts::text as line from public.accounts where accounts.id = $1
-       union all select individual_profiles::text from public.individual_profiles
-         where account_id = $1
-       union all select identities::text from public.identities where account_id = $1
-       union all select organisations::text from public.organisations
-         where identity_id in (table mine)
-       union all select (to_jsonb(properties) - 'views_count' - 'favorites_count')::text
-         from public.properties where owner_identity_id in (table mine)
-       union all select favorites::text from public.favorites where identity_id in (table mine)
-     ) as lines`,
-    [id],
-  )
-  return rows[0].hash
-}
 
 describe('ISO-05 following relations', () => {
   test('an embedded table is refused, whatever it is asked through', async () => {

@@ -153,8 +153,63 @@ export function queryOf(operation: Operation, values: Record<string, string> = {
 // What a schema cannot say of a text.
 const querySamples: Record<string, string> = { bbox: '47.9,29.2,48.1,29.4' }
 
-/** A body that it takes, or undefined where it takes none. */
-export const bodyOf = (operation: Operation, all = false) =>
-  operation.body && { ...sampleOf(operation.body, all) as object, ...bodySamples[operation.id] }
+/** A body that it takes, or undefined where it takes none: what is required, or else one field. */
+export function bodyOf({ id, body }: Operation): Record<string, unknown> | undefined {
+  if (!body) return undefined
+  const sample = { ...sampleOf(body) as object, ...bodySamples[id] }
+  const [first] = Object.entries(plain(body).properties ?? {})
+  return Object.keys(sample).length || !first ? sample : { [first[0]]: sampleOf(first[1], true) }
+}
 
-const bodySamples: Record<string, object> = {}
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+
+// What a schema cannot say of a body.
+const bodySamples: Record<string, object> = {
+  add_identity: { licenceNo: 'KW/1234' },
+  set_auction: { startsAt: inDays(1), endsAt: inDays(3) },
+}
+
+export type Place = { in: 'path' | 'query' | 'body'; name: string; schema: Schema }
+
+/** Every place of an operation where a caller writes a value. */
+export function placesOf(operation: Operation): Place[] {
+  const parameters = operation.parameters
+    .filter((one) => one.in !== 'header')
+    .map((one) => ({ in: one.in as 'path' | 'query', name: one.name, schema: one.schema }))
+  return [...parameters, ...(operation.body ? leavesOf(operation.body) : [])]
+}
+
+function leavesOf(given: Schema, path = ''): Place[] {
+  const schema = plain(given)
+  const under = (name: string) => (path ? `${path}.${name}` : name)
+  if (schema.properties) {
+    return Object.entries(schema.properties).flatMap(([name, one]) => leavesOf(one, under(name)))
+  }
+  const inside = schema.items ? leavesOf(schema.items, under('0')) : []
+  return [...inside, { in: 'body', name: path, schema }]
+}
+
+/** A request of the operation with one value put in one place; all else is as it takes it. */
+export function requestWith(operation: Operation, place?: Place, value?: unknown) {
+  const at = (where: Place['in']) =>
+    place?.in === where ? { [place.name]: String(value) } : undefined
+  const body = bodyOf(operation)
+  if (body && place?.in === 'body') put(body, operation.body!, place.name.split('.'), value)
+  const encoded = at('path') && { [place!.name]: encodeURIComponent(String(value)) }
+  return { path: pathOf(operation, encoded) + queryOf(operation, at('query')), body }
+}
+
+function put(
+  body: Record<string, unknown>,
+  schema: Schema,
+  [head, ...rest]: string[],
+  value: unknown,
+) {
+  if (!rest.length) {
+    body[head!] = value
+    return
+  }
+  const inner = plain(schema).properties?.[head!] ?? plain(schema).items!
+  body[head!] = structuredClone(sampleOf(inner, true))
+  put(body[head!] as Record<string, unknown>, inner, rest, value)
+}

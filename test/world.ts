@@ -1,7 +1,7 @@
 /** Things of people, made by SQL: for tests that are about whose they are, not how they come about. */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { database } from './client.ts'
+import { database, type Person } from './client.ts'
 
 type Query = Pick<pg.Pool, 'query'>
 
@@ -58,4 +58,24 @@ export async function listingOf(
     Object.values(row),
   )
   return rows[0].id
+}
+
+/** All that is theirs, in one word. */
+export async function fingerprint({ id }: Person): Promise<string> {
+  const { rows } = await database().query(
+    `with mine as (select identities.id from public.identities where account_id = $1)
+     select md5(string_agg(line, e'\\n' order by line)) as hash from (
+       select accounts::text as line from public.accounts where accounts.id = $1
+       union all select individual_profiles::text from public.individual_profiles
+         where account_id = $1
+       union all select identities::text from public.identities where account_id = $1
+       union all select organisations::text from public.organisations
+         where identity_id in (table mine)
+       union all select (to_jsonb(properties) - 'views_count' - 'favorites_count')::text
+         from public.properties where owner_identity_id in (table mine)
+       union all select favorites::text from public.favorites where identity_id in (table mine)
+     ) as lines`,
+    [id],
+  )
+  return rows[0].hash
 }

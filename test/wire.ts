@@ -1,0 +1,57 @@
+/** HTTP as no client library would write it. */
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { projectUrl } from './client.ts'
+
+const { hostname, port } = new URL(projectUrl)
+const root = '/functions/v1/api'
+
+// deno-lint-ignore no-explicit-any
+export type Answer = { status: number; body: any; text: string; headers: Record<string, string> }
+
+type Sent = { headers?: Record<string, string>; body?: string | Buffer }
+
+/** A request whose path goes out byte for byte. */
+export function literal(method: string, path: string, { headers, body }: Sent = {}) {
+  return new Promise<Answer>((resolve, reject) => {
+    const sent = request({ hostname, port, method, path: root + path, headers }, (response) => {
+      const parts: Buffer[] = []
+      response.on('data', (part) => parts.push(part))
+      response.on('error', reject)
+      response.on('end', () => {
+        const text = Buffer.concat(parts).toString()
+        const json = response.headers['content-type']?.startsWith('application/json')
+        resolve({
+          status: response.statusCode!,
+          text,
+          body: json && text ? JSON.parse(text) : null,
+          headers: response.headers as Record<string, string>,
+        })
+      })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+/** Bytes as they are; gives what came until the other side closed or nothing more came for a while. */
+export function bytes(text: string | Buffer, { quiet = 500, end = false } = {}) {
+  return new Promise<string>((resolve) => {
+    let got = ''
+    const socket = connect(Number(port || 80), hostname)
+    socket.setTimeout(quiet, () => socket.destroy())
+    socket.on('data', (part) => (got += part))
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(got))
+    socket.write(text)
+    if (end) socket.end()
+  })
+}
+
+/** The head of a request as text. */
+export const head = (method: string, path: string, ...lines: string[]) =>
+  [`${method} ${root}${path} HTTP/1.1`, `Host: ${hostname}:${port}`, ...lines, '', ''].join('\r\n')
+
+/** The status lines in an exchange of bytes. */
+export const statuses = (got: string) =>
+  [...got.matchAll(/^HTTP\/1\.[01] (\d{3})/gm)].map(([, status]) => Number(status))
