@@ -61,8 +61,12 @@ async function push(stack: Stack) {
     )
   } catch (error) {
     const { stderr, stdout, message } = error as Error & { stderr?: string; stdout?: string }
-    const said = `${stdout ?? ''}${stderr ?? ''}`.trim() || message
-    throw new Refusal(`The migrations do not apply; nothing of the failing one was kept.\n${said}`)
+    const said = `${stdout ?? ''}${stderr ?? ''}`.split('\n')
+      .filter((line) => line.trim() && !/^([│▲]|WARN:|Target:)/.test(line)).join('\n')
+    throw new Refusal(
+      'The migrations do not apply; nothing of the failing one was kept. If they were made anew ' +
+        `since the last start, "npm run reset" begins with an empty database.\n\n${said || message}`,
+    )
   }
 }
 
@@ -100,12 +104,20 @@ async function seed(client: pg.Client, stack: Stack, say: Say) {
     if (rowCount! > 0) return
   }
   const text = stack.seed === 'demo' ? readFileSync(file, 'utf8') : ''
-  await asPostgres(
-    client,
-    `create table if not exists ${name} (path text primary key, hash text not null);
-     ${text};
-     insert into ${name} (path, hash) values ('supabase/seed.sql', '${stack.seed}');`,
-  )
+  try {
+    await asPostgres(
+      client,
+      `create table if not exists ${name} (path text primary key, hash text not null);
+       ${text};
+       insert into ${name} (path, hash) values ('supabase/seed.sql', '${stack.seed}');`,
+    )
+  } catch (error) {
+    const { message, where = '' } = error as Error & { where?: string }
+    throw new Refusal(
+      `The demo data does not go in, nothing of it was kept: ${message} (${where}). Mend ` +
+        'supabase/seed.sql, or start with SEED=none.',
+    )
+  }
   if (text) say('demo data is in')
 }
 

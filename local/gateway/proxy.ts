@@ -1,94 +1,114 @@
-import { Agent, type IncomingMessage, request as send, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-
-const agent = new Agent({ keepAlive: true, maxFreeSockets: 256, scheduling: 'lifo' })
+import { Connection } from './upstream.ts'
 
 // Belong to one connection, not to the message; Node writes its own.
-const perHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'expect', 'upgrade'])
-
-/** The headers as they came, less those in without (lower case). */
-function headersWithout(raw: string[], without: Set<string>): string[] {
-  const kept: string[] = []
-  for (let index = 0; index < raw.length; index += 2) {
-    if (!without.has(raw[index]!.toLowerCase())) kept.push(raw[index]!, raw[index + 1]!)
-  }
-  return kept
-}
-
-const forwarded = new Set([...perHop, 'x-forwarded-for'])
+const perHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'expect',
+  'upgrade',
+  'x-forwarded-for',
+])
 
 export type Target = { port: number; path: string; peer: string; unavailable: () => void }
+
+/** The head of the forwarded request: the headers as they came, doubles included. */
+function headOf(
+  request: IncomingMessage,
+  { path, peer }: Target,
+  replaced: Record<string, string> | undefined,
+): string {
+  const raw = request.rawHeaders
+  let head = `${request.method} ${path} HTTP/1.1\r\n`
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index]!
+    const lower = name.toLowerCase()
+    if (perHop.has(lower) || (replaced && lower in replaced)) continue
+    head += `${name}: ${raw[index + 1]}\r\n`
+  }
+  for (const name in replaced) head += `${name}: ${replaced[name]}\r\n`
+  return `${head}X-Forwarded-For: ${peer}\r\n\r\n`
+}
 
 /** Streams a request to a local port and the answer back, as they come. */
 export function forward(
   request: IncomingMessage,
   response: ServerResponse,
-  { port, path, peer, unavailable }: Target,
-  replaced: Record<string, string> = {},
+  target: Target,
+  replaced?: Record<string, string>,
 ): void {
-  const names = Object.keys(replaced)
-  const without = names.length === 0 ? forwarded : new Set([...forwarded, ...names])
-  const headers = headersWithout(request.rawHeaders, without)
-  headers.push('X-Forwarded-For', peer)
-  for (const name of names) headers.push(name, replaced[name]!)
-  const upstream = send({
-    agent,
-    host: '127.0.0.1',
-    port,
-    method: request.method,
-    path,
-    // Every pair as it came, doubles included: this is how both sides read the same message.
-    headers: headers as never,
-    setHost: false,
+  const connection = Connection.to(target.port)
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  const hasBody = encoding !== undefined || (length !== undefined && length !== '0')
+  connection.begin(
+    {
+      head: request.method === 'HEAD',
+      onHead: (status, reason, headers) => response.writeHead(status, reason, headers),
+      onBody: (chunk, last) => {
+        if (last) {
+          response.end(chunk)
+          return true
+        }
+        if (response.write(chunk)) return true
+        response.once('drain', () => connection.socket.resume())
+        return false
+      },
+      onFailure: () => {
+        // An answer cut short must look cut short.
+        if (response.headersSent || response.destroyed) response.destroy()
+        else target.unavailable()
+      },
+    },
+    headOf(request, target, replaced),
+    !hasBody,
+  )
+  response.once('close', () => {
+    if (!response.writableFinished) connection.abandon()
   })
-  upstream.on('response', (answer) => {
-    response.writeHead(
-      answer.statusCode!,
-      answer.statusMessage,
-      headersWithout(answer.rawHeaders, perHop),
-    )
-    answer.pipe(response)
-    // An answer cut short must look cut short.
-    answer.on('error', () => response.destroy())
-  })
-  upstream.on('error', () => {
-    if (response.headersSent || response.destroyed) response.destroy()
-    else unavailable()
-  })
-  response.on('close', () => {
-    if (!response.writableFinished) upstream.destroy()
-  })
-  if (hasBody(request)) request.pipe(upstream)
-  else upstream.end()
+  if (hasBody) sendBody(request, connection, encoding !== undefined)
 }
 
-function hasBody(request: IncomingMessage): boolean {
-  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-  return encoding !== undefined || (length !== undefined && length !== '0')
+function sendBody(request: IncomingMessage, connection: Connection, chunked: boolean) {
+  const { socket } = connection
+  const resume = () => request.resume()
+  socket.on('drain', resume)
+  request.on('data', (chunk: Buffer) => {
+    if (chunked) socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
+    const more = socket.write(chunk)
+    if (chunked) socket.write('\r\n')
+    if (!more) request.pause()
+  })
+  request.once('end', () => {
+    if (chunked) socket.write('0\r\n\r\n')
+    connection.complete()
+  })
+  request.once('close', () => socket.off('drain', resume))
 }
 
 /** Joins an upgraded connection (WebSocket) with one to a local port. */
 export function forwardUpgrade(
   request: IncomingMessage,
   socket: Socket,
-  head: Buffer,
+  first: Buffer,
   { port, path, peer, unavailable }: Target,
 ): void {
-  const headers = headersWithout(request.rawHeaders, new Set(['x-forwarded-for']))
-  headers.push('X-Forwarded-For', peer)
-  let text = `${request.method} ${path} HTTP/1.1\r\n`
-  for (let index = 0; index < headers.length; index += 2) {
-    text += `${headers[index]}: ${headers[index + 1]}\r\n`
+  const raw = request.rawHeaders
+  let head = `${request.method} ${path} HTTP/1.1\r\n`
+  for (let index = 0; index < raw.length; index += 2) {
+    if (raw[index]!.toLowerCase() === 'x-forwarded-for') continue
+    head += `${raw[index]}: ${raw[index + 1]}\r\n`
   }
+  let open = false
   const upstream = connect(port, '127.0.0.1', () => {
-    upstream.write(`${text}\r\n`, 'latin1')
-    if (head.length > 0) upstream.write(head)
+    open = true
+    upstream.write(`${head}X-Forwarded-For: ${peer}\r\n\r\n`, 'latin1')
+    if (first.length > 0) upstream.write(first)
     socket.pipe(upstream).pipe(socket)
   })
-  let open = false
-  upstream.on('connect', () => (open = true))
   upstream.on('error', () => open ? socket.destroy() : unavailable())
-  upstream.on('close', () => socket.destroy())
+  upstream.on('close', () => open && socket.destroy())
   socket.on('error', () => upstream.destroy())
   socket.on('close', () => upstream.destroy())
 }
