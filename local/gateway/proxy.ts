@@ -48,7 +48,8 @@ export function forward(
       onHead: (status, reason, headers) => response.writeHead(status, reason, headers),
       onBody: (chunk, last) => {
         if (last) {
-          response.end(chunk)
+          if (chunk.length > 0) response.end(chunk)
+          else response.end()
           return true
         }
         if (response.write(chunk)) return true

@@ -120,9 +120,11 @@ export class Connection {
     // 100 Continue and the like come before the answer; nobody here asks for them.
     if (status < 200) return true
     const headers = this.readHeaders(lines)
+    if (this.exchange!.head || status === 204 || status === 304) {
+      this.state = 'length'
+      this.left = 0
+    }
     this.exchange!.onHead(status, lines[0]!.slice(13), headers)
-    if (status === 204 || status === 304) this.state = 'length'
-    if (this.exchange!.head || status === 204 || status === 304) this.left = 0
     if (this.state === 'length' && this.left === 0) this.finish(none)
     return true
   }
