@@ -73,8 +73,13 @@ as $$
   from (
     select
       -- plot_position is plotPosition, as the field of a listing that takes its codes.
-      left(vocabularies.vocabulary, 1)
-        || substr(replace(initcap(vocabularies.vocabulary), '_', ''), 2) as name,
+      (
+        select string_agg(
+          case when place = 1 then word else upper(left(word, 1)) || substr(word, 2) end, ''
+          order by place
+        )
+        from string_to_table(vocabularies.vocabulary, '_') with ordinality as words (word, place)
+      ) as name,
       json_agg(json_build_object(
         'code', vocabularies.code,
         'textAr', vocabularies.text_ar,
