@@ -75,7 +75,10 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
   const { socket } = connection
   const resume = () => request.resume()
   socket.on('drain', resume)
+  // After an early answer the rest of the body is read and dropped, or the client's connection stops.
+  socket.once('close', resume)
   request.on('data', (chunk: Buffer) => {
+    if (socket.destroyed) return
     if (chunked) socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
     const more = socket.write(chunk)
     if (chunked) socket.write('\r\n')
@@ -85,7 +88,7 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
     if (chunked) socket.write('0\r\n\r\n')
     connection.complete()
   })
-  request.once('close', () => socket.off('drain', resume))
+  request.once('close', () => socket.off('drain', resume).off('close', resume))
 }
 
 /** Joins an upgraded connection (WebSocket) with one to a local port. */
