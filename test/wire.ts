@@ -14,7 +14,15 @@ type Sent = { headers?: Record<string, string>; body?: string | Buffer }
 /** A request whose path goes out byte for byte. */
 export function literal(method: string, path: string, { headers, body }: Sent = {}) {
   return new Promise<Answer>((resolve, reject) => {
-    const sent = request({ hostname, port, method, path: root + path, headers }, (response) => {
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+    const options = {
+      hostname,
+      port,
+      method,
+      path: root + path,
+      headers: { ...length, ...headers },
+    }
+    const sent = request(options, (response) => {
       const parts: Buffer[] = []
       response.on('data', (part) => parts.push(part))
       response.on('error', reject)
@@ -54,4 +62,4 @@ export const head = (method: string, path: string, ...lines: string[]) =>
 
 /** The status lines in an exchange of bytes. */
 export const statuses = (got: string) =>
-  [...got.matchAll(/^HTTP\/1\.[01] (\d{3})/gm)].map(([, status]) => Number(status))
+  [...got.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) => Number(status))
