@@ -131,7 +131,7 @@ export async function call<Name extends keyof Functions & string>(
       ? [`select private.expect_identity(${literal(c.var.expectIdentity, 'uuid')});`]
       : []),
     `select ${answered}::text as answer` +
-    (role === 'authenticated' ? ',private.account_id() is null as ignored' : ''),
+    (role === 'authenticated' && !c.var.required ? ',private.account_id() is null as ignored' : ''),
   ].join('')
 
   const rows = await message(text)

@@ -5,6 +5,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { errors } from './errors.ts'
 import { inQuery } from './numbers.ts'
 import { invalid, Problem, problem } from './problem.ts'
+import { limitedRead } from './read-rate.ts'
 import { bounded, shaped } from './request.ts'
 import type { Caller } from './tokens.ts'
 
@@ -20,6 +21,8 @@ export type Env = {
     expectIdentity?: string
     /** Idempotency-Key, if sent. */
     idempotencyKey?: string
+    /** The route needs a token, so the database refuses a caller that is not in order. */
+    required?: boolean
     errorCode?: string
     /** What stands behind a failure, for the log only. */
     cause?: string
@@ -39,6 +42,7 @@ export function route<const R extends RouteConfig & { operationId: string }>(con
   const { request = {}, security, method } = config
   const own = [config.middleware ?? []].flat() as MiddlewareHandler[]
   const upload = request.body?.content['multipart/form-data'] !== undefined
+  const limited = config.tags?.[0] !== 'service' && (method === 'get' || config['x-read'])
   return createRoute({
     ...config,
     request: { ...request, query: request.query ?? z.strictObject({}) },
@@ -46,6 +50,7 @@ export function route<const R extends RouteConfig & { operationId: string }>(con
     middleware: [
       ...(upload ? [] : [bounded]),
       ...own,
+      ...(limited ? [limitedRead] : []),
       shaped,
       ...(request.body ? [] : [withoutBody]),
     ],
@@ -65,6 +70,7 @@ export function route<const R extends RouteConfig & { operationId: string }>(con
 export const signedIn: MiddlewareHandler<Env> = async (c, next) => {
   const { caller } = c.var
   if (caller.role === 'anon') return problem(c, caller.ignored ?? 'token_missing')
+  c.set('required', true)
   await next()
 }
 

@@ -1,0 +1,114 @@
+/**
+ * The facade against the bare statement: the same function calls, once straight through the driver
+ * and once as HTTP requests, in turns on the same database, so that both meet the same machine.
+ */
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import type { Stack } from '../test/stack.ts'
+import { get, loadCalls, loadHttp, type Measured } from './load.ts'
+
+const rounds = 3
+const connections = 16
+
+export type Compared = {
+  route: string
+  bare: Measured
+  facade: Measured
+  gateway: Measured
+  /** Requests through the facade for a hundred bare statements. */
+  percent: number
+}
+
+type Route = { name: string; path: string; statement: string }
+
+type Signed = { accessToken: string; user: { id: string } }
+
+async function person(stack: Stack): Promise<Signed> {
+  const post = async (path: string, body: unknown) => {
+    const response = await fetch(stack.baseUrl + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+    return await response.json()
+  }
+  const identifier = `${randomUUID()}@example.com`
+  const password = randomUUID()
+  await post('/auth/register', { identifier, password })
+  return await post('/auth/login', { identifier, password })
+}
+
+/** A person with fifty favorites, and the routes that the goal names. */
+async function prepare(stack: Stack, pool: pg.Pool, signed: Signed): Promise<Route[]> {
+  await pool.query(
+    `insert into public.favorites (identity_id, property_id)
+     select accounts.active_identity_id, properties.id
+     from public.accounts, (select id from public.properties where listed limit 50) as properties
+     where accounts.id = $1`,
+    [signed.user.id],
+  )
+  const { rows: [{ id }] } = await pool.query(
+    'select id from public.properties where listed order by published_at desc offset 100 limit 1',
+  )
+  const search = { type: 'SALE', areaIds: 'salmiya', priceMax: 400000 }
+  const query = new URLSearchParams(Object.entries(search).map(([k, v]) => [k, String(v)]))
+  const filters = JSON.stringify({ ...search, areaIds: ['salmiya'] })
+  return [
+    {
+      name: 'search',
+      path: `/search?${query}`,
+      statement: `select to_json(result)::text from api.search('standard', '${filters}') as result`,
+    },
+    {
+      name: 'listing by id',
+      path: `/properties/${id}`,
+      statement: `select to_json(result)::text from api.get_property('${id}') as result`,
+    },
+    {
+      name: 'favorites list',
+      path: '/favorites',
+      statement: 'select to_json(result)::text from api.list_favorites() as result',
+    },
+  ]
+}
+
+const median = (measured: Measured[]) =>
+  measured.toSorted((a, b) => a.perSecond - b.perSecond)[Math.floor(measured.length / 2)]
+
+export async function benchFacade(stack: Stack): Promise<Compared[]> {
+  const signed = await person(stack)
+  const claims = Buffer.from(signed.accessToken.split('.')[1], 'base64url').toString()
+  const pool = new pg.Pool({
+    connectionString: stack.databaseUrl,
+    max: 10,
+    types: { getTypeParser: () => (value: string) => value },
+  })
+  pool.on('connect', (client) => {
+    void client.query(`select set_config('request.jwt.claims', $1, false)`, [claims])
+  })
+  const functions = `http://127.0.0.1:${Number(new URL(stack.url).port) + 4}`
+  const compared: Compared[] = []
+  for (const { name, path, statement } of await prepare(stack, pool, signed)) {
+    const bare: Measured[] = []
+    const facade: Measured[] = []
+    const gateway: Measured[] = []
+    for (let round = 0; round < rounds; round++) {
+      bare.push(await loadCalls(() => pool.query(statement), { connections }))
+      const direct = get(functions, `/api${path}`, signed.accessToken)
+      facade.push(await loadHttp(functions, [direct], { connections }))
+      const whole = get(stack.url, `/functions/v1/api${path}`, signed.accessToken)
+      gateway.push(await loadHttp(stack.url, [whole], { connections }))
+    }
+    const [one, other] = [median(bare), median(facade)]
+    compared.push({
+      route: name,
+      bare: one,
+      facade: other,
+      gateway: median(gateway),
+      percent: Math.round(100 * other.perSecond / one.perSecond),
+    })
+  }
+  await pool.end()
+  return compared
+}
