@@ -28,9 +28,12 @@ function sized(schema: z.ZodString, min: number, max: number, refused: RegExp[])
     .openapi({ minLength: min, maxLength: max })
 }
 
+// A byte order mark is no space to Postgres, so it is none here.
 const line = (min: number, max: number) =>
   sized(
-    z.string().normalize('NFKC').overwrite((text) => text.replace(/\s+/g, ' ').trim()),
+    z.string().normalize('NFKC').overwrite((text) =>
+      text.replace(/[^\S\uFEFF]+/g, ' ').replace(/^ | $/g, '')
+    ),
     min,
     max,
     [control, turning],

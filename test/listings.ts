@@ -1,0 +1,51 @@
+/** Listings as people write them, over HTTP. */
+import { randomInt } from 'node:crypto'
+import type { Person } from './client.ts'
+
+// deno-lint-ignore no-explicit-any
+export type Listing = any
+type Fields = Record<string, unknown>
+
+/** A complete listing of each type, with nothing that is optional. */
+export const complete = {
+  SALE: {
+    type: 'SALE',
+    kind: 'villa',
+    titleAr: 'فيلا للبيع في السالمية',
+    price: 185000,
+    areaId: 'salmiya',
+    landAreaM2: 500,
+  },
+  RENT: {
+    type: 'RENT',
+    kind: 'apartment',
+    titleAr: 'شقة للإيجار في السالمية',
+    price: 650,
+    areaId: 'salmiya',
+    builtAreaM2: 120,
+  },
+  EXCHANGE: {
+    type: 'EXCHANGE',
+    kind: 'gov_house',
+    titleAr: 'بيت حكومي للبدل',
+    areaId: 'jahra',
+    landAreaM2: 400,
+    descriptionAr: 'بيت زاوية، المطلوب بيت في نفس المنطقة',
+  },
+} satisfies Record<string, Fields>
+
+/** A draft with these fields. */
+export async function draft(person: Person, fields: Fields = {}): Promise<Listing> {
+  const { status, body } = await person.post('/properties', { type: 'SALE', ...fields })
+  if (status !== 201) throw new Error(`draft: ${JSON.stringify(body)}`)
+  return body
+}
+
+/** A published listing, for sale unless another type is named. */
+export async function offer(person: Person, fields: Fields = {}): Promise<Listing> {
+  const type = (fields.type ?? 'SALE') as keyof typeof complete
+  return await draft(person, { ...complete[type], ...fields, publish: true })
+}
+
+/** A price that no other test has: tells listings of a test from all others. */
+export const oddPrice = () => randomInt(10_000_000, 90_000_000) + 0.125
