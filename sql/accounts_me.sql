@@ -69,6 +69,9 @@ declare
   caller_id uuid := private.require_account();
   new_name text := private.tidy(fields ->> 'fullName');
 begin
+  if jsonb_typeof(fields) <> 'object' then
+    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"","code":"invalid"}]}');
+  end if;
   if fields ? 'fullName' then
     if private.is_name(new_name) is not true then
       perform private.refuse(422, 'validation_failed',
@@ -110,20 +113,6 @@ as $$
 $$;
 comment on function api.check_session is
   'The calling account, or the refusal of a caller that may not act: before a call to Auth.';
-
-create function private.check_email_free(email text) returns void
-  language plpgsql
-  stable
-  security definer -- for guests: reads accounts
-  set search_path = ''
-as $$
-begin
-  if exists (select from public.accounts where accounts.email = check_email_free.email) then
-    perform private.refuse(409, 'email_taken', '{"fields":[{"path":"identifier","code":"email_taken"}]}');
-  end if;
-end
-$$;
-comment on function private.check_email_free is '409 email_taken when an account has the email.';
 
 create function private.account_with(identifier text) returns uuid
   language sql
@@ -194,7 +183,6 @@ revoke execute on all functions in schema private, api from public;
 grant execute on function private.identity_json, private.session_topic, private.change_me
   to authenticated;
 grant execute on function
-  private.check_email_free, private.account_with, private.request_deletion,
-  private.delete_due_accounts
+  private.account_with, private.request_deletion, private.delete_due_accounts
   to backend;
 grant execute on function api.get_me, api.update_me, api.check_session to authenticated;

@@ -54,6 +54,17 @@ create index codes_created_at_idx on private.codes (created_at);
 alter table private.codes enable row level security;
 create policy "nobody but functions of their owner" on private.codes using (false);
 
+create table private.email_claims (
+  email text primary key,
+  claimed_at timestamptz not null default now()
+);
+comment on table private.email_claims is 'Emails that somebody registers just now.';
+comment on column private.email_claims.email is 'In its one form.';
+comment on column private.email_claims.claimed_at is 'A claim counts for ten seconds.';
+create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
+alter table private.email_claims enable row level security;
+create policy "nobody but functions of their owner" on private.email_claims using (false);
+
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql
   set search_path = ''
@@ -128,6 +139,35 @@ begin
 end
 $$;
 comment on function private.add_code is 'A new code; the one before it for the same attempt dies.';
+
+create function private.claim_email(email text) returns void
+  language plpgsql
+  security definer -- for guests: reads accounts and writes a closed table
+  set search_path = ''
+as $$
+begin
+  -- Of fifty at once one makes Auth hash a password; the others need not wait for it to know.
+  insert into private.email_claims (email)
+  select claim_email.email
+  where not exists (select from public.accounts where accounts.email = claim_email.email)
+  on conflict on constraint email_claims_pkey do update set claimed_at = now()
+  where email_claims.claimed_at < now() - interval '10 seconds';
+  if not found then
+    perform private.refuse(409, 'email_taken', '{"fields":[{"path":"identifier","code":"email_taken"}]}');
+  end if;
+end
+$$;
+comment on function private.claim_email is
+  'Lets one caller at a time register an email; 409 email_taken for the others and where it is taken.';
+
+create function private.release_email(email text) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  delete from private.email_claims where email_claims.email = release_email.email
+$$;
+comment on function private.release_email is 'After a registration that failed: the next may try.';
 
 create function private.register_phone(
   phone text, registration_id uuid, sealed_password text, full_name text, hmac text, address text
@@ -320,13 +360,14 @@ create function private.end_registrations() returns trigger
 as $$
 begin
   delete from private.registrations where registrations.phone = new.phone;
+  delete from private.email_claims where email_claims.email = new.email;
   update private.codes set replaced = true
   where codes.identifier in (new.phone, new.email) and codes.used_at is null;
   return new;
 end
 $$;
 comment on function private.end_registrations is
-  'When an account takes a phone or email, every open attempt and code on it dies.';
+  'When an account takes a phone or email, every open attempt, claim and code on it ends.';
 
 create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts
@@ -397,15 +438,20 @@ as $$
   with old_attempts as (
     delete from private.registrations where registrations.created_at < now() - interval '1 hour'
     returning 1
+  ), old_claims as (
+    delete from private.email_claims where email_claims.claimed_at < now() - interval '1 hour'
+    returning 1
   ), old_codes as (
     delete from private.codes where codes.created_at < now() - interval '1 day' returning 1
   )
-  select (select count(*) from old_attempts) + (select count(*) from old_codes)
+  select (select count(*) from old_attempts) + (select count(*) from old_claims)
+    + (select count(*) from old_codes)
 $$;
-comment on function private.sweep_codes is 'Job: forgets old attempts and codes.';
+comment on function private.sweep_codes is 'Job: forgets old attempts, claims and codes.';
 
 revoke execute on all functions in schema private from public;
 grant execute on function
-  private.register_phone, private.request_code, private.verify_code, private.release_code,
-  private.finish_reset, private.enter_login, private.finish_login, private.sweep_codes
+  private.claim_email, private.release_email, private.register_phone, private.request_code,
+  private.verify_code, private.release_code, private.finish_reset, private.enter_login,
+  private.finish_login, private.sweep_codes
   to backend;

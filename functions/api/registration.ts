@@ -88,9 +88,15 @@ type Given = z.output<typeof Registration>
 async function registerEmail({ identifier, password, fullName }: Given, address: string) {
   if (isDecoy(identifier)) throw new Refusal('identifier_invalid')
   const rate = { rule: 'register_address', subject: address }
-  await backend('check_email_free', { email: identifier.value }, rate)
-  const accountId = await createUser({ identifier, password, fullName })
-  return { accountId, status: 'active' }
+  const claim = { email: identifier.value }
+  await backend('claim_email', claim, rate)
+  try {
+    const accountId = await createUser({ identifier, password, fullName })
+    return { accountId, status: 'active' }
+  } catch (error) {
+    await backend('release_email', claim)
+    throw error
+  }
 }
 
 async function registerPhone({ identifier, password, fullName }: Given, address: string) {

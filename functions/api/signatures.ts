@@ -41,6 +41,14 @@ export const signatures = {
   renew_property: { property_id: 'uuid' },
   restore_property: { property_id: 'uuid' },
   resume_property: { property_id: 'uuid' },
+  search: {
+    strategy: 'text?',
+    filters: 'jsonb?',
+    q: 'text?',
+    sort: 'text?',
+    page_cursor: 'text?',
+    page_size: 'integer?',
+  },
   set_auction: {
     property_id: 'uuid',
     starts_at: 'timestamp with time zone',
@@ -58,14 +66,16 @@ export const signatures = {
 /** What the role backend may call: schema private. */
 export const backendSignatures = {
   account_id: {},
+  account_with: { identifier: 'text' },
   ascii_digits: { value: 'text' },
   caller_refusal: {},
-  check_email_free: { email: 'text' },
+  claim_email: { email: 'text' },
   claims: {},
   count_hit: { rule: 'text', subject: 'text' },
   cursor_key: { query: 'text', page_cursor: 'text' },
   cursor_mark: { query: 'text', key: 'text' },
   cursor_of: { query: 'text', key: 'jsonb' },
+  delete_due_accounts: {},
   enter: { rule: 'text', subject: 'text?' },
   enter_login: { identifier: 'text', address: 'text' },
   entered: {},
@@ -90,6 +100,7 @@ export const backendSignatures = {
     address: 'text',
   },
   release_code: { code_id: 'uuid' },
+  release_email: { email: 'text' },
   request_code: {
     purpose: 'text',
     identifier: 'text',

@@ -1,0 +1,583 @@
+import { createPublicKey, generateKeyPairSync, randomInt, randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient } from '@supabase/supabase-js'
+import { beforeEach, expect, test } from 'vitest'
+import {
+  asCaller,
+  database,
+  guest,
+  type Person,
+  projectUrl,
+  publishableKey,
+  secretKey,
+  signIn,
+  signUp,
+} from './client.ts'
+import { forgottenBy, sessionsOf, signUpByPhone } from './codes.ts'
+import { race, shoot } from './races.ts'
+import {
+  bare,
+  hashed,
+  minted,
+  ownKey,
+  partsOf,
+  signed,
+  signedRsa,
+  testWithKey,
+} from './token-maker.ts'
+
+let person: Person
+beforeEach(async () => {
+  person = await signUp()
+})
+
+const admin = createClient(projectUrl, secretKey, { auth: { persistSession: false } }).auth.admin
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+const nobody = { body: { error: { code: expect.stringMatching(/^token_/) } } }
+
+/** The answer of one route of each kind to a token, and whether each refused it. */
+async function refused(token: string) {
+  const unknown = `/favorites/${randomUUID()}`
+  for (
+    const reply of [
+      await guest.get('/favorites/ids', bearer(token)),
+      await guest.post(unknown, undefined, bearer(token)),
+      await guest.get('/auth/me', bearer(token)),
+    ]
+  ) {
+    expect(reply).toMatchObject({ status: 401, ...nobody })
+  }
+  expect(
+    await guest.get('/errors', bearer(token)).then(({ headers }) => headers.get('x-auth-ignored')),
+  )
+    .toBe('1')
+}
+
+/** The Data API, past the facade. */
+async function dataApi(name: string, token: string): Promise<number> {
+  const response = await fetch(`${projectUrl}/rest/v1/rpc/${name}`, {
+    method: 'POST',
+    headers: {
+      apikey: publishableKey,
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+    },
+    body: '{}',
+  })
+  await response.text()
+  return response.status
+}
+
+test('AUTH-01 a token without a signature is nobody', async () => {
+  const { header, claims } = partsOf(person.accessToken)
+  for (const alg of ['none', 'None', 'NONE', 'nOnE']) {
+    const token = bare({ ...header, alg }, claims)
+    await refused(token)
+    await refused(`${token}.`)
+    expect(await dataApi('get_me', `${token}.`)).toBe(401)
+  }
+  expect((await person.get('/favorites/ids')).body).toEqual({ ids: [] })
+})
+
+test('AUTH-02 a token signed with the public key as a secret is nobody', async () => {
+  const victim = await signUp()
+  const before = await sessionsOf(victim.id)
+  const { keys } = await (await fetch(`${projectUrl}/auth/v1/.well-known/jwks.json`)).json()
+  const key = createPublicKey({ key: keys[0], format: 'jwk' })
+  const pem = key.export({ type: 'spki', format: 'pem' }).toString()
+  const { header, claims } = partsOf(person.accessToken)
+  const secrets = [
+    pem,
+    pem.trimEnd(),
+    key.export({ type: 'spki', format: 'der' }),
+    JSON.stringify(keys[0]),
+    keys[0].x,
+    publishableKey,
+  ]
+  for (const secret of secrets) {
+    const token = hashed(header, { ...claims, sub: victim.id }, secret)
+    await refused(token)
+    expect(await dataApi('get_me', token)).toBe(401)
+  }
+  expect(await sessionsOf(victim.id)).toBe(before)
+})
+
+test('AUTH-03 a token must name its key, and name it as a string', async () => {
+  const { header, claims } = partsOf(person.accessToken)
+  const key = ownKey()
+  const kids = [
+    randomUUID(),
+    `' or '1'='1`,
+    '../../../../dev/null',
+    'k'.repeat(8192),
+    [header.kid],
+    7,
+    undefined,
+    header.kid,
+  ]
+  for (const kid of kids) await refused(signed({ ...header, kid }, claims, key))
+  await refused(hashed({ ...header, kid: '../../../../dev/null' }, claims, ''))
+})
+
+testWithKey('AUTH-03 the right signature does not help a token that names no key', async () => {
+  for (const kid of [undefined, null, 7, [partsOf(person.accessToken).header.kid]]) {
+    await refused(minted(person.accessToken, {}, { kid }))
+  }
+  // The maker is right when it changes nothing.
+  const same = minted(person.accessToken, {})
+  expect(await guest.get('/auth/me', bearer(same))).toMatchObject({ status: 200 })
+})
+
+testWithKey(
+  'AUTH-05 expired, not yet valid, from the future, or far too long: nobody',
+  async () => {
+    const now = Math.floor(Date.now() / 1000)
+    const year = 365 * 24 * 3600
+    const wrong = [
+      { exp: now - 1 },
+      { exp: now - 61 },
+      { exp: now - year },
+      { nbf: now + 3600 },
+      { iat: now + 3600 },
+      { exp: now + 10 * year },
+    ]
+    for (const claims of wrong) await refused(minted(person.accessToken, claims))
+    const expired = await guest.get(
+      '/auth/me',
+      bearer(minted(person.accessToken, { exp: now - 61 })),
+    )
+    expect(expired.body.error.code).toBe('token_expired')
+  },
+)
+
+testWithKey('AUTH-06 times that are no plain numbers are refused', async () => {
+  const { claims } = partsOf(person.accessToken)
+  const odd = ['"never"', '"9999999999"', 'null', 'true', '[9999999999]', '{}', '1e400', '-1e400']
+  for (const name of ['exp', 'nbf', 'iat']) {
+    for (const value of odd) {
+      // -1e400 as nbf is a number, and long past.
+      if (name === 'nbf' && value === '-1e400') continue
+      const { [name]: _old, ...others } = claims
+      const text = `${JSON.stringify(others).slice(0, -1)},"${name}":${value}}`
+      await refused(minted(person.accessToken, text))
+    }
+  }
+  await refused(minted(person.accessToken, { exp: undefined }))
+  await refused(minted(person.accessToken, { iat: undefined }))
+})
+
+test('AUTH-07 tokens of other projects, keys and other kinds of tokens are nobody', async () => {
+  const { header, claims } = partsOf(person.accessToken)
+  const key = ownKey()
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const idToken = { iss: 'https://accounts.google.com', aud: 'us', sub: '1', exp: claims.exp }
+  const tokens = [
+    signed({ ...header, kid: randomUUID() }, claims, key),
+    signed(header, { ...claims, role: 'service_role' }, key),
+    signed(header, { ...claims, role: 'supabase_admin' }, key),
+    hashed(header, { url: 'avatars/a.webp', iat: claims.iat, exp: claims.exp }, 'storage'),
+    signedRsa({ alg: 'RS256', kid: randomUUID() }, idToken, privateKey),
+    publishableKey,
+    secretKey,
+  ]
+  for (const token of tokens) await refused(token)
+})
+
+testWithKey('AUTH-07 our own key does not help another issuer, audience or role', async () => {
+  const others = [
+    { iss: 'https://other.supabase.co/auth/v1' },
+    { iss: undefined },
+    { aud: 'storage' },
+    { aud: undefined },
+    { role: 'service_role' },
+    { role: 'anon' },
+    { role: 'postgres' },
+    { role: ['authenticated'] },
+  ]
+  for (const claims of others) await refused(minted(person.accessToken, claims))
+})
+
+test('AUTH-08 a bit flipped anywhere makes it nobody', async () => {
+  const parts = person.accessToken.split('.')
+  const flipped = Array.from({ length: 200 }, () => {
+    for (;;) {
+      const at = randomInt(3)
+      const index = randomInt(parts[at]!.length)
+      const code = parts[at]!.charCodeAt(index) ^ (1 << randomInt(6))
+      const changed = parts[at]!.slice(0, index) + String.fromCharCode(code) +
+        parts[at]!.slice(index + 1)
+      // What decodes to the same bytes is the same token. What no header can hold cannot be sent.
+      const same = Buffer.from(changed, 'base64url').equals(Buffer.from(parts[at]!, 'base64url'))
+      if (!same && code > 32 && code < 127) return parts.with(at, changed).join('.')
+    }
+  })
+  const statuses = new Set<number>()
+  for (let i = 0; i < flipped.length; i += 20) {
+    const replies = await Promise.all(
+      flipped.slice(i, i + 20).map((token) => guest.get('/favorites', bearer(token))),
+    )
+    for (const { status } of replies) statuses.add(status)
+  }
+  expect([...statuses]).toEqual([401])
+})
+
+test('AUTH-09 malformed authorization headers are refused and break nothing', async () => {
+  const token = person.accessToken
+  const [header, payload, signature] = token.split('.') as [string, string, string]
+  const of = (text: string) =>
+    [header, Buffer.from(text).toString('base64url'), signature].join('.')
+  const odd = [
+    '',
+    'Bearer',
+    'Bearer ',
+    'Bearer     ',
+    header,
+    `Bearer ${header}`,
+    `Bearer ${header}.${payload}`,
+    `Bearer ${token}.${signature}`,
+    `Bearer ${token}.${signature}.x`,
+    `Bearer ..`,
+    `Bearer ###.$$$.%%%`,
+    `Bearer ${of('not json')}`,
+    `Bearer ${of('null')}`,
+    `Bearer ${of('[]')}`,
+    `Bearer ${of('"text"')}`,
+    `Bearer ${token}, Bearer ${(await signUp()).accessToken}`,
+    `Bearer ${token} ${token}`,
+    `Bearer ${token.slice(0, -1)}é`,
+    `Bearer ${'a'.repeat(9000)}.${payload}.${signature}`,
+  ]
+  for (const authorization of odd) {
+    const reply = await shoot({ path: '/auth/me', headers: [['Authorization', authorization]] })
+    expect(reply, authorization.slice(0, 80)).toMatchObject({ status: 401, ...nobody })
+  }
+  for (const size of [64 * 1024, 1024 * 1024]) {
+    const headers: [string, string][] = [['Authorization', `Bearer ${'a'.repeat(size)}`]]
+    expect([400, 401, 431, NaN]).toContain((await shoot({ path: '/auth/me', headers })).status)
+  }
+  expect(await person.get('/auth/me')).toMatchObject({ status: 200 })
+})
+
+test('AUTH-09 two tokens in one request act for neither', async () => {
+  const other = await signUp()
+  const header = ({ accessToken }: Person): [string, string] => [
+    'Authorization',
+    `Bearer ${accessToken}`,
+  ]
+  const reply = await shoot({ path: '/auth/me', headers: [header(person), header(other)] })
+  expect(reply.status).toBe(401)
+})
+
+test('AUTH-10 only the Bearer scheme counts, in any case, and only the header', async () => {
+  const token = person.accessToken
+  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
+    const headers = { authorization: `${scheme} ${token}` }
+    expect(await guest.get('/auth/me', { headers })).toMatchObject({ status: 200 })
+  }
+  for (const scheme of ['Basic', 'Token', 'JWT', 'Bearer:', '']) {
+    const headers = { authorization: `${scheme} ${token}`.trim() }
+    expect(await guest.get('/auth/me', { headers })).toMatchObject({ status: 401, ...nobody })
+  }
+
+  const missing = { status: 401, body: { error: { code: 'token_missing' } } }
+  for (const name of ['access_token', 'token', 'jwt', 'apikey']) {
+    const reply = await guest.get(`/auth/me?${name}=${token}`)
+    expect(reply).toMatchObject(missing)
+    expect(JSON.stringify([reply.body, ...reply.headers])).not.toContain(token)
+  }
+  const elsewhere: Record<string, string> = {
+    cookie: `access_token=${token}; sb-access-token=${token}`,
+    'x-access-token': token,
+    'x-authorization': `Bearer ${token}`,
+  }
+  expect(await guest.get('/auth/me', { headers: elsewhere })).toMatchObject(missing)
+  expect(await guest.post('/auth/logout', { access_token: token })).toMatchObject(missing)
+
+  if (!process.env.LOCAL_STACK) return
+  const logs = join(process.env.LOCAL_STACK, 'logs')
+  for (const name of readdirSync(logs)) {
+    expect(readFileSync(join(logs, name), 'utf8').includes(token), name).toBe(false)
+  }
+})
+
+testWithKey(
+  'AUTH-11 the right signature under wrong claims is nobody, and makes nobody',
+  async () => {
+    const { id } = person
+    const subjects = [undefined, '', 'me', `{${id}}`, [id], { id }, null, 7, id.toUpperCase()]
+    for (const sub of subjects) await refused(minted(person.accessToken, { sub }))
+    for (const session_id of [undefined, '', 'me', 7, null]) {
+      await refused(minted(person.accessToken, { session_id }))
+    }
+    await refused(minted(person.accessToken, { role: undefined }))
+
+    // A session that is another's, or no session, opens nothing: the database says so.
+    const other = await signUp()
+    const { claims } = partsOf(other.accessToken)
+    for (
+      const changes of [{ sub: randomUUID() }, { session_id: randomUUID() }, {
+        session_id: claims.session_id,
+      }]
+    ) {
+      const reply = await guest.get('/auth/me', bearer(minted(person.accessToken, changes)))
+      expect(reply).toMatchObject({ status: 401, body: { error: { code: 'token_invalid' } } })
+    }
+    expect(await sessionsOf(id)).toBe(1)
+  },
+)
+
+test('AUTH-11 a user without an account is nobody and gets no account', async () => {
+  await database().query('delete from public.accounts where id = $1', [person.id])
+  const refusal = { status: 401, body: { error: { code: 'token_invalid' } } }
+  expect(await person.get('/auth/me')).toMatchObject(refusal)
+  expect(await person.post(`/favorites/${randomUUID()}`)).toMatchObject(refusal)
+  expect(await guest.post('/auth/refresh', { refreshToken: person.refreshToken }))
+    .toMatchObject(refusal)
+  const { rows } = await database().query('select from public.accounts where id = $1', [person.id])
+  expect(rows).toEqual([])
+  await admin.deleteUser(person.id)
+})
+
+test('AUTH-12 the tokens of a deleted account open nothing any more', async () => {
+  const { error } = await admin.deleteUser(person.id)
+  expect(error).toBeNull()
+
+  const refusal = { status: 401, body: { error: { code: 'token_invalid' } } }
+  expect(await person.get('/auth/me')).toMatchObject(refusal)
+  expect(await person.post(`/favorites/${randomUUID()}`)).toMatchObject(refusal)
+  expect(await guest.post('/auth/refresh', { refreshToken: person.refreshToken }))
+    .toMatchObject(refusal)
+  const { identifier, password } = person
+  expect(await guest.post('/auth/login', { identifier, password }))
+    .toMatchObject({ status: 401, body: { error: { code: 'invalid_credentials' } } })
+  expect(await dataApi('get_me', person.accessToken)).toBe(401)
+  expect(await dataApi('list_identities', person.accessToken)).toBe(401)
+  expect(await visible(person)).toEqual([0, 0, 0])
+  expect(await sessionsOf(person.id)).toBe(0)
+
+  const { rows } = await database().query(
+    `select accounts.email, accounts.phone, accounts.status, individual_profiles.full_name,
+       identities.display_name, identities.status as identity_status
+     from public.accounts
+     join public.individual_profiles on individual_profiles.account_id = accounts.id
+     join public.identities on identities.account_id = accounts.id
+     where accounts.id = $1`,
+    [person.id],
+  )
+  expect(rows).toEqual([{
+    email: null,
+    phone: null,
+    status: 'deleted',
+    full_name: null,
+    display_name: 'حساب محذوف',
+    identity_status: 'closed',
+  }])
+})
+
+test('AUTH-12 a user that Auth only marks as deleted is gone as well', async () => {
+  const { error } = await admin.deleteUser(person.id, true)
+  expect(error).toBeNull()
+  expect(await person.get('/auth/me')).toMatchObject({ status: 401 })
+  const { identifier, password } = person
+  expect(await guest.post('/auth/login', { identifier, password })).toMatchObject({ status: 401 })
+  expect(await guest.post('/auth/register', { identifier, password })).toMatchObject({
+    status: 201,
+  })
+})
+
+/** How many rows of its own account, profile and identities a caller sees past the facade. */
+const visible = (caller: Person) =>
+  asCaller(caller, async (client) => {
+    const counts = []
+    for (const table of ['accounts', 'individual_profiles', 'identities']) {
+      const { rows } = await client.query(`select count(*)::int from public.${table}`)
+      counts.push(rows[0].count)
+    }
+    return counts
+  })
+
+const setStatus = (id: string, status: string, reason?: string, until?: string) =>
+  database().query(
+    `update public.accounts set status = $2, status_reason = $3, suspended_until = $4::timestamptz
+     where id = $1`,
+    [id, status, reason, until],
+  )
+
+test('AUTH-13 a suspended account is refused everywhere at once, and whole again afterwards', async () => {
+  const mine = (await person.get('/auth/me')).body
+  const { identifier, password } = person
+  await setStatus(person.id, 'suspended', 'إعلانات مخالفة')
+
+  const refusal = {
+    status: 403,
+    body: {
+      error: { code: 'account_suspended', message: 'تم إيقاف حسابك مؤقتاً: إعلانات مخالفة' },
+    },
+  }
+  expect(await person.get('/auth/me')).toMatchObject(refusal)
+  expect(await person.post(`/favorites/${randomUUID()}`)).toMatchObject(refusal)
+  expect(await person.post('/auth/identity/switch', { identityId: person.identityId }))
+    .toMatchObject(refusal)
+  expect(await person.post('/auth/logout')).toMatchObject(refusal)
+  expect(await guest.post('/auth/refresh', { refreshToken: person.refreshToken }))
+    .toMatchObject(refusal)
+  expect(await guest.post('/auth/login', { identifier, password })).toMatchObject(refusal)
+  expect(await guest.post('/auth/login', { identifier, password: 'wrong one' }))
+    .toMatchObject({ status: 401, body: { error: { code: 'invalid_credentials' } } })
+  expect(await dataApi('get_me', person.accessToken)).toBe(403)
+  expect(await visible(person)).toEqual([0, 0, 0])
+  const ignored = await person.get('/errors')
+  expect(ignored.status).toBe(200)
+
+  await setStatus(person.id, 'active')
+  const again = await signIn(identifier, password)
+  const { realtimeTopic: _old, ...before } = mine
+  expect((await again.get('/auth/me')).body).toMatchObject(before)
+})
+
+test('AUTH-13 a suspension ends by itself, a ban does not, and gone sessions are still told', async () => {
+  const { identifier, password } = person
+  await setStatus(person.id, 'suspended', 'سبب', new Date(Date.now() + 60_000).toISOString())
+  expect(await person.get('/auth/me')).toMatchObject({ status: 403 })
+  await setStatus(person.id, 'suspended', 'سبب', new Date(Date.now() - 1000).toISOString())
+  expect(await person.get('/auth/me')).toMatchObject({ status: 200 })
+  expect(await guest.post('/auth/login', { identifier, password })).toMatchObject({ status: 200 })
+
+  await setStatus(person.id, 'banned', 'سبب')
+  await database().query('delete from auth.sessions where user_id = $1', [person.id])
+  const banned = { status: 403, body: { error: { code: 'account_banned' } } }
+  expect(await person.get('/auth/me')).toMatchObject(banned)
+  expect(await guest.post('/auth/login', { identifier, password })).toMatchObject(banned)
+})
+
+const refresh = (refreshToken: string) => guest.post('/auth/refresh', { refreshToken })
+
+test.concurrent('AUTH-14 an old refresh token used again ends the whole family', async () => {
+  const person = await signUp()
+  const first = person.refreshToken
+  const second = (await refresh(first)).body.refreshToken
+  const third = (await refresh(second)).body
+  await sleep(11_000)
+  const refusal = { status: 401, body: { error: { code: 'token_invalid' } } }
+  expect(await refresh(first)).toMatchObject(refusal)
+  expect(await refresh(third.refreshToken)).toMatchObject(refusal)
+  expect(await guest.get('/auth/me', bearer(third.accessToken))).toMatchObject(refusal)
+  expect(await sessionsOf(person.id)).toBe(0)
+})
+
+test.concurrent('AUTH-15 a refresh whose answer was lost can be asked for again', async () => {
+  const person = await signUp()
+  const lost = (await refresh(person.refreshToken)).body
+  await sleep(11_000)
+  const again = await refresh(person.refreshToken)
+  expect(again.status).toBe(200)
+  expect(again.body.refreshToken).toBe(lost.refreshToken)
+  expect(await refresh(again.body.refreshToken)).toMatchObject({ status: 200 })
+  expect(await sessionsOf(person.id)).toBe(1)
+})
+
+test('AUTH-16 fifty refreshes at once give fifty working tokens of one session', async () => {
+  const body = { refreshToken: person.refreshToken }
+  const replies = await race(Array.from({ length: 50 }, () => ({ path: '/auth/refresh', body })))
+  expect(replies.map(({ status }) => status)).toEqual(Array(50).fill(200))
+  const sessions = replies.map(({ body }) => partsOf(body.accessToken).claims.session_id)
+  expect(new Set(sessions)).toEqual(new Set([partsOf(person.accessToken).claims.session_id]))
+  for (const token of new Set(replies.map(({ body }) => body.accessToken))) {
+    expect(await guest.get('/auth/me', bearer(token))).toMatchObject({ status: 200 })
+  }
+  const newest = new Set(replies.map(({ body }) => body.refreshToken))
+  for (const token of newest) expect(await refresh(token)).toMatchObject({ status: 200 })
+  expect(await sessionsOf(person.id)).toBe(1)
+})
+
+test('AUTH-17 signing out, changing and resetting the password end sessions at once', async () => {
+  const phone = await signUpByPhone()
+  const { identifier, password } = phone
+  const [second, third] = [await signIn(identifier, password), await signIn(identifier, password)]
+  const gone = { status: 401, body: { error: { code: 'token_invalid' } } }
+  const isOut = async (who: Person) => {
+    expect(await who.get('/auth/me')).toMatchObject(gone)
+    expect(await refresh(who.refreshToken)).toMatchObject(gone)
+  }
+
+  expect(await second.post('/auth/logout')).toMatchObject({ status: 204 })
+  await isOut(second)
+  expect(await sessionsOf(phone.id)).toBe(2)
+
+  const newPassword = randomUUID()
+  expect(await third.post('/auth/password/change', { currentPassword: password, newPassword }))
+    .toMatchObject({ status: 204 })
+  await isOut(phone)
+  expect(await third.get('/auth/me')).toMatchObject({ status: 200 })
+  expect(await sessionsOf(phone.id)).toBe(1)
+
+  const code = await forgottenBy(identifier)
+  const reset = { identifier, code, newPassword: password, confirmPassword: password }
+  expect(await guest.post('/auth/password/reset', reset)).toMatchObject({ status: 204 })
+  await isOut(third)
+  expect(await sessionsOf(phone.id)).toBe(0)
+})
+
+test('AUTH-17 signing out can spare this session, or none', async () => {
+  const { identifier, password } = person
+  const [second, third] = [await signIn(identifier, password), await signIn(identifier, password)]
+  expect(await second.post('/auth/logout', { scope: 'others' })).toMatchObject({ status: 204 })
+  expect(await person.get('/auth/me')).toMatchObject({ status: 401 })
+  expect(await third.get('/auth/me')).toMatchObject({ status: 401 })
+  expect(await second.get('/auth/me')).toMatchObject({ status: 200 })
+  await signIn(identifier, password)
+  expect(await second.post('/auth/logout', { scope: 'global' })).toMatchObject({ status: 204 })
+  expect(await sessionsOf(person.id)).toBe(0)
+  expect(await third.post('/auth/logout', { scope: 'everywhere' })).toMatchObject({ status: 422 })
+})
+
+test('AUTH-18 nobody makes rights for himself in what Auth lets people write', async () => {
+  const put = async (body: object) => {
+    const response = await fetch(`${projectUrl}/auth/v1/user`, {
+      method: 'PUT',
+      headers: {
+        apikey: publishableKey,
+        authorization: `Bearer ${person.accessToken}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    })
+    return { status: response.status, body: await response.json() }
+  }
+  const data = { role: 'admin', is_admin: true, identity_type: 'office', account_status: 'active' }
+  expect((await put({ data })).status).toBe(200)
+  expect((await put({ app_metadata: { role: 'admin' } })).status).toBe(403)
+  await put({ role: 'service_role', aud: 'admin', email_confirm: true, phone_confirm: true })
+
+  const { body } = await refresh(person.refreshToken)
+  const { claims } = partsOf(body.accessToken)
+  expect(claims).toMatchObject({ role: 'authenticated', aud: 'authenticated' })
+  expect(claims.app_metadata).not.toHaveProperty('role')
+  expect(body.identities).toHaveLength(1)
+  expect(body.activeIdentity).toMatchObject({ type: 'individual' })
+  const { rows } = await database().query(
+    `select policyname from pg_policies
+     where coalesce(qual, '') || coalesce(with_check, '') ilike '%user_metadata%'`,
+  )
+  expect(rows).toEqual([])
+})
+
+test('AUTH-19 rememberMe changes nothing', async () => {
+  const { identifier, password } = person
+  const lives = []
+  for (const rememberMe of [true, false, undefined, 'yes', null, 7, { for: 'ever' }]) {
+    const { status, body } = await guest.post('/auth/login', { identifier, password, rememberMe })
+    expect(status).toBe(200)
+    const { claims } = partsOf(body.accessToken)
+    lives.push([body.expiresIn, Number(claims.exp) - Number(claims.iat)])
+  }
+  expect(new Set(lives.map(String)).size).toBe(1)
+  const { rows } = await database().query(
+    'select count(*)::int from auth.sessions where user_id = $1 and not_after is not null',
+    [person.id],
+  )
+  expect(rows).toEqual([{ count: 0 }])
+})

@@ -1,0 +1,100 @@
+/** Requests that arrive at the same moment, from chosen addresses, with headers as they are given. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { baseUrl, type Reply, seen } from './client.ts'
+
+export type Shot = {
+  method?: string
+  path: string
+  body?: unknown
+  /** Pairs, so that a header can come twice. */
+  headers?: [name: string, value: string][]
+  /** The address to come from: 127.0.0.2, .3 … are other clients to a stack on this machine. */
+  from?: string
+  base?: string
+}
+
+/** Opens all connections, sends all but the last byte of each request, then the last bytes together. */
+export async function race(shots: Shot[]): Promise<Reply[]> {
+  const loaded = await Promise.all(shots.map(load))
+  for (const { fire } of loaded) fire()
+  return await Promise.all(loaded.map(({ reply }) => reply))
+}
+
+/** One request, as race sends it. */
+export async function shoot(shot: Shot): Promise<Reply> {
+  const [reply] = await race([shot])
+  return reply!
+}
+
+async function load(shot: Shot) {
+  const { method = shot.body === undefined ? 'GET' : 'POST', headers = [], from } = shot
+  const url = new URL((shot.base ?? baseUrl) + shot.path)
+  const options = {
+    host: url.hostname,
+    port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+    ...(from && { localAddress: from }),
+  }
+  const secure = url.protocol === 'https:'
+  const socket: Socket = secure
+    ? connectTls({ ...options, servername: url.hostname })
+    : connect(options)
+  await once(socket, secure ? 'secureConnect' : 'connect')
+  socket.setNoDelay(true)
+
+  const text = typeof shot.body === 'string' ? shot.body : JSON.stringify(shot.body)
+  const body = Buffer.from(text ?? '')
+  const lines = [
+    `${method} ${url.pathname}${url.search} HTTP/1.1`,
+    `Host: ${url.host}`,
+    'Connection: close',
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    ...(text === undefined
+      ? []
+      : ['Content-Type: application/json', `Content-Length: ${body.length}`]),
+  ]
+  const bytes = Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body])
+  const reply = read(socket)
+  await new Promise((resolve) => socket.write(bytes.subarray(0, -1), resolve))
+  return {
+    fire: () => socket.write(bytes.subarray(-1)),
+    reply: reply.then(async (answer) => {
+      // What never reached the facade (431) is not described by it.
+      if (answer.headers.has('x-request-id')) await seen(method, shot.path, answer)
+      return answer
+    }),
+  }
+}
+
+async function read(socket: Socket): Promise<Reply> {
+  const parts: Buffer[] = []
+  // A server that refuses early resets a connection that is still being written to.
+  socket.on('error', () => {})
+  socket.on('data', (part: Buffer) => parts.push(part))
+  await new Promise((resolve) => socket.once('close', resolve))
+  const bytes = Buffer.concat(parts)
+  const end = bytes.indexOf('\r\n\r\n')
+  const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n')
+  const headers = new Headers(lines.map((line) => line.split(/: ?(.*)/s).slice(0, 2) as never))
+  const rest = bytes.subarray(end + 4)
+  const text = (headers.get('transfer-encoding') === 'chunked' ? joined(rest) : rest).toString()
+  const isJson = headers.get('content-type')?.startsWith('application/json')
+  return {
+    status: Number(first.split(' ')[1]),
+    body: text && isJson ? JSON.parse(text) : text || null,
+    headers,
+  }
+}
+
+/** The chunks of a chunked body as one. */
+function joined(bytes: Buffer): Buffer {
+  const chunks: Buffer[] = []
+  for (let at = 0;;) {
+    const start = bytes.indexOf('\r\n', at) + 2
+    const size = parseInt(bytes.subarray(at, start).toString(), 16)
+    if (!size) return Buffer.concat(chunks)
+    chunks.push(bytes.subarray(start, start + size))
+    at = start + size + 2
+  }
+}

@@ -1,0 +1,78 @@
+/** Access tokens made by hand: what a forger would send, and what only the project's key could sign. */
+import {
+  createHmac,
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+} from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'vitest'
+
+type Json = Record<string, unknown>
+type Parts = { header: Json; claims: Json }
+
+const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64url')
+const asText = (value: Json | string) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** What a token says. */
+export function partsOf(token: string): Parts {
+  const [header, claims] = token.split('.').slice(0, 2).map((part) =>
+    JSON.parse(Buffer.from(part, 'base64url').toString())
+  )
+  return { header, claims }
+}
+
+/** Header and claims as they are signed; either may be text, to write what JSON cannot. */
+const unsigned = (header: Json | string, claims: Json | string) =>
+  `${encoded(asText(header))}.${encoded(asText(claims))}`
+
+/** A token with an ES256 signature by this key. */
+export function signed(header: Json | string, claims: Json | string, key: KeyObject): string {
+  const text = unsigned(header, claims)
+  const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' })
+  return `${text}.${encoded(signature)}`
+}
+
+/** A token with an RS256 signature by this key. */
+export function signedRsa(header: Json, claims: Json, key: KeyObject): string {
+  const text = unsigned(header, claims)
+  return `${text}.${encoded(sign('sha256', Buffer.from(text), key))}`
+}
+
+/** A token with an HS256 signature by this secret. */
+export function hashed(header: Json, claims: Json, secret: string | Buffer): string {
+  const text = unsigned({ ...header, alg: 'HS256' }, claims)
+  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
+}
+
+/** A token without a signature. */
+export const bare = (header: Json, claims: Json) => unsigned(header, claims)
+
+/** A key that no project knows. */
+export const ownKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+
+const stack = process.env.LOCAL_STACK
+
+type Stored = { state: string; jwk: Json & { kid: string } }
+
+/** The key that the embedded stack signs with. */
+export function projectKey(): { key: KeyObject; kid: string } {
+  const stored: Stored[] = JSON.parse(readFileSync(join(stack!, 'signing-keys.json'), 'utf8'))
+  const { jwk } = stored.find(({ state }) => state === 'current')!
+  return { key: createPrivateKey({ key: jwk as never, format: 'jwk' }), kid: jwk.kid }
+}
+
+/** A token with the right signature: other claims than this one has, undefined takes one away. */
+export function minted(token: string, changes: Json | string, header: Json = {}): string {
+  const { key, kid } = projectKey()
+  const claims = typeof changes === 'string' ? changes : { ...partsOf(token).claims, ...changes }
+  return signed({ alg: 'ES256', typ: 'JWT', kid, ...header }, claims, key)
+}
+
+/** Tests that need the project's signing key, which only the embedded stack gives away. */
+export const testWithKey = test.runIf(stack)
+if (!stack) {
+  console.log('LOCAL_STACK is not set: tests that sign with the project key are left out.')
+}
