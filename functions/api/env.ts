@@ -6,10 +6,27 @@ const text = (name: string, fallback?: string): string => {
   return value
 }
 
-const count = (name: string, fallback: number): number => {
+const count = (name: string, fallback: number, least = 0): number => {
   const value = Number(text(name, String(fallback)))
-  if (!Number.isInteger(value) || value < 0) {
-    throw new Error(`The setting ${name} must be a whole number, 0 or more.`)
+  if (!Number.isInteger(value) || value < least) {
+    throw new Error(`The setting ${name} must be a whole number, ${least} or more.`)
+  }
+  return value
+}
+
+/** One of a few words: a misspelt "production" must not switch development on. */
+const oneOf = (name: string, fallback: string, words: string[]): string => {
+  const value = text(name, fallback)
+  if (!words.includes(value)) {
+    throw new Error(`The setting ${name} must be one of ${words.join(', ')}.`)
+  }
+  return value
+}
+
+const url = (name: string, scheme: RegExp): string => {
+  const value = text(name)
+  if (!URL.canParse(value) || !scheme.test(value)) {
+    throw new Error(`The setting ${name} must be a URL that begins as ${scheme.source.slice(1)}.`)
   }
   return value
 }
@@ -40,7 +57,7 @@ const firstKey = (name: string): string => {
   return value
 }
 
-const supabaseUrl = text('SUPABASE_URL').replace(/\/$/, '')
+const supabaseUrl = url('SUPABASE_URL', /^https?:/).replace(/\/$/, '')
 
 export const env = {
   supabaseUrl,
@@ -51,20 +68,20 @@ export const env = {
   /** How long a fetched key set serves, and so what it verified: in seconds there, ms here. */
   jwksMaxAge: count('JWKS_MAX_AGE', 60) * 1000,
   /** Role `facade`, through the transaction pooler on hosted projects. */
-  databaseUrl: text('FACADE_DB_URL'),
-  databasePool: count('FACADE_DB_POOL', 10),
+  databaseUrl: url('FACADE_DB_URL', /^postgres(ql)?:/),
+  databasePool: count('FACADE_DB_POOL', 10, 1),
   /** HMAC key of one-time codes. */
   codeSecret: key('CODE_SECRET'),
   /** AES-GCM key of sealed passwords. */
   sealKey: key('SEAL_KEY'),
   /** production switches every fall-back for development off. */
-  production: text('ENVIRONMENT', 'production') === 'production',
+  production: oneOf('ENVIRONMENT', 'production', ['production', 'local', 'test']) === 'production',
   /** Which entry of X-Forwarded-For, counted from the right, is the client. */
-  clientIpHops: count('CLIENT_IP_HOPS', 1),
+  clientIpHops: count('CLIENT_IP_HOPS', 1, 1),
   /** Reads a minute for one account or address in this worker; 0 is no limit. */
   readRate: count('READ_RATE', 240),
   /** Hosted functions turn HTML into text, so pages are served elsewhere only. */
-  htmlPages: text('HTML_PAGES', 'false') === 'true',
+  htmlPages: oneOf('HTML_PAGES', 'false', ['true', 'false']) === 'true',
   /** Origins of web apps that may call, exact, with commas between. */
   corsOrigins: text('CORS_ORIGINS', '').split(',').filter(Boolean),
   /** Where the local stack shows what was sent. */
