@@ -1,0 +1,327 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeEach, expect, test } from 'vitest'
+import { database, guest, type Person, type Reply, signIn, signUp } from './client.ts'
+import { draft, type Listing, offer } from './listings.ts'
+import { listingOf, organisationOf } from './world.ts'
+
+const nobody = '00000000-0000-4000-8000-000000000000'
+
+let seller: Person
+let buyer: Person
+
+beforeEach(async () => {
+  seller = await signUp()
+  buyer = await signUp()
+})
+
+const toggle = (person: Person, id: string) => person.post(`/favorites/${id}`)
+const ids = async (person: Person): Promise<string[]> =>
+  (await person.get('/favorites/ids')).body.ids
+const check = async (person: Person, id: string) =>
+  (await person.get(`/favorites/check/${id}`)).body
+
+/** The whole list, page by page. */
+async function list(person: Person, limit = 50): Promise<Listing[]> {
+  const items: Listing[] = []
+  for (let cursor = ''; cursor !== null;) {
+    const { status, body } = await person.get(
+      `/favorites?limit=${limit}${cursor && `&cursor=${cursor}`}`,
+    )
+    expect(status).toBe(200)
+    items.push(...body.items)
+    cursor = body.nextCursor
+  }
+  return items
+}
+
+/** All reads of one favorite, which must agree. */
+async function saved(person: Person, id: string): Promise<boolean> {
+  const [checked, inIds, listed] = await Promise.all([
+    check(person, id),
+    ids(person).then((all) => all.includes(id)),
+    list(person).then((items) => items.some((item) => item.id === id)),
+  ])
+  expect([inIds, listed]).toEqual([checked, checked])
+  return checked
+}
+
+function problem({ status, body }: Reply) {
+  const { requestId, ...error } = body.error
+  expect(requestId).toBeTruthy()
+  return { status, error }
+}
+
+test('saving turns over: the first call saves, the second forgets', async () => {
+  const { id } = await offer(seller)
+  expect(await toggle(buyer, id))
+    .toMatchObject({ status: 200, body: { propertyId: id, isFavorite: true } })
+  expect(await saved(buyer, id)).toBe(true)
+  expect((await buyer.get(`/properties/${id}`)).body)
+    .toMatchObject({ isFavorite: true, favoritesCount: 1 })
+
+  expect((await toggle(buyer, id)).body).toEqual({ propertyId: id, isFavorite: false })
+  expect(await saved(buyer, id)).toBe(false)
+  expect((await buyer.get(`/properties/${id}`)).body)
+    .toMatchObject({ isFavorite: false, favoritesCount: 0, version: 1 })
+})
+
+test('the list holds whole listings, newest first, in pages that join', async () => {
+  const made: Listing[] = []
+  for (let i = 0; i < 5; i++) made.unshift(await offer(seller, { price: 1000 + i }))
+  for (const { id } of made.toReversed()) await toggle(buyer, id)
+
+  const { body } = await buyer.get('/favorites')
+  expect(body.items).toEqual(
+    made.map((listing) => ({ ...listing, isFavorite: true, favoritesCount: 1 })),
+  )
+  expect(body.nextCursor).toBe(null)
+  expect(await ids(buyer)).toEqual(made.map(({ id }) => id))
+
+  const first = (await buyer.get('/favorites?limit=2')).body
+  await toggle(buyer, first.items[1].id) // the last row seen goes away
+  const second = (await buyer.get(`/favorites?limit=3&cursor=${first.nextCursor}`)).body
+  expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(made.map(({ id }) => id))
+  expect(second.nextCursor).toBe(null)
+
+  for (const query of ['limit=0', 'limit=51', 'limit=1.5', 'page=2', 'cursor=x', 'cursor=']) {
+    expect((await buyer.get(`/favorites?${query}`)).status).toBe(422)
+  }
+  expect((await seller.get(`/favorites?cursor=${first.nextCursor}`)).body)
+    .toMatchObject({ error: { code: 'cursor_invalid' } })
+})
+
+test('FAV-01 a thousand toggles at once end as their number says', async () => {
+  const { id } = await offer(seller)
+  const sent = async (count: number) => {
+    let accepted = 0
+    for (let i = 0; i < count; i++) {
+      const { status } = await toggle(buyer, id)
+      expect(status).toBeOneOf([200, 429])
+      if (status === 200) accepted++
+    }
+    return accepted
+  }
+  const counts = await Promise.all(Array.from({ length: 50 }, (_, i) => sent(i === 0 ? 21 : 20)))
+  const accepted = counts.reduce((sum, count) => sum + count)
+  const odd = accepted % 2 === 1
+
+  expect(await saved(buyer, id)).toBe(odd)
+  expect((await buyer.get(`/properties/${id}`)).body)
+    .toMatchObject({ isFavorite: odd, favoritesCount: odd ? 1 : 0 })
+  const { rows } = await database().query(
+    `select count(*)::int from public.favorites where identity_id = $1 and property_id = $2`,
+    [buyer.identityId, id],
+  )
+  expect(rows[0].count).toBe(odd ? 1 : 0)
+})
+
+type Answer = { start: number; end: number; saved: boolean }
+
+/** Whether the toggles can have happened one after another, each within its time and rightly answered. */
+function fits(answers: Answer[], state = false): boolean {
+  if (answers.length === 0) return true
+  const firstEnd = Math.min(...answers.map(({ end }) => end))
+  return answers.some((answer, i) =>
+    answer.start <= firstEnd && answer.saved !== state &&
+    fits(answers.toSpliced(i, 1), answer.saved)
+  )
+}
+
+test('FAV-02 every answer says what that call did', async () => {
+  const properties = []
+  for (let i = 0; i < 20; i++) properties.push(await listingOf(seller.identityId))
+  const sessions = [buyer, await signIn(buyer.identifier, buyer.password)]
+  const answers = new Map<string, Answer[]>(properties.map((id) => [id, []]))
+
+  const one = async (person: Person, id: string) => {
+    const start = performance.now()
+    const { status, body } = await toggle(person, id)
+    expect(status).toBe(200)
+    answers.get(id)!.push({ start, end: performance.now(), saved: body.isFavorite })
+  }
+  const order = Array.from({ length: 200 }, (_, i) => properties[i % 20]!)
+    .sort(() => Math.random() - 0.5)
+  for (let i = 0; i < order.length; i += 20) {
+    await Promise.all(order.slice(i, i + 20).map((id, n) => one(sessions[n % 2]!, id)))
+  }
+
+  const end = new Set(await ids(buyer))
+  for (const [id, given] of answers) {
+    expect(fits(given), JSON.stringify(given)).toBe(true)
+    expect(end.has(id)).toBe(given.length % 2 === 1)
+  }
+})
+
+test('FAV-03 toggling what is not there is 404, whatever is not there', async () => {
+  const [deleted, archived, hidden] = [
+    await offer(seller),
+    await offer(seller),
+    await draft(seller),
+  ]
+  for (const { id } of [deleted, archived]) await toggle(buyer, id)
+  await seller.delete(`/properties/${deleted.id}`)
+  await seller.post(`/properties/${archived.id}/archive`)
+  await toggle(buyer, archived.id) // off works, on does not
+
+  const missing = problem(await toggle(buyer, nobody))
+  expect(missing).toMatchObject({
+    status: 404,
+    error: { code: 'property_not_found', message: 'العقار غير موجود أو تم حذفه' },
+  })
+  for (let i = 0; i < 20; i++) {
+    const replies = await Promise.all(
+      [nobody, deleted.id, archived.id, hidden.id].map((id) => toggle(buyer, id)),
+    )
+    expect(replies.map(problem)).toEqual(Array(4).fill(missing))
+    expect((await toggle(buyer, `${nobody}x`)).status).toBe(422)
+  }
+  expect(await ids(buyer)).toEqual([])
+})
+
+test('FAV-04 the list stays whole while it changes', async () => {
+  const made = await Promise.all(
+    Array.from({ length: 300 }, () => listingOf(seller.identityId)),
+  )
+  for (let i = 0; i < 300; i += 10) {
+    await Promise.all(made.slice(i, i + 10).map((id) => toggle(buyer, id)))
+  }
+  const busy = made.filter((_, i) => i % 6 === 0)
+  const untouched = made.filter((_, i) => i % 6 !== 0)
+
+  const other = await signIn(buyer.identifier, buyer.password)
+  let stopped = false
+  const bustle = (async () => {
+    for (let i = 0; !stopped; i++) {
+      await toggle(other, busy[i % busy.length]!)
+      await sleep(50)
+    }
+  })()
+  const walks: string[][] = []
+  for (let i = 0; i < 3; i++) {
+    const walked = (await list(buyer, 20)).map(({ id }) => id)
+    expect(new Set(walked).size).toBe(walked.length)
+    walks.push(walked.filter((id) => untouched.includes(id)))
+  }
+  stopped = true
+  await bustle
+
+  expect(walks[0]!.toSorted()).toEqual(untouched.toSorted())
+  expect(walks[1]).toEqual(walks[0])
+  expect(walks[2]).toEqual(walks[0])
+  const { rows } = await database().query(
+    'select property_id from public.favorites where identity_id = $1',
+    [buyer.identityId],
+  )
+  expect((await ids(buyer)).toSorted())
+    .toEqual(rows.map(({ property_id }) => property_id).toSorted())
+})
+
+test('IDN-03 FAV-05 favorites and isFavorite are those of the acting identity', async () => {
+  const [p1, p2, p3] = [await offer(seller), await offer(seller), await offer(seller)]
+  const all = [p1.id, p2.id, p3.id]
+  const company = await organisationOf(buyer.id)
+  const act = (identityId: string) => buyer.post('/auth/identity/switch', { identityId })
+  const marked = async (person: Pick<Person, 'get'>) => {
+    const found = []
+    for (const id of all) {
+      if ((await person.get(`/properties/${id}`)).body.isFavorite) found.push(id)
+    }
+    const { body } = await person.get(`/properties/${p1.id}/similar`)
+    for (const { id, isFavorite } of body.items) {
+      if (all.includes(id)) expect(isFavorite).toBe(found.includes(id))
+    }
+    return found
+  }
+  const state = async () => [(await ids(buyer)).toSorted(), await marked(buyer)]
+  const both = [p1.id, p2.id]
+
+  for (const id of both) await toggle(buyer, id)
+  expect(await state()).toEqual([both.toSorted(), both])
+
+  await act(company)
+  expect(await state()).toEqual([[], []])
+  for (const id of all) expect(await saved(buyer, id)).toBe(false)
+  await toggle(buyer, p3.id)
+  expect(await state()).toEqual([[p3.id], [p3.id]])
+
+  await act(buyer.identityId)
+  expect(await state()).toEqual([both.toSorted(), both])
+  expect(await marked(seller)).toEqual([])
+  expect(await marked(guest)).toEqual([])
+
+  const { rows } = await database().query(
+    `select identity_id, array_agg(property_id order by property_id) as saved
+     from public.favorites where identity_id = any ($1) group by 1`,
+    [[buyer.identityId, company]],
+  )
+  expect(new Map(rows.map((row) => [row.identity_id, row.saved]))).toEqual(
+    new Map([[buyer.identityId, both.toSorted()], [company, [p3.id]]]),
+  )
+})
+
+test.each(['mark-sold', 'pause', 'archive', 'expire'])(
+  'ISO-14 after %s a saved listing is unavailable, with its title; off works, on does not',
+  async (act) => {
+    const { id, titleAr } = await offer(seller)
+    await toggle(buyer, id)
+    if (act === 'expire') {
+      await database().query(
+        `update public.properties set status = 'expired' where id = $1`,
+        [id],
+      )
+    } else await seller.post(`/properties/${id}/${act}`)
+
+    const { body } = await buyer.get('/favorites')
+    expect(body.items).toEqual([
+      { id, status: 'unavailable', isFavorite: true, available: false, titleAr },
+    ])
+    expect(await saved(buyer, id)).toBe(true)
+    expect((await toggle(buyer, id)).body).toEqual({ propertyId: id, isFavorite: false })
+    expect((await toggle(buyer, id)).status).toBe(404)
+    expect(await saved(buyer, id)).toBe(false)
+  },
+)
+
+test('ISO-14 a saved listing that is deleted or hidden is gone everywhere, and comes back', async () => {
+  for (const status of ['deleted', 'suspended', 'rejected', 'draft', 'pending_review']) {
+    const { id } = await offer(seller)
+    await toggle(buyer, id)
+    const set = (to: string) =>
+      database().query('update public.properties set status = $2 where id = $1', [id, to])
+    await set(status)
+    expect(await saved(buyer, id)).toBe(false)
+    expect((await toggle(buyer, id)).status).toBe(404)
+    await set('active')
+    expect(await saved(buyer, id)).toBe(true) // the refused call changed nothing
+    await toggle(buyer, id)
+  }
+})
+
+test('while its owner is locked out, a saved listing is unavailable without a title', async () => {
+  const { id } = await offer(seller)
+  await toggle(buyer, id)
+  const account = (status: string) =>
+    database().query('update public.accounts set status = $2 where id = $1', [seller.id, status])
+  await account('suspended')
+  expect((await buyer.get('/favorites')).body.items)
+    .toEqual([{ id, status: 'unavailable', isFavorite: true, available: false }])
+  expect(await saved(buyer, id)).toBe(true)
+  await account('active')
+  expect((await buyer.get('/favorites')).body.items).toMatchObject([{ id, status: 'active' }])
+})
+
+test('one can save what one offers, while it is active', async () => {
+  const { id } = await offer(seller)
+  expect((await toggle(seller, id)).body.isFavorite).toBe(true)
+  expect(await saved(seller, id)).toBe(true)
+  const own = await draft(seller)
+  expect((await toggle(seller, own.id)).status).toBe(404)
+})
+
+test('a guest is asked to sign in', async () => {
+  const refused = { status: 401, body: { error: { code: 'token_missing' } } }
+  expect(await guest.get('/favorites')).toMatchObject(refused)
+  expect(await guest.get('/favorites/ids')).toMatchObject(refused)
+  expect(await guest.get(`/favorites/check/${nobody}`)).toMatchObject(refused)
+  expect(await guest.post(`/favorites/${nobody}`)).toMatchObject(refused)
+})
