@@ -71,6 +71,10 @@ export const tables: Record<string, Table> = {
     `insert into private.codes (purpose, identifier, account_id, hmac)
      values ('reset', gen_random_uuid(), :account, '\\x00')`,
   ),
+  'private.email_claims': closed(
+    null,
+    'insert into private.email_claims (email) values (gen_random_uuid())',
+  ),
   'private.idempotency_keys': closed(
     'account_id',
     `insert into private.idempotency_keys (account_id, key, request_hash)
@@ -85,6 +89,9 @@ export const tables: Record<string, Table> = {
     'insert into private.property_views (property_id, identity_id) values (:property, :identity)',
   ),
   'private.publications': closed(ofListing),
+  'private.search_documents': closed(ofListing),
+  'private.search_names': closed(null),
+  'private.search_vocabulary': closed(null),
   'private.rates': closed(null),
   'private.rate_hits': closed(
     null,

@@ -19,12 +19,14 @@ const reviews: Review[] = [
     'api.list_kinds',
     'api.list_price_history',
     'api.list_similar_properties',
+    'api.search',
   ]],
   ['guests', 'the same behind it, with the visibility rule written out', [
     'private.get_property',
     'private.list_feed',
     'private.list_price_history',
     'private.list_similar_properties',
+    'private.search',
   ]],
   ['users', 'for whoever is signed in, about what is theirs', [
     'api.add_identity',

@@ -1,0 +1,220 @@
+-- Finding a page of listings: by walking in the order asked for, else by the indexes.
+--
+-- A page of something common is met after a few steps in its order, while an index would first
+-- gather all that match; something rare is found at once by an index, while a walk would pass
+-- nearly everything. Which of the two it is shows by walking: at most 2,000 rows, a millisecond. If
+-- the page is not full by then, about a hundredth of all matches or less, and indexes are quick.
+-- Left to itself the planner chooses by averages, and is wrong a thousandfold for rare words.
+
+create type private.search_plan as (
+  wanted private.search_filters,
+  conditions text,
+  key text,
+  key_type text,
+  direction text,
+  branches text[],
+  terms tsquery,
+  box extensions.cube
+);
+comment on type private.search_plan is
+  'A search as constant pieces of SQL: what listings must be, their sort key, and the parts of the '
+  'table that are walked in its order; then what indexes are asked when the walk does not do.';
+
+create function private.search_plan(strategy text, sort text, wanted private.search_filters)
+  returns private.search_plan
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  plan private.search_plan;
+  types text[] := case
+    when wanted.type is not null then array[wanted.type]
+    when strategy in ('standard', 'deal') then array['SALE', 'RENT']
+    when strategy = 'exchange' then array['EXCHANGE']
+    else array['SALE', 'RENT', 'EXCHANGE']
+  end;
+  kinds text[] := case when cardinality(wanted.kinds) <= 8 then wanted.kinds end;
+  areas text[] := case when cardinality(wanted.area_ids) <= 4 then wanted.area_ids end;
+  bounds text;
+begin
+  plan.wanted := wanted;
+  plan.conditions := private.search_conditions(strategy, wanted);
+  plan.terms := private.search_terms(wanted);
+  plan.box := private.search_box(wanted);
+  plan.direction := case when sort in ('price_asc', 'ends_at', 'distance') then '' else ' desc' end;
+  plan.key_type := case
+    when sort in ('newest', 'ends_at') then 'timestamptz'
+    when sort = 'distance' then 'double precision'
+    else 'numeric'
+  end;
+  case sort
+    when 'newest' then
+      plan.key := 'search_documents.published_at';
+      plan.branches := array(
+        select 'search_documents.area_id = (($1).area_ids)[' || n || ']'
+        from generate_subscripts(areas, 1) as n
+      );
+      bounds := case when wanted.posted_since is not null then
+        ' and search_documents.published_at >= ($1).posted_since' end;
+    when 'area_desc' then
+      plan.key := 'search_documents.area_m2';
+      plan.branches := array(
+        select 'search_documents.kind = (($1).kinds)[' || n || ']'
+        from generate_subscripts(kinds, 1) as n
+      );
+      bounds := case when wanted.area_m2_min is not null then
+          ' and search_documents.area_m2 >= ($1).area_m2_min' else '' end
+        || case when wanted.area_m2_max is not null then
+          ' and search_documents.area_m2 <= ($1).area_m2_max' else '' end;
+    when 'ends_at' then
+      plan.key := 'search_documents.auction_ends_at';
+      bounds := ' and search_documents.auction_ends_at > now()';
+    when 'drop_desc' then
+      plan.key := 'search_documents.drop_pct';
+      bounds := ' and search_documents.drop_pct >= 5';
+    when 'distance' then
+      plan.key := '(search_documents.place operator(extensions.<->) private.search_center($1))';
+      bounds := ' and search_documents.place operator(extensions.<@) $4';
+    else
+      plan.key := case sort
+        when 'price_asc' then 'coalesce(search_documents.price, 100000000000)'
+        else 'coalesce(search_documents.price, -1)'
+      end;
+      plan.branches := array(
+        select concat_ws(' and ', 'search_documents.type = ' || quote_literal(type),
+          'search_documents.kind = (($1).kinds)[' || n || ']')
+        from unnest(types) as type
+        left join generate_subscripts(kinds, 1) as n on true
+      );
+      bounds := case when wanted.price_min is not null then
+          ' and ' || plan.key || ' >= ($1).price_min' else '' end
+        || case when wanted.price_max is not null then
+          ' and ' || plan.key || ' <= ($1).price_max' else '' end;
+  end case;
+  plan.branches := array(
+    select branch || coalesce(bounds, '')
+    from unnest(coalesce(nullif(plan.branches, '{}'), '{true}')) as branch
+  );
+  return plan;
+end
+$$;
+comment on function private.search_plan(text, text, private.search_filters) is
+  'How a search in this order goes. A branch takes what narrows it into the index: types and kinds '
+  'have prices and sizes of their own, and without them a walk would begin among all others.';
+
+create function private.is_small(box extensions.cube) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+  set enable_bitmapscan = off -- it would gather everything before the first row comes
+  set enable_seqscan = off
+as $$
+begin
+  return (
+    select count(*) < 3000 from (
+      select from private.search_documents
+      where search_documents.place operator(extensions.<@) box
+      limit 3000
+    ) as inside
+  );
+end
+$$;
+comment on function private.is_small is
+  'Whether a box holds fewer than 3,000 listings; the planner takes every box for a tiny one.';
+
+create function private.expected_rows(
+  conditions text, wanted private.search_filters, words tsquery
+) returns numeric
+  language plpgsql
+  volatile -- Postgres takes EXPLAIN for a command that writes
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+declare
+  expected json;
+begin
+  execute 'explain (format json) select from private.search_documents where ' || conditions
+    into expected using wanted, words;
+  return (expected -> 0 -> 'Plan' ->> 'Plan Rows')::numeric;
+end
+$$;
+comment on function private.expected_rows is
+  'How many listings the planner expects, from what it knows of common words.';
+
+create function private.search_hits(
+  plan private.search_plan, words tsquery, among uuid[], without uuid[],
+  after_key text, after_id uuid, size integer,
+  out ids uuid[], out keys text[]
+)
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+declare
+  conditions text := plan.conditions
+    || case when words is not null then ' and search_documents.document @@ $2' else '' end;
+  others text := case when among is not null then ' and search_documents.property_id = any ($8)'
+    when without <> '{}' then ' and search_documents.property_id <> all ($9)' else '' end;
+  after text := case when after_id is not null then format(
+    ' and (%s, search_documents.property_id) %s ($5::%s, $6)',
+    plan.key, case plan.direction when '' then '>' else '<' end, plan.key_type
+  ) else '' end;
+  collected text := format(
+    'select array_agg(property_id order by key%1$s, property_id%1$s), '
+    'array_agg(key::text order by key%1$s, property_id%1$s), array_agg(branch) from ',
+    plan.direction);
+  statement text;
+  met integer[];
+  steps integer;
+  arrived boolean := among is null
+    and (words is null or private.expected_rows(conditions, plan.wanted, words) > 1500);
+begin
+  if arrived then
+    select collected || '(' || string_agg(format(
+      '(select search_documents.property_id, search_documents.key, %s as branch from ('
+      'select *, %s as key from private.search_documents where %s%s '
+      'order by key%s, property_id%5$s limit 2000'
+      ') as search_documents where %s%s order by key%5$s, property_id%5$s limit $7)',
+      n, plan.key, branch, after, plan.direction, conditions, others
+    ), ' union all ') || ') as walked'
+    into statement
+    from unnest(plan.branches) with ordinality as branches (branch, n);
+    execute statement into ids, keys, met
+      using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
+    for n in 1 .. cardinality(plan.branches) loop
+      -- A branch that ended before the 2,000 rows did has shown all that it has.
+      if coalesce(cardinality(array_positions(met, n)), 0) < size then
+        execute format(
+          'select count(*) from (select from private.search_documents where %s%s limit 2000) as w',
+          plan.branches[n], after
+        ) into steps
+          using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
+        arrived := steps < 2000;
+        exit when not arrived;
+      end if;
+    end loop;
+  end if;
+  if not arrived then
+    execute collected || format(
+      '(select gathered.*, 0 as branch from (select search_documents.property_id, %s as key '
+      'from private.search_documents where %s%s%s%s%s offset 0) as gathered '
+      'order by key%s, property_id%7$s limit $7) as hits',
+      plan.key, conditions, others, after,
+      case when plan.terms is not null then ' and search_documents.document @@ $3' else '' end,
+      case when plan.box is not null and private.is_small(plan.box)
+        then ' and search_documents.place operator(extensions.<@) $4' else '' end,
+      plan.direction
+    ) into ids, keys, met
+      using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
+  end if;
+  ids := coalesce(ids[1:size], '{}');
+  keys := coalesce(keys[1:size], '{}');
+end
+$$;
+comment on function private.search_hits is
+  'The first listings of a plan after a row, in its order, with their sort keys.';
+
+revoke execute on all functions in schema private from public;
