@@ -1,0 +1,51 @@
+/** A TCP proxy before Postgres that counts what a client asks: messages up to ReadyForQuery. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+
+// Frontend messages after which Postgres answers ReadyForQuery: simple query, sync, function call.
+const asks = new Set('QSF'.split('').map((letter) => letter.charCodeAt(0)))
+
+/** Counts in one connection's bytes from the client; its start-up does not count. */
+export function counter(count: (text: string) => void) {
+  let rest: Buffer = Buffer.alloc(0)
+  let started = false
+  return (chunk: Buffer) => {
+    rest = Buffer.concat([rest, chunk])
+    for (;;) {
+      const typed = started ? 1 : 0
+      if (rest.length < typed + 4) return
+      const length = rest.readInt32BE(typed) + typed
+      if (rest.length < length) return
+      if (started && asks.has(rest[0]!)) count(rest.toString('utf8', 5, Math.min(length, 2000)))
+      // The request for TLS looks like a start-up and is followed by the real one.
+      else if (!started && rest.readInt32BE(4) !== 80_877_103) started = true
+      rest = rest.subarray(length)
+    }
+  }
+}
+
+export async function countingProxy(databaseUrl: string) {
+  const target = new URL(databaseUrl)
+  const seen: string[] = []
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port || 5432), target.hostname)
+    const read = counter((text) => seen.push(text))
+    client.on('data', (chunk: Buffer) => {
+      read(chunk)
+      upstream.write(chunk)
+    })
+    upstream.pipe(client)
+    client.on('close', () => upstream.destroy()).on('error', () => {})
+    upstream.on('close', () => client.destroy()).on('error', () => {})
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = new URL(databaseUrl)
+  url.hostname = '127.0.0.1'
+  url.port = String((server.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    /** The messages since the last time, as text. */
+    taken: () => seen.splice(0),
+    stop: () => server.close(),
+  }
+}
