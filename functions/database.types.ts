@@ -118,6 +118,11 @@ export type Database = {
 "resume_property":
 { Args: { "property_id": string }; Returns: Json
                            },
+"search":
+{ Args: { "filters"?: Json,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string,"strategy"?: string }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
 "set_auction":
 { Args: { "ends_at": string,"min_increment": number,"property_id": string,"start_price": number,"starts_at": string }; Returns: Json
                            },
