@@ -128,7 +128,7 @@ function fits(answers: Answer[], state = false): boolean {
 }
 
 test('FAV-02 every answer says what that call did', async () => {
-  const properties = []
+  const properties: string[] = []
   for (let i = 0; i < 20; i++) properties.push(await listingOf(seller.identityId))
   const sessions = [buyer, await signIn(buyer.identifier, buyer.password)]
   const answers = new Map<string, Answer[]>(properties.map((id) => [id, []]))
