@@ -95,11 +95,11 @@ type Issue = z.core.$ZodIssue
 
 function fieldsOf(issue: Issue): Field[] {
   const path = issue.path.map(String).join('.')
-  if (isErrorCode(issue.message)) return [{ path, code: issue.message }]
   if (issue.code === 'unrecognized_keys') {
     const code = isErrorCode(issue.message) ? issue.message : 'unknown'
     return issue.keys.map((key) => ({ path: path ? `${path}.${key}` : key, code }))
   }
+  if (isErrorCode(issue.message)) return [{ path, code: issue.message }]
   return [{ path, code: fieldCode(issue) }]
 }
 
