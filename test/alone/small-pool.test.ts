@@ -17,17 +17,18 @@ describe.runIf(hasStack)('ISO-12 a small pool', () => {
     const listed = await Promise.all(
       Array.from({ length: 20 }, () => listingOf(seller.identityId)),
     )
-    for (let i = 0; i < 20; i++) {
-      const person = await signUp()
-      const draft = await listingOf(person.identityId, { status: 'draft', published_at: null })
-      // Everybody saves what nobody else does.
-      const saved = [listed[i]!]
-      await database().query(
-        'insert into public.favorites (identity_id, property_id) values ($1, $2)',
-        [person.identityId, saved[0]],
-      )
-      people.push({ person, draft, saved })
-    }
+    people.push(
+      ...await Promise.all(listed.map(async (saved) => {
+        const person = await signUp()
+        const draft = await listingOf(person.identityId, { status: 'draft', published_at: null })
+        // Everybody saves what nobody else does.
+        await database().query(
+          'insert into public.favorites (identity_id, property_id) values ($1, $2)',
+          [person.identityId, saved],
+        )
+        return { person, draft, saved: [saved] }
+      })),
+    )
   })
 
   afterAll(() => facade?.stop())

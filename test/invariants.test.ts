@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type pg from 'pg'
+import { chk } from './chk.ts'
+import { database } from './client.ts'
+import { hasStack, usualSettings } from './facade.ts'
+import { invariants } from './invariants.ts'
+
+// After everything else. The views live in one transaction that is rolled back.
+let client: pg.PoolClient
+
+beforeAll(async () => {
+  client = await database().connect()
+  await client.query('begin')
+  await client.query(chk)
+})
+
+afterAll(async () => {
+  await client.query('rollback')
+  client.release()
+})
+
+const bad = async (sql: string) => (await client.query(sql)).rows
+
+describe('what must always hold', () => {
+  test.each(invariants)('$id $says', async ({ sql }) => {
+    expect(await bad(sql)).toEqual([])
+  })
+
+  test.each(invariants.filter(({ plant }) => plant))(
+    '$id ISO-01 finds what is planted',
+    async ({ sql, plant }) => {
+      await client.query('savepoint planted')
+      await client.query(plant!)
+      const found = await bad(sql)
+      await client.query('rollback to savepoint planted')
+      expect(found).not.toEqual([])
+    },
+  )
+})
+
+// Every answer of the suite was searched for them too, in answers.ts.
+describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
+  const secrets = () => {
+    const { SUPABASE_SECRET_KEYS, CODE_SECRET, SEAL_KEY, FACADE_DB_URL } = usualSettings()
+    return [
+      ...Object.values(JSON.parse(SUPABASE_SECRET_KEYS!) as Record<string, string>),
+      CODE_SECRET!,
+      SEAL_KEY!,
+      new URL(FACADE_DB_URL!).password,
+      new URL(process.env.DATABASE_URL!).password,
+    ]
+  }
+
+  test('no log names a key, a password of the database or a token', () => {
+    const folder = join(process.env.LOCAL_STACK!, 'logs')
+    const logs = readdirSync(folder)
+    expect(logs.length).toBeGreaterThan(2)
+    for (const log of logs) {
+      const text = readFileSync(join(folder, log), 'utf8')
+      for (const secret of secrets()) expect(text.includes(secret), log).toBe(false)
+      expect(/eyJ[\w-]{10,}\.eyJ[\w-]{10,}\./.test(text), log).toBe(false)
+    }
+  })
+
+  test('no file of the project holds one', () => {
+    const root = fileURLToPath(new URL('..', import.meta.url))
+    const files = execFileSync('git', ['ls-files', '-z'], { cwd: root }).toString().split('\0')
+    for (const file of files.filter(Boolean)) {
+      let text = ''
+      try {
+        text = readFileSync(join(root, file), 'utf8')
+      } catch {
+        continue // deleted and not yet committed
+      }
+      for (const secret of secrets()) expect(text.includes(secret), file).toBe(false)
+      expect(/sb_secret_[\w-]{20,}|BEGIN [A-Z ]*PRIVATE KEY-----\n[A-Za-z0-9]/.test(text), file)
+        .toBe(false)
+    }
+  })
+})

@@ -1,0 +1,207 @@
+/** The checks that must always hold (cases, I-01 to I-30): each gives no row when all is well. */
+export type Invariant = {
+  id: string
+  says: string
+  sql: string
+  /** SQL that breaks it, in a transaction that is rolled back; the check must find it. */
+  plant?: string
+}
+
+const clients = `array['anon', 'authenticated', 'public']::name[]`
+
+export const invariants: Invariant[] = [
+  {
+    id: 'I-01',
+    says: 'row security is on for every table of the exposed schemas',
+    sql: `select c.oid::regclass as bad
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname in (select name from chk.exposed_schema) and c.relkind in ('r', 'p')
+        and not c.relrowsecurity`,
+    plant: 'create table public.planted (id integer)',
+  },
+  {
+    id: 'I-02',
+    says: "no function that clients call has its owner's rights",
+    sql: `select p.oid::regprocedure as bad
+      from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+      where n.nspname in (select name from chk.exposed_schema) and p.prosecdef
+        and (has_function_privilege('anon', p.oid, 'execute')
+          or has_function_privilege('authenticated', p.oid, 'execute'))
+        and p.oid::regprocedure::text not in (select signature from chk.reviewed_function)`,
+    plant: `create function api.planted() returns integer language sql security definer
+        set search_path = '' as 'select 1';
+      grant execute on function api.planted() to anon`,
+  },
+  {
+    id: 'I-03',
+    says: 'every such function has a fixed search path',
+    sql: `select p.oid::regprocedure as bad
+      from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+      where p.prosecdef and n.nspname in (select name from chk.own_schema)
+        and not exists (
+          select 1 from unnest(coalesce(p.proconfig, '{}'::text[])) s where s like 'search_path=%'
+        )`,
+    plant: `create function private.planted() returns integer language sql security definer
+        as 'select 1'`,
+  },
+  {
+    id: 'I-04',
+    says: "every view has the caller's rights, and nothing else is like a view",
+    sql: `select c.oid::regclass as bad
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname in (select name from chk.exposed_schema)
+        and (c.relkind in ('m', 'f') or (c.relkind = 'v' and not (coalesce(c.reloptions, '{}')
+          && array['security_invoker=true', 'security_invoker=on', 'security_invoker=1'])))`,
+    plant: 'create view public.planted as select 1 as one',
+  },
+  {
+    id: 'I-05',
+    says: 'user, profile and identity exist together',
+    sql: `select 'auth user without account' as bad, u.id
+        from chk.auth_user u left join chk.account a on a.id = u.id where a.id is null
+      union all
+      select 'account without auth user', a.id
+        from chk.account a left join chk.auth_user u on u.id = a.id
+        where u.id is null and a.status <> 'deleted'
+      union all
+      select 'account without profile', a.id
+        from chk.account a left join chk.profile p on p.account_id = a.id
+        where p.account_id is null and a.status <> 'deleted'
+      union all
+      select 'account without identity', a.id from chk.account a
+        where a.status <> 'deleted'
+          and not exists (select 1 from chk.identity i where i.account_id = a.id)
+      union all
+      select 'identity without account', i.id
+        from chk.identity i left join chk.account a on a.id = i.account_id where a.id is null`,
+    plant: `insert into public.accounts (id, email)
+      values (gen_random_uuid(), 'planted@example.com')`,
+  },
+  {
+    id: 'I-06',
+    says: 'identifiers are in one normal form and unique',
+    sql: `select 'email form' as bad, email as value from chk.account
+        where email is not null
+          and (email <> lower(normalize(email, nfc)) or email ~ '[[:space:][:cntrl:]]')
+      union all
+      select 'phone form', phone from chk.account
+        where phone is not null and phone !~ '^[+]?965[569][0-9]{7}$'
+      union all
+      select 'double', coalesce(email, phone) from chk.account
+        where status <> 'deleted' group by coalesce(email, phone) having count(*) > 1`,
+    plant: `alter table public.accounts drop constraint accounts_email_is_normal;
+      insert into public.accounts (id, email) values (gen_random_uuid(), 'Planted@example.com')`,
+  },
+  {
+    id: 'I-07',
+    says: "the active identity is the account's own and usable",
+    sql: `select a.account_id as bad
+      from chk.active_identity a
+      left join chk.identity i
+        on i.id = a.identity_id and i.account_id = a.account_id and i.status = 'active'
+      where a.identity_id is not null and i.id is null`,
+    plant: `alter table public.accounts drop constraint accounts_active_identity_is_own;
+      insert into public.accounts (id, email, active_identity_id)
+      values (gen_random_uuid(), 'planted@example.com', gen_random_uuid())`,
+  },
+  {
+    id: 'I-08',
+    says: 'one favorite per identity and property, of an existing identity',
+    sql: `select identity_id as bad, property_id from chk.favorite
+        group by 1, 2 having count(*) > 1
+      union all
+      select f.identity_id, f.property_id
+        from chk.favorite f left join chk.identity i on i.id = f.identity_id where i.id is null`,
+    plant: `alter table public.favorites drop constraint favorites_identity_id_fkey;
+      alter table public.favorites drop constraint favorites_property_id_fkey;
+      insert into public.favorites (identity_id, property_id)
+      values (gen_random_uuid(), gen_random_uuid())`,
+  },
+  {
+    id: 'I-20',
+    says: 'numbers are numbers',
+    sql: `select id as bad from chk.property
+        where price = 'NaN' or price < 0 or price <> round(price, 3)
+          or property_income = 'NaN' or property_income <> round(property_income, 3)
+      union all
+      select id from chk.invoice
+        where amount = 'NaN' or amount < 0 or amount <> round(amount, 3)
+      union all
+      select id from chk.entry where amount = 'NaN' or amount <> round(amount, 3)`,
+    plant: `create or replace view chk.invoice as
+      select gen_random_uuid() as id, 'NaN'::numeric as amount`,
+  },
+  {
+    id: 'I-21',
+    says: 'no control characters in texts, no invisible ones in names',
+    sql: String.raw`select id as bad from chk.message
+        where body ~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F]'
+      union all
+      select id from chk.identity
+        where display_name
+          ~ '[\u0001-\u001F\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]'
+      union all
+      select id from chk.property where title ~ '[\u0001-\u001F]'`,
+    plant: `create or replace view chk.message as
+      select gen_random_uuid() as id, e'a\\u0007b' as body`,
+  },
+  {
+    id: 'I-23',
+    says: 'no connection is stuck',
+    sql: `select pid as bad, state, query from pg_stat_activity
+      where datname = current_database() and backend_type = 'client backend'
+        and pid <> pg_backend_pid() and (
+          (state like 'idle in transaction%' and xact_start < now() - interval '30 s')
+          or (state = 'active' and query_start < now() - interval '60 s')
+        )`,
+  },
+  {
+    id: 'I-24',
+    says: 'constraints and indexes are valid',
+    sql: `select conname::text as bad from pg_constraint where not convalidated
+      union all
+      select indexrelid::regclass::text from pg_index where not indisvalid`,
+    plant: `alter table public.favorites
+      add constraint planted check (created_at > 'infinity') not valid`,
+  },
+  {
+    id: 'I-27',
+    says: 'settings are durable',
+    sql: `select name as bad, setting from pg_settings
+      where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting <> 'on'`,
+    plant: 'set local synchronous_commit = off',
+  },
+  {
+    id: 'I-28',
+    says: 'no writing for guests, no truncate for users',
+    sql: `select grantee as bad, table_schema, table_name, privilege_type
+      from information_schema.role_table_grants
+      where table_schema in (select name from chk.exposed_schema) and (
+        (grantee in ('anon', 'PUBLIC')
+          and privilege_type in ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'))
+        or (grantee = 'authenticated' and privilege_type in ('TRUNCATE', 'TRIGGER', 'REFERENCES'))
+      )`,
+    plant: 'grant truncate on public.favorites to authenticated',
+  },
+  {
+    // Clients speak on live topics only: broadcast and presence, which a policy can tell apart.
+    id: 'I-29',
+    says: 'clients may not broadcast on Realtime but on live topics',
+    sql: `select policyname as bad from pg_policies
+      where schemaname = 'realtime' and tablename = 'messages' and cmd in ('INSERT', 'ALL')
+        and roles && ${clients}
+        and not (coalesce(with_check, '') like '%live:%' and with_check like '%broadcast%'
+          and with_check like '%presence%')`,
+  },
+  {
+    id: 'I-30',
+    says: 'clients may not write to public buckets, nor list them',
+    sql: `select policyname as bad, cmd from pg_policies p
+      where schemaname = 'storage' and tablename = 'objects' and roles && ${clients}
+        and exists (
+          select 1 from storage.buckets b
+          where b.public
+            and (coalesce(p.qual, '') || coalesce(p.with_check, '')) like '%' || b.id || '%'
+        )`,
+  },
+]
