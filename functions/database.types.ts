@@ -106,6 +106,11 @@ export type Database = {
 "publish_property":
 { Args: { "property_id": string }; Returns: Json
                            },
+"quick_search":
+{ Args: { "filters"?: Json,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
 "remove_auction":
 { Args: { "property_id": string }; Returns: undefined
                            },

@@ -143,5 +143,25 @@ comment on function api.search is
   'words in any order, with what looks like them where fewer than 5 match. 422 '
   'search_strategy_unknown, filter_unknown, range_invalid, bbox_invalid, cursor_invalid.';
 
+create function api.quick_search(
+  filters jsonb default '{}',
+  q text default null,
+  sort text default null,
+  page_cursor text default null,
+  page_size integer default 20
+)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select found.items, found.next_cursor
+  from private.search('standard', filters, q, sort, page_cursor, page_size) as found;
+end
+$$;
+comment on function api.quick_search is 'api.search with strategy standard.';
+
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.search, api.search to anon, authenticated;
+grant execute on function private.search, api.search, api.quick_search to anon, authenticated;

@@ -19,6 +19,7 @@ const reviews: Review[] = [
     'api.list_kinds',
     'api.list_price_history',
     'api.list_similar_properties',
+    'api.quick_search',
     'api.search',
   ]],
   ['guests', 'the same behind it, with the visibility rule written out', [

@@ -15,6 +15,7 @@ import { propertyActs } from './property-acts.ts'
 import { registration } from './registration.ts'
 import { apiVersion, identified, logged } from './request.ts'
 import { routesOf } from './routes.ts'
+import { search } from './search.ts'
 import { service } from './service.ts'
 import { signingIn } from './sign-in.ts'
 
@@ -55,6 +56,7 @@ for (const part of [registration, signingIn, passwords, accounts]) app.route('/a
 app.route('/favorites', favorites)
 app.route('/feed', feed)
 app.route('/meta', meta)
+app.route('/search', search)
 for (const part of [properties, propertyActs]) app.route('/properties', part)
 
 app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {

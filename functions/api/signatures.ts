@@ -37,6 +37,13 @@ export const signatures = {
   mark_property_sold: { property_id: 'uuid' },
   pause_property: { property_id: 'uuid' },
   publish_property: { property_id: 'uuid' },
+  quick_search: {
+    filters: 'jsonb?',
+    q: 'text?',
+    sort: 'text?',
+    page_cursor: 'text?',
+    page_size: 'integer?',
+  },
   remove_auction: { property_id: 'uuid' },
   renew_property: { property_id: 'uuid' },
   restore_property: { property_id: 'uuid' },

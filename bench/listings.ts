@@ -1,0 +1,187 @@
+/**
+ * Believable listings, any number of them in seconds: all areas, kinds and types, prices that go
+ * with them, texts with common words and rare ones. The same number gives the same listings.
+ *
+ * For scratch databases: it leaves out the triggers and afterwards writes what they would have kept.
+ */
+import type pg from 'pg'
+
+export async function loadListings(client: pg.Client, count: number): Promise<void> {
+  await client.query('set statement_timeout = 0')
+  await client.query('select setseed(0.5)')
+  await client.query(owners, [Math.max(40, Math.ceil(count / 25))])
+  await client.query(organisations)
+  await client.query('alter table public.properties disable trigger user')
+  await client.query(listings, [count])
+  await client.query('alter table public.properties enable trigger user')
+  await client.query(publications)
+  await indexedAfterwards(
+    client,
+    'private.search_documents',
+    () => client.query('select private.rebuild_search_documents()'),
+  )
+  await client.query('vacuum (analyze)')
+}
+
+/** Indexes are made five times as fast once the rows are there. */
+async function indexedAfterwards(client: pg.Client, table: string, load: () => Promise<unknown>) {
+  const { rows } = await client.query<{ name: string; definition: string }>(
+    `select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition
+     from pg_index where indrelid = $1::regclass and not indisprimary`,
+    [table],
+  )
+  for (const { name } of rows) await client.query(`drop index ${name}`)
+  await load()
+  for (const { definition } of rows) await client.query(definition)
+}
+
+const owners = `
+  insert into auth.users (
+    id, instance_id, aud, role, email, raw_app_meta_data, raw_user_meta_data, created_at, updated_at,
+    encrypted_password
+  )
+  select
+    gen_random_uuid(), '00000000-0000-0000-0000-000000000000', 'authenticated', 'authenticated',
+    'owner' || n || '@example.com', '{}', jsonb_build_object('full_name',
+      (array['أحمد', 'فهد', 'سالم', 'نورة', 'مريم', 'دلال', 'بدر', 'عبدالله'])[1 + n % 8] || ' ' ||
+      (array['العنزي', 'المطيري', 'الرشيدي', 'العجمي', 'الكندري', 'الشمري'])[1 + n % 6]),
+    now(), now(), ''
+  from generate_series(1, $1::integer) as n`
+
+// One owner in six has a company or an office, and these have most of the listings.
+const organisations = `
+  with chosen as (
+    select
+      accounts.id as account_id,
+      row_number() over (order by accounts.email) as n
+    from public.accounts
+  ), made as (
+    insert into public.identities (account_id, type, status, display_name)
+    select account_id, case when n % 12 = 0 then 'company' else 'office' end, 'active',
+      'مؤسسة رقم ' || n || ' العقارية'
+    from chosen where n % 6 = 0
+    returning id, display_name
+  )
+  insert into public.organisations (
+    identity_id, name_ar, slug, licence_no, licence_expires_on, verified
+  )
+  select id, display_name, 'org-' || id, upper(left(id::text, 13)), current_date + 300,
+    row_number() over (order by id) % 8 <> 0
+  from made`
+
+const publications = `
+  insert into private.publications (property_id, type, published_at)
+  select id, type, published_at from public.properties`
+
+const listings = `
+with owners as materialized (
+  select
+    identities.id, identities.type, coalesce(organisations.verified, false) as verified,
+    row_number() over (order by identities.type <> 'individual', identities.id) as n
+  from public.identities
+  left join public.organisations on organisations.identity_id = identities.id
+), places as materialized (
+  select areas.*, row_number() over (order by md5(areas.id)) as n
+  from public.areas
+), kinds as materialized (
+  select kind.*, sum(frequency) over (order by frequency desc, code) as up_to
+  from (values
+    ('apartment', 'شقة', 'residential_private', 300, 110000, 450, 110),
+    ('house', 'بيت', 'residential_private', 140, 320000, 900, 400),
+    ('villa', 'فيلا', 'residential_private', 110, 520000, 1600, 500),
+    ('floor', 'دور', 'residential_private', 90, 200000, 550, 300),
+    ('land', 'أرض', 'residential_private', 80, 280000, 700, 500),
+    ('residential_plot', 'قسيمة سكنية', 'residential_private', 50, 260000, 600, 400),
+    ('gov_house', 'بيت حكومي', 'residential_private', 40, 220000, 600, 400),
+    ('chalet', 'شاليه', 'coastal', 30, 240000, 900, 600),
+    ('office', 'مكتب', 'commercial', 30, 90000, 600, 90),
+    ('shop', 'محل', 'commercial', 25, 120000, 800, 60),
+    ('building', 'عمارة', 'investment', 20, 1200000, 6000, 750),
+    ('investment_building', 'عمارة استثمارية', 'investment', 15, 1700000, 9000, 1000),
+    ('studio', 'استوديو', 'investment', 12, 60000, 250, 45),
+    ('annex', 'ملحق', 'residential_private', 10, 70000, 280, 60),
+    ('farm', 'مزرعة', 'agricultural', 9, 350000, 900, 50000),
+    ('stable', 'جاخور', 'agricultural', 8, 60000, 300, 2500),
+    ('istiraha', 'استراحة', 'agricultural', 7, 90000, 350, 1000),
+    ('warehouse', 'مخزن', 'industrial', 6, 260000, 1500, 1000),
+    ('commercial_complex', 'مجمع تجاري', 'commercial', 5, 4000000, 20000, 3000),
+    ('industrial_plot', 'قسيمة صناعية', 'industrial', 4, 450000, 2500, 2000),
+    ('showroom', 'معرض', 'commercial', 3, 300000, 2500, 300),
+    ('basement', 'سرداب', 'commercial', 3, 80000, 400, 200),
+    ('camp', 'مخيم', 'coastal', 2, 20000, 250, 1000),
+    ('parking', 'موقف', 'commercial', 1, 8000, 25, 15)
+  ) as kind (code, name, usage, frequency, sale, rent, size)
+), drawn as materialized (
+  select
+    n,
+    case when random() < 0.48 then 'SALE' when random() < 0.85 then 'RENT' else 'EXCHANGE' end as type,
+    random() * 999 as kind_at,
+    1 + floor(power(random(), 1.6) * (select count(*) from places)) as place_n,
+    1 + floor(power(random(), 0.6) * (select count(*) from owners)) as owner_n,
+    0.5 + power(random(), 2) * 1.5 as worth,
+    random() as chance,
+    random() as other,
+    (random() * 6)::integer as rooms
+  from generate_series(1, $1::integer) as n
+)
+insert into public.properties (
+  owner_identity_id, owner_type, owner_verified, owner_active, listed, status, type, kind, usage,
+  title_ar, title_en, description_ar, price, land_area_m2, bedrooms, bathrooms, furnished, is_direct,
+  governorate_id, area_id, lat, lng, location_precision, request_year, required_year, created_at,
+  published_at, expires_at, auction_starts_at, auction_ends_at, drop_pct, drop_until
+)
+select
+  owners.id, owners.type, owners.verified, true, true, 'active', drawn.type, kinds.code, kinds.usage,
+  concat_ws(' ', kinds.name,
+    case drawn.type when 'SALE' then 'للبيع' when 'RENT' then 'للإيجار' else 'للبدل' end,
+    'في ' || places.name_ar,
+    (array['موقع مميز', 'سعر مناسب', 'تشطيب فاخر', 'على شارع رئيسي', null])[1 + (drawn.n * 7) % 5]),
+  case when drawn.n % 5 = 0 then initcap(replace(kinds.code, '_', ' ')) || ' in ' || places.name_en end,
+  concat_ws(' ',
+    (array['موقع ممتاز قريب من المدارس والخدمات والجمعية', 'تشطيب سوبر ديلوكس وتكييف مركزي',
+      'مواقف خاصة ومصعد وحارس وكاميرات مراقبة', 'بطن وظهر على شارع داخلي هادئ',
+      'يوجد غرفة خادمة وغرفة سائق وديوانية'])[1 + (drawn.other * 4)::integer],
+    (array['السعر قابل للتفاوض', 'للجادين فقط', 'بدون وسيط', 'التواصل عبر الواتساب', 'المعاينة بموعد',
+      'الصور حقيقية من العقار'])[1 + (drawn.chance * 5)::integer],
+    (
+      -- Twenty words of forty thousand: a few in many listings, most in hardly any.
+      select string_agg(
+        (array['مح', 'سل', 'نو', 'را', 'قب', 'عط', 'دي', 'شم', 'فك', 'جر', 'هن', 'ضل', 'ثق', 'زم',
+          'خص', 'غب', 'طر', 'ذك', 'بي', 'حص'])[1 + word % 20] ||
+        (array['ار', 'يم', 'ود', 'ين', 'اس', 'وك', 'ات', 'يل', 'ون', 'اف', 'يب', 'وت', 'ال', 'ير',
+          'وم', 'اق', 'يد', 'وج', 'اع', 'يش'])[1 + word / 20 % 20] ||
+        coalesce((array['ه', 'ي', 'ان', 'ية', 'وة', 'تان', 'نا', 'كم', 'هم', 'ها'])[word / 400 % 11], '')
+        || coalesce((array['ب', 'ج', 'د', 'س', 'ق', 'ل', 'م', 'ن', 'و'])[word / 4400], ''), ' ')
+      from (
+        select floor(power(random(), 4) * 40000)::integer as word
+        from generate_series(1, 20 + 0 * drawn.n)
+      ) as words
+    )),
+  case drawn.type
+    when 'SALE' then round((kinds.sale * drawn.worth)::numeric, -3)
+    when 'RENT' then round((kinds.rent * drawn.worth)::numeric / 5) * 5
+    else case when drawn.chance < 0.4 then round((kinds.sale * drawn.worth)::numeric, -3) end
+  end,
+  greatest(round((kinds.size * (0.6 + drawn.chance))::numeric), 10),
+  drawn.rooms, greatest(drawn.rooms - 1, 0),
+  (array['none', 'none', 'partial', 'full'])[1 + (drawn.other * 3)::integer],
+  owners.type = 'individual' and drawn.chance < 0.6,
+  places.governorate_id, places.id,
+  coalesce(places.lat, 29.3) + (drawn.chance - 0.5) * 0.03,
+  coalesce(places.lng, 47.9) + (drawn.other - 0.5) * 0.03,
+  (array['exact', 'block', 'block', 'area'])[1 + drawn.n % 4],
+  case when drawn.type = 'EXCHANGE' then 1980 + drawn.n % 45 end,
+  case when drawn.type = 'EXCHANGE' then 1990 + drawn.n % 35 end,
+  age.published_at, age.published_at, now() + interval '30 days',
+  case when drawn.type = 'SALE' and drawn.n % 25 = 0 then now() - interval '1 day' end,
+  case when drawn.type = 'SALE' and drawn.n % 25 = 0 then now() + drawn.chance * interval '20 days' end,
+  case when drawn.type <> 'EXCHANGE' and drawn.n % 40 = 0 then round((5 + drawn.other * 25)::numeric, 2) end,
+  case when drawn.type <> 'EXCHANGE' and drawn.n % 40 = 0 then now() + interval '10 days' end
+from drawn
+join owners on owners.n = drawn.owner_n
+join places on places.n = drawn.place_n
+join kinds on drawn.kind_at >= kinds.up_to - kinds.frequency and drawn.kind_at < kinds.up_to
+cross join lateral (
+  select now() - interval '120 days' * (drawn.n::double precision / $1::integer) as published_at
+) as age
+order by age.published_at`
