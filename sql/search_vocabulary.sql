@@ -12,14 +12,19 @@ comment on column private.search_names.word is 'A word, as private.search_text w
 comment on column private.search_names.term is 'What has that word in a name, as area:salmiya.';
 create index search_names_term_idx on private.search_names (term);
 
+-- Nothing keeps a word single: two listings that bring it at once would wait for one another. Twice
+-- the same word does no harm.
 create table private.search_vocabulary (
-  word text primary key
+  id bigint generated always as identity primary key,
+  word text not null
     constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9]{3,}$')
 );
 comment on table private.search_vocabulary is
   'Every word that a listing or a name has had, to find those that look like a misspelt one.';
+comment on column private.search_vocabulary.id is 'Its number.';
 comment on column private.search_vocabulary.word is
   'As private.search_text writes it. Numbers are not guessed at: 104233 is not nearly 104234.';
+create index search_vocabulary_word_idx on private.search_vocabulary (word);
 create index search_vocabulary_trigrams_idx
   on private.search_vocabulary using gin (word extensions.gin_trgm_ops);
 
@@ -34,15 +39,12 @@ create function private.remember_words(words text[]) returns void
   set search_path = ''
 as $$
 begin
-  -- In one order for everybody, so that two at once never wait for one another.
   insert into private.search_vocabulary (word)
   select distinct given.word from unnest(words) as given (word)
   where given.word ~ '^[^0-9]{3,}$'
     and not exists (
       select from private.search_vocabulary where search_vocabulary.word = given.word
-    )
-  order by given.word
-  on conflict do nothing;
+    );
 end
 $$;
 comment on function private.remember_words is 'Adds words to the vocabulary of searches.';
@@ -91,12 +93,13 @@ create function private.similar_words(word text) returns text[]
   stable
   security definer -- reads a closed table
   set search_path = ''
+  set pg_trgm.similarity_threshold = 0.3
 as $$
 begin
   return array(
     select search_vocabulary.word from private.search_vocabulary
     where search_vocabulary.word operator(extensions.%) similar_words.word
-      and extensions.similarity(search_vocabulary.word, similar_words.word) >= 0.3
+    group by search_vocabulary.word
     order by
       extensions.similarity(search_vocabulary.word, similar_words.word) desc,
       search_vocabulary.word
