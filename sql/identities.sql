@@ -241,12 +241,15 @@ create function api.add_identity(type text, fields jsonb) returns json
   language plpgsql
   set search_path = ''
 as $$
+declare
+  added public.identities;
 begin
   if add_identity.type not in ('company', 'office') then
     perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"type","code":"invalid"}]}');
   end if;
-  return private.identity_record(
-    private.add_identity(add_identity.type, add_identity.fields));
+  -- Two statements: one that reads sees only what was written before it began.
+  added := private.add_identity(add_identity.type, add_identity.fields);
+  return private.identity_record(added);
 end
 $$;
 comment on function api.add_identity is
@@ -309,9 +312,11 @@ create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql
   set search_path = ''
 as $$
+declare
+  changed public.identities;
 begin
-  return private.identity_record(private.change_identity(
-    update_identity.identity_id, update_identity.fields));
+  changed := private.change_identity(update_identity.identity_id, update_identity.fields);
+  return private.identity_record(changed);
 end
 $$;
 comment on function api.update_identity is
