@@ -84,9 +84,12 @@ function say({ code }: Field, english: boolean) {
 
 const prefersEnglish = (header = '') => /^\s*en\b/i.test(header)
 
+// More tell nobody anything, and an answer must not outgrow what was asked.
+const mostFields = 50
+
 /** Turns what a schema finds into the contract's 422: a code of the table wins over the general one. */
 export function invalid(c: Context<Env>, error: z.ZodError) {
-  const fields = error.issues.flatMap(fieldsOf)
+  const fields = error.issues.slice(0, mostFields).flatMap(fieldsOf).slice(0, mostFields)
   const special = fields.find(({ code }) => isErrorCode(code))
   return problem(c, special ? special.code as ErrorCode : 'validation_failed', { fields })
 }
@@ -97,7 +100,10 @@ function fieldsOf(issue: Issue): Field[] {
   const path = issue.path.map(String).join('.')
   if (issue.code === 'unrecognized_keys') {
     const code = isErrorCode(issue.message) ? issue.message : 'unknown'
-    return issue.keys.map((key) => ({ path: path ? `${path}.${key}` : key, code }))
+    return issue.keys.slice(0, mostFields).map((key) => {
+      const name = key.slice(0, 100)
+      return { path: path ? `${path}.${name}` : name, code }
+    })
   }
   if (isErrorCode(issue.message)) return [{ path, code: issue.message }]
   return [{ path, code: fieldCode(issue) }]
