@@ -78,6 +78,12 @@ export type Database = {
 "list_kinds":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"list_map_areas":
+{ Args: { "filters"?: Json }; Returns: Json
+                           },
+"list_map_listings":
+{ Args: { "bbox": Json,"filters"?: Json,"zoom": number }; Returns: Json
+                           },
 "list_my_properties":
 { Args: { "page_cursor"?: string,"page_size"?: number,"status"?: string }; Returns: {
               "items": Json,"nextCursor": string

@@ -17,6 +17,8 @@ const reviews: Review[] = [
     'api.list_feed',
     'api.list_governorates',
     'api.list_kinds',
+    'api.list_map_areas',
+    'api.list_map_listings',
     'api.list_price_history',
     'api.list_similar_properties',
     'api.quick_search',
@@ -25,6 +27,8 @@ const reviews: Review[] = [
   ['guests', 'the same behind it, with the visibility rule written out', [
     'private.get_property',
     'private.list_feed',
+    'private.list_map_areas',
+    'private.list_map_listings',
     'private.list_price_history',
     'private.list_similar_properties',
     'private.search',

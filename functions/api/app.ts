@@ -7,6 +7,7 @@ import { env } from './env.ts'
 import { favorites } from './favorites.ts'
 import { feed } from './feed.ts'
 import type { Env } from './http.ts'
+import { map } from './map.ts'
 import { meta } from './meta.ts'
 import { passwords } from './passwords.ts'
 import { onError, problem } from './problem.ts'
@@ -55,6 +56,7 @@ app.route('/', service)
 for (const part of [registration, signingIn, passwords, accounts]) app.route('/auth', part)
 app.route('/favorites', favorites)
 app.route('/feed', feed)
+app.route('/map', map)
 app.route('/meta', meta)
 app.route('/search', search)
 for (const part of [properties, propertyActs]) app.route('/properties', part)

@@ -29,6 +29,8 @@ export const signatures = {
   list_governorates: {},
   list_identities: {},
   list_kinds: {},
+  list_map_areas: { filters: 'jsonb?' },
+  list_map_listings: { bbox: 'jsonb', zoom: 'integer', filters: 'jsonb?' },
   list_my_properties: { status: 'text?', page_cursor: 'text?', page_size: 'integer?' },
   list_price_history: { property_id: 'uuid', page_cursor: 'text?', page_size: 'integer?' },
   list_similar_properties: { property_id: 'uuid' },
