@@ -137,14 +137,19 @@ comment on function private.custom_access_token is
   'Auth asks it at every issue and refresh of a token: none for suspended, banned, deleted accounts.';
 
 create function private.usable_individual(account_id uuid) returns uuid
-  language sql
+  language plpgsql
   security definer -- repairs closed tables, for the token hook
   set search_path = ''
 as $$
-  select identities.id from public.identities
-  where identities.id = (select private.add_individual(usable_individual.account_id, null))
-    and identities.status = 'active'
-  for share -- an admin who suspends it now waits, and then takes it away again
+declare
+  individual uuid := private.add_individual(account_id, null);
+begin
+  -- An admin who suspends it now waits, and then takes it away again.
+  perform from public.identities
+  where identities.id = individual and identities.status = 'active'
+  for share;
+  return case when found then individual end;
+end
 $$;
 comment on function private.usable_individual is
   'The individual identity, made if it is missing; null while an admin has suspended it.';

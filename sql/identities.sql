@@ -132,7 +132,7 @@ begin
     when (organisation.licence_no ~ '^[0-9A-Z/-]{3,40}$') is not true then 'licenceNo'
     when organisation.phone !~ '^\+965[0-9]{8}$' then 'phone'
     when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'whatsapp'
-    when organisation.website !~ '^https://[^[:space:]]{3,300}$' then 'website'
+    when organisation.website !~ '^https://[^[:space:]]{3,}$' then 'website'
     when not private.is_clean(concat_ws(' ',
       organisation.about_ar, organisation.address_ar, organisation.working_hours)) then 'aboutAr'
   end;

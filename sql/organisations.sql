@@ -16,7 +16,9 @@ create table public.organisations (
   phone text constraint organisations_phone_form check (phone ~ '^\+965[0-9]{8}$'),
   whatsapp text constraint organisations_whatsapp_form check (whatsapp ~ '^\+965[0-9]{8}$'),
   email text constraint organisations_email_length check (char_length(email) <= 254),
-  website text constraint organisations_website_form check (website ~ '^https://[^[:space:]]{3,300}$'),
+  website text constraint organisations_website_form check (
+    website ~ '^https://[^[:space:]]{3,}$' and char_length(website) <= 300
+  ),
   governorate_id text references public.governorates (id),
   area_id text,
   address_ar text constraint organisations_address_length check (char_length(address_ar) <= 300),

@@ -1,4 +1,4 @@
-/** Supabase Auth, which keeps users, passwords, sessions and tokens. One try, four seconds. */
+/** Supabase Auth, which keeps users, passwords, sessions and tokens. One try. */
 import { backend } from './db.ts'
 import { env } from './env.ts'
 import { type ErrorCode, isErrorCode } from './errors.ts'
@@ -34,7 +34,8 @@ async function ask(method: string, path: string, { body, token, address }: Sent)
       method,
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.timeout(4000),
+      // Hashing takes its time when many come at once.
+      signal: AbortSignal.timeout(8000),
     })
     const text = await response.text()
     return { status: response.status, body: text ? JSON.parse(text) : {} }
