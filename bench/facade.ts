@@ -83,9 +83,9 @@ export async function benchFacade(stack: Stack): Promise<Compared[]> {
     connectionString: stack.databaseUrl,
     max: 10,
     types: { getTypeParser: () => (value: string) => value },
-  })
-  pool.on('connect', (client) => {
-    void client.query(`select set_config('request.jwt.claims', $1, false)`, [claims])
+    onConnect: async (client) => {
+      await client.query(`select set_config('request.jwt.claims', $1, false)`, [claims])
+    },
   })
   const functions = `http://127.0.0.1:${Number(new URL(stack.url).port) + 4}`
   const compared: Compared[] = []

@@ -1,0 +1,58 @@
+/**
+ * npm run bench [-- --listings=100000]: what the layer costs, against the limit measured in the same
+ * run. Prints a table and ends with one line of JSON.
+ */
+import { parseArgs } from 'node:util'
+import pg from 'pg'
+import { startStack } from '../test/stack.ts'
+import { benchFacade, type Compared } from './facade.ts'
+import { loadListings } from './listings.ts'
+
+const { values } = parseArgs({ options: { listings: { type: 'string', default: '20000' } } })
+const count = Number(values.listings)
+if (!Number.isInteger(count) || count < 1000) {
+  console.error('--listings takes a whole number, 1000 or more.')
+  process.exit(1)
+}
+
+const say = (line: string) => console.log(line)
+const ms = (value: number) => `${value.toFixed(1)} ms`
+
+function table(rows: string[][]) {
+  const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i].length)))
+  for (const row of rows) say(row.map((cell, i) => cell.padEnd(widths[i])).join('  ').trimEnd())
+}
+
+const shown = (compared: Compared[]) => [
+  ['', 'bare/s', 'facade/s', 'gateway/s', 'facade of bare', 'p50', 'p99', 'failed'],
+  ...compared.map(({ route, bare, facade, gateway, percent }) => [
+    route,
+    String(bare.perSecond),
+    String(facade.perSecond),
+    String(gateway.perSecond),
+    `${percent} %`,
+    ms(facade.p50),
+    ms(facade.p99),
+    String(facade.failed + gateway.failed),
+  ]),
+]
+
+say('starting a stack of its own')
+const stack = await startStack({ RATES: 'off' })
+try {
+  say(`writing ${count} listings`)
+  const client = new pg.Client({ connectionString: stack.databaseUrl })
+  await client.connect()
+  try {
+    await loadListings(client, count)
+  } finally {
+    await client.end()
+  }
+
+  say('facade against the bare statement, three rounds of each\n')
+  const facade = await benchFacade(stack)
+  table(shown(facade))
+  say(`\n${JSON.stringify({ listings: count, facade })}`)
+} finally {
+  await stack.stop()
+}
