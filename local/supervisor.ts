@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kept, launch, type Program, type Running } from './children.ts'
+import { Kept, launch, type Program } from './children.ts'
 import { functionsProgram } from './functions-process.ts'
 import { ensureKeys } from './keys.ts'
 import { takeLock } from './lock.ts'
@@ -67,8 +67,8 @@ async function start(dataDir: string, ports: Ports, leftover: boolean) {
     () => startPostgres({ dataDir, port: ports.database, log: say }),
     say,
   )
-  await database.begin()
   toStop.push(() => database.stop())
+  await database.begin()
   say(`database on port ${ports.database}`)
   await ensureKeys(dataDir)
   const stack = readStack(process.env)
@@ -183,5 +183,3 @@ function demoAccounts(stack: Stack): string[] {
     `${identifier.padEnd(24)} ${password.padEnd(16)} ${note}`.trimEnd()
   )
 }
-
-export type { Running }

@@ -1,0 +1,377 @@
+// The embedded stack as a program: how it starts, refuses, recovers and stops. Each test has stacks
+// of its own, on free ports and in folders that are gone afterwards.
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer as createHttpServer, request as httpRequest } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { forward } from '../local/gateway/proxy.ts'
+import { parseToml } from '../local/config.ts'
+
+const folders: string[] = []
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'local-test-'))
+  folders.push(folder)
+  return folder
+}
+
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 42_000 + Math.floor(Math.random() * 15_000)
+    const free = await Promise.all(
+      [0, 1, 2, 3, 4, 5].map((more) =>
+        new Promise<boolean>((resolve) => {
+          const server = createServer()
+          server.once('error', () => resolve(false))
+          server.listen(port + more, '127.0.0.1', () => server.close(() => resolve(true)))
+        })
+      ),
+    )
+    if (free.every(Boolean)) return port
+  }
+}
+
+type Settings = Record<string, string>
+
+/** Runs one of the programs with settings. */
+function run(script: string, settings: Settings, cwd = process.cwd()) {
+  const env = { ...process.env, SEED: 'none', NODE_ENV: 'test', ...settings }
+  const child = spawn(process.execPath, [script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const said = { out: '', err: '' }
+  child.stdout.on('data', (data) => (said.out += data))
+  child.stderr.on('data', (data) => (said.err += data))
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...said }))
+  return { child, said, ended }
+}
+
+const start = (settings: Settings) => run('local/start.ts', settings)
+
+/** Waits until a stack is ready. */
+async function ready({ child, said }: ReturnType<typeof run>, folder: string) {
+  const file = join(folder, 'stack.json')
+  while (!existsSync(file)) {
+    if (child.exitCode !== null) throw new Error(`it ended:\n${said.out}${said.err}`)
+    await sleep(20)
+  }
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
+
+const children = (pid: number) =>
+  execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n')
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [])
+    .filter(([, , parent]) => Number(parent) === pid)
+    .map(([, child, , command]) => ({ pid: Number(child), command: command! }))
+
+async function until(what: string, check: () => Promise<boolean>, limit = 10_000) {
+  const began = Date.now()
+  while (!await check().catch(() => false)) {
+    if (Date.now() - began > limit) throw new Error(`${what} is not true after ${limit} ms`)
+    await sleep(20)
+  }
+  return Date.now() - began
+}
+
+afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
+
+describe('a running stack', () => {
+  const folder = newFolder()
+  let settings: Settings
+  let stack: ReturnType<typeof run>
+  // deno-lint-ignore no-explicit-any
+  let described: any
+
+  const settingsOf = (path: string) => fetch(`${described.url}/auth/v1${path}`, {
+    headers: { apikey: described.publishableKey },
+  })
+  const sql = async (text: string) => {
+    const client = new pg.Client({ connectionString: described.databaseUrl })
+    await client.connect()
+    return await client.query(text).finally(() => client.end())
+  }
+  const serves = async () => {
+    const signIn = await fetch(`${described.url}/auth/v1/token?grant_type=password`, {
+      method: 'POST',
+      headers: { apikey: described.publishableKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'nobody@example.com', password: 'x' }),
+    })
+    const facade = await fetch(`${described.url}/functions/v1/none`)
+    const rest = await fetch(`${described.url}/rest/v1/rpc/none`, {
+      method: 'POST',
+      headers: { apikey: described.publishableKey },
+    })
+    return signIn.status === 400 && facade.status === 404 && rest.status === 404
+  }
+
+  beforeAll(async () => {
+    settings = { PORT: String(await freePort()), LOCAL_DATA: folder }
+    stack = start(settings)
+    described = await ready(stack, folder)
+  })
+
+  afterAll(() => {
+    stack.child.kill('SIGKILL')
+  })
+
+  test('says what it is in stack.json, and what it does line by line', async () => {
+    expect(described).toEqual({
+      url: `http://127.0.0.1:${settings.PORT}`,
+      baseUrl: `http://127.0.0.1:${settings.PORT}/functions/v1/api`,
+      publishableKey: expect.stringMatching(/^sb_publishable_/),
+      secretKey: expect.stringMatching(/^sb_secret_/),
+      databaseUrl: expect.stringContaining(`127.0.0.1:${Number(settings.PORT) + 1}/postgres`),
+      inboxUrl: `http://127.0.0.1:${Number(settings.PORT) + 3}`,
+      studioUrl: `http://127.0.0.1:${Number(settings.PORT) + 2}`,
+    })
+    expect(stack.said.out).toMatch(/\d\.\d s {2}database on port/)
+    expect(stack.said.out).toContain(described.secretKey)
+    expect(await serves()).toBe(true)
+    expect((await settingsOf('/settings')).status).toBe(200)
+  })
+
+  test('writes durably and listens on loopback only', async () => {
+    const { rows } = await sql(
+      "select name, setting from pg_settings where name in ('fsync', 'full_page_writes', " +
+        "'synchronous_commit', 'wal_level', 'listen_addresses') order by name",
+    )
+    expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
+      fsync: 'on',
+      full_page_writes: 'on',
+      listen_addresses: '127.0.0.1',
+      synchronous_commit: 'on',
+      wal_level: 'logical',
+    })
+  })
+
+  test('shows messages newest first, by phone or email in any spelling', async () => {
+    const send = (to: string, body: string) =>
+      fetch(`${described.inboxUrl}/messages`, {
+        method: 'POST',
+        body: JSON.stringify({ to, kind: to.includes('@') ? 'email' : 'sms', body, code: '1' }),
+      })
+    expect((await send('+96550000001', 'أول')).status).toBe(201)
+    await send('+96550000001', 'ثان')
+    await send('a@example.com', 'mail')
+    const read = async (to: string) =>
+      (await fetch(`${described.inboxUrl}/messages?to=${to}`)).json()
+    expect(await read('%2B96550000001')).toMatchObject([{ body: 'ثان' }, { body: 'أول' }])
+    expect(await read('+96550000001')).toHaveLength(2)
+    expect(await read('A@Example.com')).toEqual([
+      { to: 'a@example.com', kind: 'email', body: 'mail', code: '1', createdAt: expect.any(String) },
+    ])
+    const page = await (await fetch(described.inboxUrl)).text()
+    expect(page).toContain('dir="rtl"')
+    expect(page).not.toMatch(/(src|href)="https?:/)
+  })
+
+  test('CRASH-09 refuses a second start and a reset on its folder', async () => {
+    const second = await start({ ...settings, PORT: String(await freePort()) }).ended
+    expect(second.code).not.toBe(0)
+    expect(second.err).toMatch(/running on .* already/)
+    expect(second.err).not.toMatch(/\n\s+at /)
+    const reset = await run('local/reset.ts', settings).ended
+    expect(reset.code).not.toBe(0)
+    expect(await serves()).toBe(true)
+  })
+
+  test('starts a killed part again within five seconds and keeps what was acknowledged', async () => {
+    await sql('create table if not exists public.kept (id int primary key)')
+    for (const part of ['services.ts', 'functions.ts', 'data-api.ts', 'postgres']) {
+      const victim = children(stack.child.pid!).find(({ command }) => command.includes(part))!
+      const { rowCount } = await sql('insert into public.kept select count(*) from public.kept')
+      process.kill(victim.pid, 'SIGKILL')
+      await until(`${part} is gone`, async () =>
+        children(stack.child.pid!).every(({ pid }) => pid !== victim.pid))
+      expect(await until(`it serves without ${part}`, serves)).toBeLessThan(5000)
+      expect(rowCount).toBe(1)
+    }
+    expect((await sql('select count(*)::int as kept from public.kept')).rows[0].kept).toBe(4)
+    await sql('drop table public.kept')
+    expect(stack.said.out).toContain('database ended (SIGKILL), starting it again')
+  })
+
+  test('CRASH-09 starts again after the supervisor itself was killed', async () => {
+    const parts = children(stack.child.pid!).filter(({ command }) => !/postgres/.test(command))
+    stack.child.kill('SIGKILL')
+    await stack.ended
+    await until('the parts end by themselves', async () =>
+      parts.every(({ pid }) => {
+        try {
+          return !process.kill(pid, 0)
+        } catch {
+          return true
+        }
+      }))
+    const began = Date.now()
+    stack = start(settings)
+    await until('it serves again', serves, 20_000)
+    expect(Date.now() - began).toBeLessThan(8000)
+    await ready(stack, folder)
+    expect(stack.said.out).toContain('left over')
+  })
+
+  test('stops cleanly when it is told to, and starts again with everything there', async () => {
+    const keys = described
+    stack.child.kill('SIGINT')
+    const began = Date.now()
+    expect(await stack.ended).toMatchObject({ code: 0 })
+    expect(Date.now() - began).toBeLessThan(10_000)
+    expect(existsSync(join(folder, 'stack.json'))).toBe(false)
+    expect(existsSync(join(folder, 'postgres', 'postmaster.pid'))).toBe(false)
+    const again = Date.now()
+    stack = start(settings)
+    expect(await ready(stack, folder)).toEqual(keys)
+    expect(Date.now() - again).toBeLessThan(8000)
+    stack.child.kill('SIGTERM')
+    expect(await stack.ended).toMatchObject({ code: 0 })
+  })
+})
+
+describe('a start that cannot succeed says why in a sentence', () => {
+  /** One sentence or two, no stack, and an exit code that is not 0. */
+  async function refused(settings: Settings, words: RegExp, cwd?: string) {
+    const { code, err } = await run('local/start.ts', settings, cwd).ended
+    expect(err).toMatch(words)
+    expect(err).not.toMatch(/\n\s+at /)
+    expect(code).not.toBe(0)
+  }
+
+  test('OPS-02 in production', async () => {
+    const LOCAL_DATA = newFolder()
+    await refused({ LOCAL_DATA, NODE_ENV: 'production' }, /NODE_ENV says production/)
+    await refused({ LOCAL_DATA, ENVIRONMENT: 'production' }, /ENVIRONMENT says production/)
+  })
+
+  test('OPS-02 with a setting of the wrong form', async () => {
+    const LOCAL_DATA = newFolder()
+    await refused({ LOCAL_DATA, PORT: 'http' }, /PORT must be/)
+    await refused({ LOCAL_DATA, SEED: 'much' }, /SEED must be/)
+    await refused({ LOCAL_DATA, RATES: '0' }, /RATES must be/)
+  })
+
+  test('when a port is taken, whichever it is', async () => {
+    const PORT = await freePort()
+    for (const [more, name] of [[0, 'gateway'], [1, 'database'], [3, 'inbox']] as const) {
+      const other = createServer().listen(PORT + more, '127.0.0.1')
+      await once(other, 'listening')
+      await refused(
+        { LOCAL_DATA: newFolder(), PORT: String(PORT) },
+        new RegExp(`Port ${PORT + more} \\(${name}\\) is taken`),
+      )
+      other.close()
+    }
+  })
+
+  test('when the data folder is damaged, and changes nothing in it', async () => {
+    const folder = newFolder()
+    mkdirSync(join(folder, 'postgres'))
+    writeFileSync(join(folder, 'postgres', 'something'), 'of somebody')
+    const settings = { LOCAL_DATA: folder, PORT: String(await freePort()) }
+    await refused(settings, /secrets.json is missing/)
+    writeFileSync(join(folder, 'secrets.json'), '{"database":')
+    await refused(settings, /cannot be read/)
+    const secrets = ['publishableKey', 'secretKey', 'database', 'code', 'seal', 'dataApi']
+    writeFileSync(
+      join(folder, 'secrets.json'),
+      JSON.stringify(Object.fromEntries(secrets.map((name) => [name, name]))),
+    )
+    await refused(settings, /damaged or of another version/)
+    writeFileSync(join(folder, 'postgres', 'PG_VERSION'), '17\n')
+    await refused(settings, /Postgres does not start on/)
+    expect(readFileSync(join(folder, 'postgres', 'something'), 'utf8')).toBe('of somebody')
+  })
+
+  test('when packages are missing', async () => {
+    const project = newFolder()
+    for (const name of ['local', 'supabase', 'package.json']) {
+      cpSync(name, join(project, name), { recursive: true })
+    }
+    const settings = { LOCAL_DATA: newFolder(), PORT: String(await freePort()) }
+    await refused(settings, /package \S+ is missing or incomplete: run "npm ci"/, project)
+    mkdirSync(join(project, 'node_modules'))
+    for (const name of ['pg', 'jose', 'bcryptjs', 'supabase', '@supabase']) {
+      symlinkSync(join(process.cwd(), 'node_modules', name), join(project, 'node_modules', name))
+    }
+    await refused(settings, /package deno is missing/, project)
+  })
+})
+
+describe('the gateway', () => {
+  test('passes bodies on as they come, in both directions', async () => {
+    const upstream = createHttpServer((request, response) => {
+      const { url } = request
+      if (url === '/echo') request.pipe(response.writeHead(200, { 'x-way': 'there and back' }))
+      else if (url === '/empty') response.writeHead(204).end()
+      else if (url === '/same') response.writeHead(304, { etag: '"1"' }).end()
+      else if (url === '/cut') {
+        response.writeHead(200, { 'content-length': 100 }).write('half')
+        setTimeout(() => response.destroy(), 20)
+      } else response.end(`${request.method} ${request.headers['x-forwarded-for']}`)
+    })
+    upstream.listen(0, '127.0.0.1')
+    await once(upstream, 'listening')
+    const { port } = upstream.address() as AddressInfo
+    const gateway = createHttpServer((request, response) =>
+      forward(request, response, {
+        port,
+        path: request.url!,
+        peer: '192.0.2.1',
+        unavailable: () => response.writeHead(503).end(),
+      })
+    )
+    gateway.listen(0, '127.0.0.1')
+    await once(gateway, 'listening')
+    const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`
+    const big = 'محتوى'.repeat(400_000)
+    const echo = await fetch(`${url}/echo`, { method: 'POST', body: big })
+    expect(echo.headers.get('x-way')).toBe('there and back')
+    expect(await echo.text()).toBe(big)
+    const stream = { method: 'POST', body: new Blob([big]).stream(), duplex: 'half' }
+    const chunked = await fetch(`${url}/echo`, stream as RequestInit)
+    expect(await chunked.text()).toBe(big)
+    const forged = { 'x-forwarded-for': '198.51.100.1' }
+    expect(await (await fetch(`${url}/who`, { headers: forged })).text()).toBe('GET 192.0.2.1')
+    expect((await fetch(`${url}/empty`)).status).toBe(204)
+    expect((await fetch(`${url}/same`)).status).toBe(304)
+    expect((await fetch(`${url}/who`, { method: 'HEAD' })).status).toBe(200)
+    await expect(fetch(`${url}/cut`).then((response) => response.text())).rejects.toThrow()
+    // Somebody who goes away before the answer spoils nothing for the next one.
+    const leaver = httpRequest(`${url}/echo`, { method: 'POST' })
+    leaver.on('error', () => {})
+    leaver.write('and gone')
+    await sleep(50)
+    leaver.destroy()
+    const many = await Promise.all(Array.from({ length: 100 }, () => fetch(`${url}/who`)))
+    expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200]))
+    upstream.close()
+    upstream.closeAllConnections()
+    await sleep(50)
+    expect((await fetch(`${url}/who`)).status).toBe(503)
+    gateway.close()
+    gateway.closeAllConnections()
+  })
+})
+
+describe('config.toml', () => {
+  test('is read as far as the stack needs it, and not guessed at beyond', () => {
+    const text = '[a.b]\nx = 1_000 # much\ny = "z # no comment"\nlist = ["p", "q"]\non = true\n'
+    expect(parseToml(text)).toEqual({
+      a: { b: { x: 1000, y: 'z # no comment', list: ['p', 'q'], on: true } },
+    })
+    expect(() => parseToml('[a]\nx = 1979-05-27')).toThrow(/line 2/)
+  })
+})
