@@ -96,13 +96,30 @@ create trigger favorites_are_counted
   after insert or delete on public.favorites
   for each row execute function private.count_favorite();
 
+create function private.forget_favorites() returns trigger
+  language plpgsql
+  security definer -- deletes rows of whoever is going
+  set search_path = ''
+as $$
+begin
+  delete from public.favorites where favorites.identity_id = new.id;
+  return null;
+end
+$$;
+comment on function private.forget_favorites is 'A closed identity has saved nothing.';
+
+create trigger identities_forget_their_favorites
+  after update of status on public.identities
+  for each row when (new.status = 'closed' and old.status <> 'closed')
+  execute function private.forget_favorites();
+
 create function api.toggle_favorite(property_id uuid)
   returns table ("propertyId" uuid, "isFavorite" boolean)
   language plpgsql
   set search_path = ''
 as $$
 declare
-  identity_id uuid := private.require_identity();
+  identity_id uuid := private.hold_identity();
 begin
   -- Calls on one favorite pass one after another, so each of them really turns it over.
   perform pg_advisory_xact_lock(hashtextextended(identity_id::text || toggle_favorite.property_id, 1));

@@ -17,10 +17,11 @@ begin
   where identities.id = new.owner_identity_id
   for share of identities, accounts;
 
+  -- Not shared: its counter may be written next, and two that share would wait for one another.
   new.owner_verified := coalesce((
     select organisations.verified from public.organisations
     where organisations.identity_id = new.owner_identity_id
-    for share
+    for no key update
   ), false);
   new.listed := new.status = 'active' and new.owner_active;
   return new;

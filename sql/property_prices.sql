@@ -39,11 +39,13 @@ create trigger properties_price_is_kept
   )
   execute function private.keep_price();
 
+-- plpgsql keeps its plan for the session, where a function in SQL is planned again at every call.
 create function private.compute_deal(property_id uuid) returns void
-  language sql
+  language plpgsql
   security definer -- writes columns that nobody may write
   set search_path = ''
 as $$
+begin
   with prices as (
     select
       price_history.price,
@@ -83,7 +85,8 @@ as $$
   update public.properties set drop_pct = deal.pct, drop_until = deal.until
   from deal
   where properties.id = deal.id
-    and (properties.drop_pct, properties.drop_until) is distinct from (deal.pct, deal.until)
+    and (properties.drop_pct, properties.drop_until) is distinct from (deal.pct, deal.until);
+end
 $$;
 comment on function private.compute_deal is
   'A deal is a price that stands at least 5 percent under the lowest of the 30 days before it '
@@ -95,7 +98,13 @@ create function private.on_price_history() returns trigger
   set search_path = ''
 as $$
 begin
-  perform private.compute_deal(coalesce(new.property_id, old.property_id));
+  -- The first price of all has nothing to be under.
+  if tg_op <> 'INSERT' or exists (
+    select from public.price_history
+    where price_history.property_id = new.property_id and price_history.id <> new.id
+  ) then
+    perform private.compute_deal(coalesce(new.property_id, old.property_id));
+  end if;
   return null;
 end
 $$;

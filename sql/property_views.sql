@@ -42,18 +42,19 @@ create function private.fold_views() returns bigint
   security definer -- writes counters of everybody's listings, for a job
   set search_path = ''
 as $$
-  with new_views as (
-    select property_views.property_id, property_views.identity_id, property_views.day
-    from private.property_views
-    where not property_views.counted
-    limit 10000
-    for update skip locked
+  -- Listings that somebody else is writing wait for the next time, so the job waits for nobody.
+  with viewed as (
+    select properties.id from public.properties
+    where properties.id in (
+      select property_views.property_id from private.property_views
+      where not property_views.counted
+      limit 5000
+    )
+    for no key update skip locked
   ), marked as (
     update private.property_views set counted = true
-    from new_views
-    where property_views.property_id = new_views.property_id
-      and property_views.identity_id = new_views.identity_id
-      and property_views.day = new_views.day
+    from viewed
+    where property_views.property_id = viewed.id and not property_views.counted
     returning property_views.property_id
   ), counts as (
     select marked.property_id, count(*) as views from marked group by marked.property_id

@@ -325,3 +325,10 @@ test('a guest is asked to sign in', async () => {
   expect(await guest.get(`/favorites/check/${nobody}`)).toMatchObject(refused)
   expect(await guest.post(`/favorites/${nobody}`)).toMatchObject(refused)
 })
+
+test('a deleted account has saved nothing, and listings do not count it', async () => {
+  const { id } = await offer(seller)
+  await toggle(buyer, id)
+  await database().query('select private.forget_account($1)', [buyer.id])
+  expect((await guest.get(`/properties/${id}`)).body.favoritesCount).toBe(0)
+})
