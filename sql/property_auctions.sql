@@ -55,9 +55,9 @@ create function private.set_auction(
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_identity();
   property public.properties;
 begin
+  perform private.require_identity();
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', code)), '[]')
     from (values
@@ -80,7 +80,7 @@ begin
   set starts_at = excluded.starts_at, ends_at = excluded.ends_at,
       start_price = excluded.start_price, min_increment = excluded.min_increment,
       created_at = now();
-  return private.property_record(property.id, caller_id);
+  return private.property_record(property.id, property.owner_identity_id);
 end
 $$;
 comment on function private.set_auction is 'Sets the auction of an own listing; see api.set_auction.';

@@ -35,12 +35,14 @@ create function private.update_property(property_id uuid, fields jsonb, expected
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_identity();
-  given jsonb := private.read_property(fields);
-  before public.properties := private.own_property(property_id);
+  given jsonb;
+  before public.properties;
   property public.properties;
   waiting jsonb;
 begin
+  perform private.require_identity();
+  given := private.read_property(fields);
+  before := private.own_property(property_id);
   if expected_version <> before.version then
     perform private.refuse(409, 'version_conflict');
   elsif before.status not in ('draft', 'pending_review', 'active', 'rejected', 'paused', 'expired')
@@ -69,7 +71,7 @@ begin
     property.version := before.version + 1;
     perform private.save_property(property);
   end if;
-  return private.property_record(property.id, caller_id);
+  return private.property_record(property.id, property.owner_identity_id);
 end
 $$;
 comment on function private.update_property is
