@@ -72,7 +72,11 @@ create function private.is_name(value text) returns boolean
   parallel safe
   set search_path = ''
 as $$
-  select value !~ '[\u0001-\u001F\u007F-\u009F\u061C\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]'
+  -- Control characters, and what Unicode calls ignorable: it shows as nothing or turns the line.
+  select value !~ (
+    '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F'
+    '\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
+    '\U000E0000-\U000E0FFF]')
     and value = btrim(value)
     and char_length(value) between 2 and 120
 $$;

@@ -74,7 +74,7 @@ export const Code = z
   .openapi({ type: 'string', description: 'Six digits.', example: '042913' })
 
 // Nothing that cannot be seen: control, format and separator characters.
-const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
 /** A person's name in one line, nothing invisible. */
 export const PersonName = z
