@@ -232,13 +232,37 @@ $$;
 comment on function private.require_identity is
   'The identity that the caller acts as, or what require_account refuses, or 403 identity_not_usable.';
 
+create function private.hold_account() returns void
+  language plpgsql
+  security definer -- clients have no grant to lock rows
+  set search_path = ''
+as $$
+begin
+  perform from public.accounts where accounts.id = private.account_id() for share;
+end
+$$;
+comment on function private.hold_account is
+  'Nobody switches the calling account to another identity until the transaction ends.';
+
+create function private.hold_identity() returns uuid
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.hold_account();
+  return private.require_identity();
+end
+$$;
+comment on function private.hold_identity is
+  'As require_identity, and it stays so: for writes whose policies ask again who is acting.';
+
 create function private.expect_identity(identity_id uuid) returns void
   language plpgsql
-  stable
   set search_path = ''
 as $$
 begin
   perform private.require_account();
+  perform private.hold_account();
   if expect_identity.identity_id is distinct from private.identity_id() then
     perform private.refuse(409, 'identity_changed');
   end if;
@@ -270,3 +294,4 @@ grant execute on function
   private.caller_refusal, private.require_account, private.require_identity,
   private.expect_identity
   to anon, authenticated, backend;
+grant execute on function private.hold_account, private.hold_identity to authenticated;

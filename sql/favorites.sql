@@ -188,6 +188,8 @@ declare
   owner_id uuid := private.require_identity();
   query text := 'list_favorites ' || owner_id;
   key jsonb := private.cursor_key(query, page_cursor);
+  before_at timestamptz := coalesce(key ->> 0, 'infinity');
+  before_id uuid := coalesce(key ->> 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
   return query
   with page as materialized (
@@ -201,8 +203,7 @@ begin
     join public.properties on properties.id = favorites.property_id
     where favorites.identity_id = owner_id
       and properties.status not in ('deleted', 'suspended', 'rejected', 'draft', 'pending_review')
-      and (key is null or (favorites.created_at, favorites.property_id)
-        < ((key ->> 0)::timestamptz, (key ->> 1)::uuid))
+      and (favorites.created_at, favorites.property_id) < (before_at, before_id)
     order by favorites.created_at desc, favorites.property_id desc
     limit private.page_size(page_size) + 1
   )

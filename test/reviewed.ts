@@ -84,6 +84,10 @@ const reviews: Review[] = [
     'private.may_save',
     'private.is_gone',
   ]],
+  ['users', 'locks the calling account against switching', [
+    'private.hold_account',
+    'private.hold_identity',
+  ]],
   ['users', 'answers kept for keys of the calling account only', [
     'private.kept_answer',
     'private.keep_answer',
