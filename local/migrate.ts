@@ -57,7 +57,10 @@ async function push(stack: Stack) {
       process.execPath,
       [join(root, 'node_modules', 'supabase', 'dist', 'supabase.js'), ...args, remote],
       // A home of its own: the CLI keeps notes there, and finds no project that is linked.
-      { env: { PATH: process.env.PATH, HOME: home, DO_NOT_TRACK: '1' }, maxBuffer: 64 * 1024 * 1024 },
+      {
+        env: { PATH: process.env.PATH, HOME: home, DO_NOT_TRACK: '1' },
+        maxBuffer: 64 * 1024 * 1024,
+      },
     )
   } catch (error) {
     const { stderr, stdout, message } = error as Error & { stderr?: string; stdout?: string }
@@ -65,7 +68,9 @@ async function push(stack: Stack) {
       .filter((line) => line.trim() && !/^([│▲]|WARN:|Target:)/.test(line)).join('\n')
     throw new Refusal(
       'The migrations do not apply; nothing of the failing one was kept. If they were made anew ' +
-        `since the last start, "npm run reset" begins with an empty database.\n\n${said || message}`,
+        `since the last start, "npm run reset" begins with an empty database.\n\n${
+          said || message
+        }`,
     )
   }
 }

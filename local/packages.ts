@@ -19,7 +19,9 @@ const missing = (name: string) =>
 /** Says which package is not there before something fails because of it. */
 export function requirePackages(): void {
   for (const path of needed) {
-    if (!existsSync(join(modules, path))) throw missing(path.replace(/\/(package.json|dist.*)$/, ''))
+    if (!existsSync(join(modules, path))) {
+      throw missing(path.replace(/\/(package.json|dist.*)$/, ''))
+    }
   }
   denoBinary()
 }

@@ -187,7 +187,9 @@ async function launch(
   const args = ['-D', cluster, '-p', String(options.port)]
   for (const [name, value] of flags) args.push('-c', `${name}=${value}`)
   const [file, fileArgs, spawnOptions] = runner().command(postgres, args)
-  const url = `postgresql://${superuser}:${passwordOf(secrets, superuser)}@127.0.0.1:${options.port}`
+  const url = `postgresql://${superuser}:${
+    passwordOf(secrets, superuser)
+  }@127.0.0.1:${options.port}`
   // After a kill -9 the dead server's children hold its memory for a second or two: try again.
   const deadline = Date.now() + 15_000
   for (;;) {
@@ -210,7 +212,9 @@ function explain(said: string, failure: string, cluster: string, options: Postgr
     return `Port ${options.port} (database) is taken by another program: end that one, or choose ` +
       'other ports with PORT=<number> npm start.'
   }
-  return `Postgres does not start on ${cluster}: ${line?.replace(/^.*?(FATAL|PANIC): +/, '') ?? failure}. ` +
+  return `Postgres does not start on ${cluster}: ${
+    line?.replace(/^.*?(FATAL|PANIC): +/, '') ?? failure
+  }. ` +
     'Nothing was changed. Put the folder back from a copy, or run "npm run reset" to begin anew.'
 }
 

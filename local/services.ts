@@ -5,7 +5,7 @@ import { close, endWithSupervisor, listen, readyLine } from './child.ts'
 import { openGateway } from './gateway/server.ts'
 import { openInbox } from './inbox.ts'
 import { openKeys } from './keys.ts'
-import { type Stack, readStack } from './stack.ts'
+import { readStack, type Stack } from './stack.ts'
 
 const stack = readStack(process.env)
 const keys = openKeys(stack.dataDir, stack.issuer)

@@ -12,7 +12,9 @@ try {
 } catch (error) {
   if (error instanceof Refusal) console.error(`\n${error.message}`)
   else if ((error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND') {
-    console.error(`\nA package is missing: run "npm ci" and start again.\n${(error as Error).message}`)
+    console.error(
+      `\nA package is missing: run "npm ci" and start again.\n${(error as Error).message}`,
+    )
   } else console.error(error)
   process.exit(1)
 }

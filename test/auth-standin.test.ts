@@ -251,8 +251,7 @@ describe('the user', () => {
 
   test('merges data one level deep; null takes a key out', async () => {
     const { session } = await signedIn()
-    const put = (data: object) =>
-      auth('PUT', '/user', { data }, bearer(session.access_token))
+    const put = (data: object) => auth('PUT', '/user', { data }, bearer(session.access_token))
     await put({ colour: 'blue', deep: { a: 1 } })
     const { body } = await put({ colour: null, deep: { b: 2 } })
     expect(body.user_metadata).toMatchObject({ deep: { b: 2 } })

@@ -13,13 +13,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer as createHttpServer, request as httpRequest } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { forward } from '../local/gateway/proxy.ts'
+import { forward, forwardUpgrade } from '../local/gateway/proxy.ts'
 import { parseToml } from '../local/config.ts'
 
 const folders: string[] = []
@@ -77,9 +77,10 @@ const children = (pid: number) =>
     .filter(([, , parent]) => Number(parent) === pid)
     .map(([, child, , command]) => ({ pid: Number(child), command: command! }))
 
-async function until(what: string, check: () => Promise<boolean>, limit = 10_000) {
+async function until(what: string, check: () => boolean | Promise<boolean>, limit = 10_000) {
   const began = Date.now()
-  while (!await check().catch(() => false)) {
+  const holds = async () => await check()
+  while (!await holds().catch(() => false)) {
     if (Date.now() - began > limit) throw new Error(`${what} is not true after ${limit} ms`)
     await sleep(20)
   }
@@ -95,9 +96,10 @@ describe('a running stack', () => {
   // deno-lint-ignore no-explicit-any
   let described: any
 
-  const settingsOf = (path: string) => fetch(`${described.url}/auth/v1${path}`, {
-    headers: { apikey: described.publishableKey },
-  })
+  const settingsOf = (path: string) =>
+    fetch(`${described.url}/auth/v1${path}`, {
+      headers: { apikey: described.publishableKey },
+    })
   const sql = async (text: string) => {
     const client = new pg.Client({ connectionString: described.databaseUrl })
     await client.connect()
@@ -171,7 +173,13 @@ describe('a running stack', () => {
     expect(await read('%2B96550000001')).toMatchObject([{ body: 'ثان' }, { body: 'أول' }])
     expect(await read('+96550000001')).toHaveLength(2)
     expect(await read('A@Example.com')).toEqual([
-      { to: 'a@example.com', kind: 'email', body: 'mail', code: '1', createdAt: expect.any(String) },
+      {
+        to: 'a@example.com',
+        kind: 'email',
+        body: 'mail',
+        code: '1',
+        createdAt: expect.any(String),
+      },
     ])
     const page = await (await fetch(described.inboxUrl)).text()
     expect(page).toContain('dir="rtl"')
@@ -194,8 +202,10 @@ describe('a running stack', () => {
       const victim = children(stack.child.pid!).find(({ command }) => command.includes(part))!
       const { rowCount } = await sql('insert into public.kept select count(*) from public.kept')
       process.kill(victim.pid, 'SIGKILL')
-      await until(`${part} is gone`, async () =>
-        children(stack.child.pid!).every(({ pid }) => pid !== victim.pid))
+      await until(
+        `${part} is gone`,
+        () => children(stack.child.pid!).every(({ pid }) => pid !== victim.pid),
+      )
       expect(await until(`it serves without ${part}`, serves)).toBeLessThan(5000)
       expect(rowCount).toBe(1)
     }
@@ -208,7 +218,7 @@ describe('a running stack', () => {
     const parts = children(stack.child.pid!).filter(({ command }) => !/postgres/.test(command))
     stack.child.kill('SIGKILL')
     await stack.ended
-    await until('the parts end by themselves', async () =>
+    await until('the parts end by themselves', () =>
       parts.every(({ pid }) => {
         try {
           return !process.kill(pid, 0)
@@ -363,6 +373,44 @@ describe('the gateway', () => {
     expect((await fetch(`${url}/who`)).status).toBe(503)
     gateway.close()
     gateway.closeAllConnections()
+  })
+})
+
+describe('the gateway and WebSockets', () => {
+  test('joins both ends once the upgrade is agreed', async () => {
+    const upstream = createHttpServer().on('upgrade', (request, socket, first) => {
+      const { upgrade, connection, 'x-forwarded-for': peer } = request.headers
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\n\r\n')
+      socket.write(`${upgrade} ${connection} ${peer} ${request.url};`)
+      socket.write(first)
+      socket.pipe(socket)
+    })
+    upstream.listen(0, '127.0.0.1')
+    await once(upstream, 'listening')
+    const { port } = upstream.address() as AddressInfo
+    const gateway = createHttpServer().on(
+      'upgrade',
+      (request, socket, head) =>
+        forwardUpgrade(request, socket as Socket, head, {
+          port,
+          path: '/chat',
+          peer: '192.0.2.1',
+          unavailable: () => socket.destroy(),
+        }),
+    )
+    gateway.listen(0, '127.0.0.1')
+    await once(gateway, 'listening')
+    const socket = connect((gateway.address() as AddressInfo).port, '127.0.0.1')
+    let read = ''
+    socket.on('data', (data) => (read += data))
+    socket.write('GET /functions/v1/chat HTTP/1.1\r\nHost: x\r\nUpgrade: echo\r\n')
+    socket.write('Connection: Upgrade\r\nX-Forwarded-For: 198.51.100.1\r\n\r\nhello')
+    await until('it answers', () => read.includes('hello'))
+    expect(read).toMatch(/^HTTP\/1.1 101 .*echo Upgrade 192.0.2.1 \/chat;hello$/s)
+    upstream.close()
+    upstream.closeAllConnections()
+    socket.destroy()
+    gateway.close()
   })
 })
 

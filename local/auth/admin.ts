@@ -151,8 +151,15 @@ async function insertUser(
      values ('00000000-0000-0000-0000-000000000000', $1, $2, '', $3, $4, $5, '', '', '', '', '',
         '', '', '', $6, $7, clock_timestamp(), clock_timestamp())
      returning *`,
-    [row.id, row.aud, row.email, row.phone, row.hash, { provider: providers[0], providers },
-      userMetadata],
+    [
+      row.id,
+      row.aud,
+      row.email,
+      row.phone,
+      row.hash,
+      { provider: providers[0], providers },
+      userMetadata,
+    ],
   )
   return rows[0]!
 }
@@ -243,8 +250,7 @@ async function deleteUser(context: Context, request: AuthRequest, user: User): P
 }
 
 async function softDelete(tx: Tx, user: User) {
-  const hidden = (value: string) =>
-    createHash('sha256').update(user.id + value).digest('base64url')
+  const hidden = (value: string) => createHash('sha256').update(user.id + value).digest('base64url')
   await setPassword(tx, user, null)
   await updateUser(tx, user, {
     email: hidden(user.email ?? ''),

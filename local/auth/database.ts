@@ -9,10 +9,11 @@ const timestamp = 1114
 /** A pool as Auth's own role. Times stay text, because a Date loses microseconds. */
 export function openPool(url: string): pg.Pool {
   const types = {
-    getTypeParser: ((oid: number, format?: 'text') =>
-      oid === timestamptz || oid === timestamp
-        ? rfc3339
-        : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    getTypeParser:
+      ((oid: number, format?: 'text') =>
+        oid === timestamptz || oid === timestamp
+          ? rfc3339
+          : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
   }
   const pool = new pg.Pool({
     connectionString: url,

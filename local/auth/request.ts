@@ -84,8 +84,7 @@ async function claimsOf(context: Context, request: AuthRequest): Promise<Claims>
   }
 }
 
-export const isUuid = (text: string) =>
-  /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text)
+export const isUuid = (text: string) => /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text)
 
 export type Session = { id: string; user_id: string; created_at: string }
 

@@ -14,11 +14,10 @@ import {
 import { findByEmail, findByPhone, isBanned, type User, userJson } from './users.ts'
 
 const nothing: Answer = { status: 200, body: {} }
-const signupsOff = () =>
-  unprocessable('signup_disabled', 'Signups not allowed for this instance')
+const signupsOff = () => unprocessable('signup_disabled', 'Signups not allowed for this instance')
 
 /** POST /signup */
-export async function signup(context: Context, request: AuthRequest): Promise<Answer> {
+export function signup(context: Context, request: AuthRequest): Answer {
   const params = readBody(request, { email: 'string', phone: 'string' })
   if (!params.email && !params.phone && !context.config.anonymous) {
     throw unprocessable('anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
@@ -155,8 +154,9 @@ function emailToVerify(email: string) {
   }
 }
 
-const digits = () => String(crypto.getRandomValues(new Uint32Array(1))[0]! % 1_000_000)
-  .padStart(6, '0')
+const digits = () =>
+  String(crypto.getRandomValues(new Uint32Array(1))[0]! % 1_000_000)
+    .padStart(6, '0')
 
 /** Asks the SMS hook. One that agreed would find that nothing here sends. */
 export async function sendSms(context: Context, request: AuthRequest, user: User, phone: string) {

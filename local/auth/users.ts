@@ -141,8 +141,12 @@ export async function createIdentity(
     `insert into auth.identities
        (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
      values ($1, $2, $3, $4, now(), clock_timestamp(), clock_timestamp())`,
-    [user.id, user.id, { sub: user.id, email_verified: false, phone_verified: false, ...data },
-      provider],
+    [
+      user.id,
+      user.id,
+      { sub: user.id, email_verified: false, phone_verified: false, ...data },
+      provider,
+    ],
   )
 }
 

@@ -5,13 +5,7 @@ import { type Auth, openPaths } from '../auth/server.ts'
 import type { KeyRing } from '../keys.ts'
 import type { Stack } from '../stack.ts'
 import { dataApiToken } from '../data-api-token.ts'
-import {
-  clientOf,
-  type Credentials,
-  peerOf,
-  readCredentials,
-  type Refused,
-} from './credentials.ts'
+import { clientOf, type Credentials, peerOf, readCredentials, type Refused } from './credentials.ts'
 import { forward, forwardUpgrade, type Target } from './proxy.ts'
 
 type Parts = { stack: Stack; auth: Auth; keys: KeyRing }
