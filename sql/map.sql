@@ -2,7 +2,7 @@
 -- costs.
 --
 -- Only the point that is shown is read here (properties.shown_lat): boxes and clusters of the true
--- one would tell what is not shown. Filters are those of searches (search_filters.sql).
+-- one would tell what is not shown. Filters are those that all strategies share (search_filters.sql).
 
 -- Clusters are counted from this alone, without the table, as long as the filter is a type.
 create index search_documents_map_idx on private.search_documents (lng, lat)
@@ -124,7 +124,7 @@ begin
     perform private.refuse_search('[{"path":"zoom","code":"invalid"}]');
   end if;
   wanted := private.read_search_filters(
-    filters || jsonb_build_object('bbox', coalesce(bbox, 'null')));
+    filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
   conditions := private.search_conditions(null, wanted);
   if zoom < 15 then
     return private.map_clusters(conditions, wanted, zoom);
@@ -155,7 +155,7 @@ create function private.list_map_areas(filters jsonb) returns json
   set search_path = ''
 as $$
 declare
-  wanted private.search_filters := private.read_search_filters(filters);
+  wanted private.search_filters := private.read_search_filters(filters, 'map');
   items json;
 begin
   execute format($sql$

@@ -21,6 +21,9 @@ const bbox = z
 
 const zoom = inQuery(z.int().min(0).max(20)).openapi({ type: 'integer', param: { required: true } })
 
+// Filters that belong to one strategy have no meaning here.
+const { companyId: _, requestYearMin: _from, requestYearMax: _to, ...filters } = queryFilters
+
 const Cluster = z
   .object({
     lat: z.number(),
@@ -65,7 +68,7 @@ const listings = route({
   method: 'get',
   path: '/listings',
   summary: 'What is listed in a box: clusters below zoom 15, else points',
-  request: { query: z.strictObject({ ...queryFilters, bbox, zoom }, unknownFilter) },
+  request: { query: z.strictObject({ ...filters, bbox, zoom }, unknownFilter) },
   responses: {
     200: json(z.union([Clusters, Points]), 'Each listing at the point that it shows.'),
     ...problems(),
@@ -92,7 +95,7 @@ const areas = route({
   method: 'get',
   path: '/areas',
   summary: 'How many listings each area has, and what they cost',
-  request: { query: z.strictObject(queryFilters, unknownFilter) },
+  request: { query: z.strictObject(filters, unknownFilter) },
   responses: {
     200: json(pageOf(AreaPrices), 'Every area of Kuwait; no median of fewer than 5 prices.'),
     ...problems(),
