@@ -221,7 +221,8 @@ comment on column public.price_history.id is 'Order of the entries.';
 comment on column public.price_history.property_id is 'Which listing.';
 comment on column public.price_history.price is 'KWD from then on; null is undisclosed.';
 comment on column public.price_history.changed_at is 'When it became that.';
-create index price_history_property_idx on public.price_history (property_id, changed_at desc);
+create index price_history_property_idx
+  on public.price_history (property_id, changed_at desc, id desc);
 
 create table public.auctions (
   property_id uuid primary key references public.properties (id) on delete cascade,

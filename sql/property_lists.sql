@@ -11,6 +11,8 @@ declare
   owner_id uuid := private.require_identity();
   query text := concat_ws(' ', 'list_my_properties', owner_id, status);
   key jsonb := private.cursor_key(query, page_cursor);
+  before_at timestamptz := coalesce(key ->> 0, 'infinity');
+  before_id uuid := coalesce(key ->> 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   ids uuid[];
 begin
   if status not in ('draft', 'pending_review', 'active', 'rejected', 'paused', 'sold', 'rented',
@@ -22,8 +24,7 @@ begin
     where properties.owner_identity_id = owner_id
       and properties.status <> 'deleted'
       and (list_my_properties.status is null or properties.status = list_my_properties.status)
-      and (key is null or (properties.created_at, properties.id)
-        < ((key ->> 0)::timestamptz, (key ->> 1)::uuid))
+      and (properties.created_at, properties.id) < (before_at, before_id)
     order by properties.created_at desc, properties.id desc
     limit private.page_size(page_size) + 1
   );
@@ -80,6 +81,8 @@ declare
   property public.properties := private.seen_property(property_id, private.identity_id());
   query text := concat_ws(' ', 'list_price_history', property.id);
   key jsonb := private.cursor_key(query, page_cursor);
+  before_at timestamptz := coalesce(key ->> 0, 'infinity');
+  before_id bigint := coalesce((key ->> 1)::bigint, 0);
 begin
   return query
   with page as (
@@ -88,8 +91,7 @@ begin
       row_number() over (order by price_history.changed_at desc, price_history.id desc) as place
     from public.price_history
     where price_history.property_id = property.id
-      and (key is null or (price_history.changed_at, price_history.id)
-        < ((key ->> 0)::timestamptz, (key ->> 1)::bigint))
+      and (price_history.changed_at, price_history.id) < (before_at, before_id)
     order by price_history.changed_at desc, price_history.id desc
     limit private.page_size(page_size) + 1
   )
