@@ -26,7 +26,7 @@ describe('INP-02 INP-03 what is searched for is a text', () => {
     }
   })
 
-  const words = (text: string) => text.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  const words = (text: string): string[] => text.toLowerCase().match(/[a-z0-9]+/g) ?? []
 
   test.each([
     'x,owner_identity_id.neq.0',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { faultsOf } from './answers.ts'
 import { guest, type Person, type Reply, request, signUp } from './client.ts'
-import { type Operation, operations, pathOf, placesOf, requestWith } from './openapi.ts'
+import { type Operation, operations, placesOf, requestWith } from './openapi.ts'
 import { literal } from './wire.ts'
 import { fingerprint, listingOf, organisationOf } from './world.ts'
 
