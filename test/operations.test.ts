@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { faultsOf } from './answers.ts'
-import { guest, type Person, type Reply, request, signUp } from './client.ts'
+import { database, guest, type Person, type Reply, request, signUp } from './client.ts'
 import { type Operation, operations, placesOf, requestWith } from './openapi.ts'
 import { literal } from './wire.ts'
 import { fingerprint, listingOf, organisationOf } from './world.ts'
@@ -62,6 +62,48 @@ describe('every route', () => {
       }
     },
   )
+})
+
+describe('PR-02 every route asks the database who may act now', () => {
+  const secured = operations.filter((operation) => operation.secured)
+  const people: Record<string, Person> = {}
+
+  beforeAll(async () => {
+    const states = ['suspended', 'banned', 'deleted', 'signed out']
+    const signed = await Promise.all(states.map(() => signUp()))
+    states.forEach((state, i) => (people[state] = signed[i]!))
+    for (const state of ['suspended', 'banned', 'deleted']) {
+      await database().query('update public.accounts set status = $1 where id = $2', [
+        state,
+        people[state]!.id,
+      ])
+    }
+    await people['signed out']!.post('/auth/logout')
+  })
+
+  test.each(secured)('$method $path', async (operation) => {
+    const seen = async (state: string) => {
+      const reply = await callAs(people[state], operation, requestWith(operation))
+      return [reply.status, reply.body?.error?.code]
+    }
+    expect(await seen('suspended')).toEqual([403, 'account_suspended'])
+    expect(await seen('banned')).toEqual([403, 'account_banned'])
+    expect(await seen('deleted')).toEqual([401, 'token_invalid'])
+    expect(await seen('signed out')).toEqual([401, 'token_invalid'])
+  })
+
+  test.each(secured)('$method $path, with another identity expected', async (operation) => {
+    const { path, body } = requestWith(operation)
+    const before = await fingerprint(owner)
+    const { status, body: answer } = await request(operation.method, path, body, {
+      headers: {
+        authorization: `Bearer ${owner.accessToken}`,
+        'x-expect-identity': stranger.identityId,
+      },
+    })
+    expect([status, answer?.error?.code]).toEqual([409, 'identity_changed'])
+    expect(await fingerprint(owner)).toBe(before)
+  })
 })
 
 /** What two answers must have in common: all but who asked when. */
