@@ -47,7 +47,7 @@ async function load(shot: Shot) {
   const body = Buffer.from(text ?? '')
   const lines = [
     `${method} ${url.pathname}${url.search} HTTP/1.1`,
-    `Host: ${url.host}`,
+    ...(headers.some(([name]) => name.toLowerCase() === 'host') ? [] : [`Host: ${url.host}`]),
     'Connection: close',
     ...headers.map(([name, value]) => `${name}: ${value}`),
     ...(text === undefined

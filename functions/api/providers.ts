@@ -15,8 +15,12 @@ function settings<Name extends string>(provider: string, ...names: Name[]) {
   return Object.fromEntries(names.map((name) => [name, setting(name)!])) as Record<Name, string>
 }
 
+// fetch repeats a request of its own accord when a kept connection breaks. No message goes out twice.
+const freshConnections = Deno.createHttpClient?.({ poolMaxIdlePerHost: 0 })
+
 async function post(url: string, headers: Record<string, string>, body: BodyInit) {
   const response = await fetch(url, {
+    client: freshConnections,
     method: 'POST',
     headers,
     body,

@@ -1,0 +1,48 @@
+/** An SMS provider that counts what it was asked, and can be slow, fail or lie. */
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Sms = { to: string; body: string; sender: string }
+
+export type Answer = (response: ServerResponse) => void
+
+export type Stub = {
+  url: string
+  sent: Sms[]
+  /** How it answers for some phones (digits only); for all others as when all is well. */
+  answers: Map<string, Answer>
+  stop: () => Promise<void>
+}
+
+/** Takes the requests of all three providers. */
+export async function startStub(): Promise<Stub> {
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request.setEncoding('utf8')) text += chunk
+    const form = request.headers['content-type']?.includes('form')
+    const given: Record<string, string> = form
+      ? Object.fromEntries(new URLSearchParams(text))
+      : JSON.parse(text)
+    const to = given.To ?? given.Recipient ?? given.mobile ?? ''
+    stub.sent.push({
+      to,
+      body: given.Body ?? given.message ?? '',
+      sender: given.From ?? given.SenderID ?? given.sender ?? '',
+    })
+    const answer = stub.answers.get(to.replace('+', ''))
+    if (answer) return answer(response)
+    response.writeHead(given.To ? 201 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ sid: 'SM1', result: 'OK', success: 'true' }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const stub: Stub = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sent: [],
+    answers: new Map(),
+    stop: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return stub
+}
