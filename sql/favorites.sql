@@ -1,7 +1,7 @@
 -- Favorites: the properties that an identity has saved to come back to.
 --
--- They belong to the acting identity: switching shows none of another's. Only their owner sees which
--- ones; a listing shows how many saved it, nobody who.
+-- They belong to the acting identity: switching shows none of another's. Only their owner sees
+-- which ones; a listing shows how many saved it, nobody who.
 
 create table public.favorites (
   identity_id uuid not null default private.identity_id()
@@ -45,7 +45,8 @@ begin
   );
 end
 $$;
-comment on function private.may_save is 'Whether a property can be saved now: listed, or one''s own active one.';
+comment on function private.may_save is
+  'Whether a property can be saved now: listed, or one''s own active one.';
 
 create policy "identities see their own favorites" on public.favorites for select to authenticated
   using (identity_id = (select private.identity_id()));
@@ -122,7 +123,8 @@ declare
   identity_id uuid := private.hold_identity();
 begin
   -- Calls on one favorite pass one after another, so each of them really turns it over.
-  perform pg_advisory_xact_lock(hashtextextended(identity_id::text || toggle_favorite.property_id, 1));
+  perform pg_advisory_xact_lock(
+    hashtextextended(identity_id::text || toggle_favorite.property_id, 1));
 
   if private.is_gone(toggle_favorite.property_id) then
     perform private.refuse(404, 'property_not_found');
@@ -261,7 +263,8 @@ begin
   ) and not private.is_gone(check_favorite.property_id);
 end
 $$;
-comment on function api.check_favorite is 'Whether the property is saved; false for an unknown one.';
+comment on function api.check_favorite is
+  'Whether the property is saved; false for an unknown one.';
 
 revoke execute on all functions in schema private, api from public;
 grant execute on function private.may_save, private.is_gone,

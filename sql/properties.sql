@@ -1,8 +1,8 @@
 -- Properties: listings for sale, rent and exchange, as their owners write them.
 --
 -- An owner identity sees its own in any state. Everybody else sees what is listed, and for 30 days
--- by link what was sold, rented or exchanged. Clients write through functions only: what a field may
--- hold is in property_rules.sql, the life of a listing in property_life.sql.
+-- by link what was sold, rented or exchanged. Clients write through functions only: what a field
+-- may hold is in property_rules.sql, the life of a listing in property_life.sql.
 
 create sequence private.property_ref_no start 100001;
 
@@ -22,8 +22,10 @@ create table public.properties (
 
   kind text,
   usage text,
-  title_ar text constraint properties_title_ar_length check (char_length(title_ar) between 5 and 120),
-  title_en text constraint properties_title_en_length check (char_length(title_en) between 5 and 120),
+  title_ar text
+    constraint properties_title_ar_length check (char_length(title_ar) between 5 and 120),
+  title_en text
+    constraint properties_title_en_length check (char_length(title_en) between 5 and 120),
   description_ar text
     constraint properties_description_ar_length check (char_length(description_ar) <= 4000),
   description_en text
@@ -60,7 +62,8 @@ create table public.properties (
   area_id text,
   block text constraint properties_block_length check (char_length(block) between 1 and 30),
   street text constraint properties_street_length check (char_length(street) between 1 and 120),
-  building text constraint properties_building_length check (char_length(building) between 1 and 60),
+  building text
+    constraint properties_building_length check (char_length(building) between 1 and 60),
   paci_no text constraint properties_paci_no_form check (paci_no ~ '^[0-9]{8}$'),
   lat double precision constraint properties_lat_is_in_kuwait check (lat between 28.45 and 30.15),
   lng double precision constraint properties_lng_is_in_kuwait check (lng between 46.50 and 48.80),
@@ -99,7 +102,8 @@ create table public.properties (
 
   constraint properties_area_is_of_governorate
     foreign key (governorate_id, area_id) references public.areas (governorate_id, id),
-  constraint properties_area_has_a_governorate check (area_id is null or governorate_id is not null),
+  constraint properties_area_has_a_governorate
+    check (area_id is null or governorate_id is not null),
   constraint properties_location_is_whole check (num_nulls(lat, lng, location_precision) in (0, 3)),
   constraint properties_rent_fields_are_for_rent check (
     type = 'RENT' or rent_conditions = '[]' and additional_expenses = '[]'
@@ -127,29 +131,36 @@ create table public.properties (
 comment on table public.properties is 'A listing for sale, rent or exchange.';
 comment on column public.properties.id is 'Service id.';
 comment on column public.properties.ref_no is 'Number that people read out; shown as KW-104233.';
-comment on column public.properties.owner_identity_id is 'The identity that offers it; never changes.';
+comment on column public.properties.owner_identity_id is
+  'The identity that offers it; never changes.';
 comment on column public.properties.type is 'SALE, RENT or EXCHANGE; fixed once published.';
 comment on column public.properties.status is 'Where it is in its life (property_life.sql).';
 comment on column public.properties.status_reason is 'Why rejected or suspended, for the owner.';
-comment on column public.properties.suspended_from is 'The state that it returns to after suspension.';
+comment on column public.properties.suspended_from is
+  'The state that it returns to after suspension.';
 comment on column public.properties.kind is 'Vocabulary kind.';
 comment on column public.properties.usage is 'Vocabulary usage.';
 comment on column public.properties.title_ar is 'Title in Arabic, 5 to 120 characters.';
 comment on column public.properties.title_en is 'Title in English, 5 to 120 characters.';
-comment on column public.properties.description_ar is 'Description in Arabic, at most 4000 characters.';
-comment on column public.properties.description_en is 'Description in English, at most 4000 characters.';
+comment on column public.properties.description_ar is
+  'Description in Arabic, at most 4000 characters.';
+comment on column public.properties.description_en is
+  'Description in English, at most 4000 characters.';
 comment on column public.properties.price is 'KWD; a month''s for RENT, once for SALE.';
 comment on column public.properties.is_negotiable is 'The owner will talk about the price.';
-comment on column public.properties.property_income is 'KWD a month; 0 is a real value, null is no data.';
+comment on column public.properties.property_income is
+  'KWD a month; 0 is a real value, null is no data.';
 comment on column public.properties.request_year is 'EXCHANGE: comparison year of the طلب row.';
 comment on column public.properties.required_year is 'EXCHANGE: comparison year of the مع row.';
 comment on column public.properties.wanted_kinds is 'EXCHANGE: kinds wanted in return.';
 comment on column public.properties.wanted_area_ids is 'EXCHANGE: areas wanted in return.';
 comment on column public.properties.rent_conditions is 'RENT: [{code, textAr}].';
-comment on column public.properties.additional_expenses is 'RENT: [{code, labelAr, amount, period}].';
+comment on column public.properties.additional_expenses is
+  'RENT: [{code, labelAr, amount, period}].';
 comment on column public.properties.land_area_m2 is 'Plot, m².';
 comment on column public.properties.built_area_m2 is 'Built, m².';
-comment on column public.properties.area_m2 is 'What searches compare: the plot, else the built area, m².';
+comment on column public.properties.area_m2 is
+  'What searches compare: the plot, else the built area, m².';
 comment on column public.properties.bedrooms is 'Bedrooms.';
 comment on column public.properties.bathrooms is 'Bathrooms.';
 comment on column public.properties.floor_no is 'Floor; 0 is ground.';
@@ -159,7 +170,8 @@ comment on column public.properties.plot_position is 'Vocabulary plot_position.'
 comment on column public.properties.finishing is 'Vocabulary finishing.';
 comment on column public.properties.amenities is 'Codes of vocabulary amenity.';
 comment on column public.properties.document_type is 'Vocabulary document_type.';
-comment on column public.properties.is_direct is 'From the owner without a broker; individuals only.';
+comment on column public.properties.is_direct is
+  'From the owner without a broker; individuals only.';
 comment on column public.properties.governorate_id is 'Slug of the governorate.';
 comment on column public.properties.area_id is 'Slug of an area of that governorate.';
 comment on column public.properties.block is 'Block (قطعة).';
@@ -177,11 +189,13 @@ comment on column public.properties.allow_call is 'May be called.';
 comment on column public.properties.allow_whatsapp is 'May be written to on WhatsApp.';
 comment on column public.properties.allow_chat is 'May be written to in the chat.';
 comment on column public.properties.views_count is 'Viewers a day, summed; folded in by a job.';
-comment on column public.properties.favorites_count is 'Identities that saved it; kept by a trigger.';
+comment on column public.properties.favorites_count is
+  'Identities that saved it; kept by a trigger.';
 comment on column public.properties.version is 'Grows with every change by the owner (If-Match).';
 comment on column public.properties.created_at is 'When it was first written.';
 comment on column public.properties.published_at is 'First publishing; renewing does not move it.';
-comment on column public.properties.confirmed_at is 'When the owner last said that it is available.';
+comment on column public.properties.confirmed_at is
+  'When the owner last said that it is available.';
 comment on column public.properties.expires_at is 'When it stops being listed by itself.';
 comment on column public.properties.paused_at is 'Since when its time stands still.';
 comment on column public.properties.closed_at is 'When it was sold, rented or exchanged.';
@@ -195,8 +209,10 @@ comment on column public.properties.owner_verified is
   'The owner is a verified organisation; kept by triggers.';
 comment on column public.properties.owner_active is
   'The owner''s identity and account are in order; kept by triggers.';
-comment on column public.properties.auction_starts_at is 'Window of its auction, if any; kept by a trigger.';
-comment on column public.properties.auction_ends_at is 'Window of its auction, if any; kept by a trigger.';
+comment on column public.properties.auction_starts_at is
+  'Window of its auction, if any; kept by a trigger.';
+comment on column public.properties.auction_ends_at is
+  'Window of its auction, if any; kept by a trigger.';
 comment on column public.properties.drop_pct is
   'Percent that the price stands under the lowest of the 30 days before; kept by a trigger.';
 comment on column public.properties.drop_until is 'Until when that makes it a deal.';

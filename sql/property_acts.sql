@@ -7,7 +7,8 @@ as $$
   select private.act_on_property(property_id, 'publish')
 $$;
 comment on function api.publish_property is
-  'Publishes a draft, or hands it in for review; a rejected one again. 422 price_required and others.';
+  'Publishes a draft, or hands it in for review; a rejected one again. 422 price_required '
+  'and others.';
 
 create function api.pause_property(property_id uuid) returns json
   language sql
@@ -23,7 +24,8 @@ create function api.resume_property(property_id uuid) returns json
 as $$
   select private.act_on_property(property_id, 'resume')
 $$;
-comment on function api.resume_property is 'Shows a paused listing again, for the time it had left.';
+comment on function api.resume_property is
+  'Shows a paused listing again, for the time it had left.';
 
 create function api.renew_property(property_id uuid) returns json
   language sql
@@ -55,7 +57,8 @@ create function api.mark_property_sold(property_id uuid) returns json
 as $$
   select private.act_on_property(property_id, 'mark-sold')
 $$;
-comment on function api.mark_property_sold is 'Closes a listing for sale; seen by link for 30 days.';
+comment on function api.mark_property_sold is
+  'Closes a listing for sale; seen by link for 30 days.';
 
 create function api.mark_property_rented(property_id uuid) returns json
   language sql
@@ -63,7 +66,8 @@ create function api.mark_property_rented(property_id uuid) returns json
 as $$
   select private.act_on_property(property_id, 'mark-rented')
 $$;
-comment on function api.mark_property_rented is 'Closes a listing for rent; seen by link for 30 days.';
+comment on function api.mark_property_rented is
+  'Closes a listing for rent; seen by link for 30 days.';
 
 create function api.mark_property_exchanged(property_id uuid) returns json
   language sql

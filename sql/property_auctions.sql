@@ -83,7 +83,8 @@ begin
   return private.property_record(property.id, property.owner_identity_id);
 end
 $$;
-comment on function private.set_auction is 'Sets the auction of an own listing; see api.set_auction.';
+comment on function private.set_auction is
+  'Sets the auction of an own listing; see api.set_auction.';
 
 create function private.remove_auction(property_id uuid) returns void
   language plpgsql

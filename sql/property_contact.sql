@@ -65,8 +65,9 @@ as $$
   select private.contact_property(property_id, kind)
 $$;
 comment on function api.contact_property is
-  'How to reach the owner: call gives phone, whatsapp whatsappUrl, chat nothing more. Each way is one '
-  'lead a day. 404 property_not_found, 409 property_state_conflict with the ways that are open.';
+  'How to reach the owner: call gives phone, whatsapp whatsappUrl, chat nothing more. Each way is '
+  'one lead a day. 404 property_not_found, 409 property_state_conflict with the ways that '
+  'are open.';
 
 revoke execute on all functions in schema private, api from public;
 grant execute on function private.contact_property to authenticated;

@@ -1,15 +1,18 @@
--- What one field of a listing may hold, whatever the others say. The facade checks the same with its
--- schemas; whoever calls past it meets these.
+-- What one field of a listing may hold, whatever the others say. The facade checks the same with
+-- its schemas; whoever calls past it meets these.
 
+-- plpgsql keeps its plans for the session, where functions in SQL are planned again at every call.
 create function private.property_fields()
   returns table (
     name text, form text, words text, low numeric, high numeric, reviewed boolean
   )
-  language sql
+  language plpgsql
   stable
   rows 40
   set search_path = ''
 as $$
+begin
+  return query
   values
     ('type', 'type', null, null::numeric, null::numeric, false),
     ('kind', 'word', 'kind', null, null, false),
@@ -48,41 +51,50 @@ as $$
     ('allowWhatsapp', 'yes', null, null, null, false),
     ('allowChat', 'yes', null, null, null, false),
     ('wantedKinds', 'words', 'kind', null, 20, false),
-    ('wantedAreaIds', 'words', 'area', null, 20, false)
+    ('wantedAreaIds', 'words', 'area', null, 20, false);
+end
 $$;
 comment on function private.property_fields is
-  'The fields that an owner writes: form, vocabulary, bounds, and whether a change waits for review.';
+  'The fields that an owner writes: form, vocabulary, bounds, and whether a change waits for '
+  'review.';
 
 create function private.this_year() returns integer
-  language sql
+  language plpgsql
   stable
   set search_path = ''
 as $$
-  select extract(year from now() at time zone 'Asia/Kuwait')::integer
+begin
+  return extract(year from now() at time zone 'Asia/Kuwait')::integer;
+end
 $$;
 comment on function private.this_year is 'The year in Kuwait.';
 
 create function private.is_code(words text, code text) returns boolean
-  language sql
+  language plpgsql
   stable
   set search_path = ''
 as $$
-  select case words
+begin
+  return case words
     when 'area' then exists (select from public.areas where areas.id = code)
     when 'governorate' then exists (select from public.governorates where governorates.id = code)
     else private.is_word(words, code)
-  end
+  end;
+end
 $$;
-comment on function private.is_code is 'Whether a code is of that vocabulary, an area or a governorate.';
+comment on function private.is_code is
+  'Whether a code is of that vocabulary, an area or a governorate.';
 
 create function private.tidy_text(value text) returns text
-  language sql
+  language plpgsql
   immutable
   parallel safe
   set search_path = ''
 as $$
-  select nullif(regexp_replace(
-    replace(normalize(value, nfkc), E'\r\n', E'\n'), '^[[:space:]]+|[[:space:]]+$', '', 'g'), '')
+begin
+  return nullif(regexp_replace(
+    replace(normalize(value, nfkc), E'\r\n', E'\n'), '^[[:space:]]+|[[:space:]]+$', '', 'g'), '');
+end
 $$;
 comment on function private.tidy_text is
   'Text of several lines in one form: NFKC, no white space outside; null when nothing is left.';
@@ -142,11 +154,12 @@ comment on function private.read_number is
   'A number, whole or with three decimals at most; nothing is rounded.';
 
 create function private.read_words(words text, value jsonb, high numeric) returns text
-  language sql
+  language plpgsql
   stable
   set search_path = ''
 as $$
-  select case
+begin
+  return case
     when jsonb_typeof(value) <> 'array' then 'invalid'
     when jsonb_array_length(value) > high then 'too_big'
     when exists (
@@ -156,9 +169,11 @@ as $$
     when jsonb_array_length(value) > (
       select count(distinct item) from jsonb_array_elements(value) as item
     ) then 'invalid'
-  end
+  end;
+end
 $$;
-comment on function private.read_words is 'What is wrong with a list of codes: each once, all known.';
+comment on function private.read_words is
+  'What is wrong with a list of codes: each once, all known.';
 
 create function private.read_location(value jsonb, out clean jsonb, out problem text)
   language plpgsql
@@ -181,7 +196,8 @@ begin
   end if;
 end
 $$;
-comment on function private.read_location is 'A point within Kuwait and how exactly it may be shown.';
+comment on function private.read_location is
+  'A point within Kuwait and how exactly it may be shown.';
 
 create function private.read_terms(
   form text, words text, value jsonb, high numeric, out clean jsonb, out problem text
@@ -233,8 +249,8 @@ begin
 end
 $$;
 comment on function private.read_terms is
-  'The conditions of a rent, or what comes on top of it: a code, the words for it, and for expenses '
-  'an amount and its period.';
+  'The conditions of a rent, or what comes on top of it: a code, the words for it, and for '
+  'expenses an amount and its period.';
 
 create function private.read_field(
   form text, words text, value jsonb, low numeric, high numeric, out clean jsonb, out problem text
@@ -290,6 +306,7 @@ begin
   end if;
 end
 $$;
-comment on function private.read_field is 'A field in its one form, or the code of what is wrong with it.';
+comment on function private.read_field is
+  'A field in its one form, or the code of what is wrong with it.';
 
 revoke execute on all functions in schema private from public;

@@ -16,7 +16,8 @@ as $$
     ('pause', '{active}', null),
     ('resume', '{paused}', null),
     ('renew', '{expired}', null),
-    ('archive', '{draft,pending_review,active,rejected,paused,sold,rented,exchanged,expired}', null),
+    ('archive',
+      '{draft,pending_review,active,rejected,paused,sold,rented,exchanged,expired}', null),
     ('restore', '{archived}', null),
     ('mark-sold', '{active}', 'SALE'),
     ('mark-rented', '{active}', 'RENT'),
@@ -74,10 +75,11 @@ comment on function private.own_property is
   'The acting identity''s own listing, locked for a change. 404 property_not_found.';
 
 create function private.save_property(property public.properties) returns void
-  language sql
+  language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
 as $$
+begin
   update public.properties
   set type = property.type, status = property.status, status_reason = property.status_reason,
       suspended_from = property.suspended_from, kind = property.kind, usage = property.usage,
@@ -103,9 +105,11 @@ as $$
       expires_at = property.expires_at, paused_at = property.paused_at,
       closed_at = property.closed_at, deleted_at = property.deleted_at,
       pending_changes = property.pending_changes
-  where properties.id = property.id
+  where properties.id = property.id;
+end
 $$;
-comment on function private.save_property is 'Writes what owners and admins may change of a listing.';
+comment on function private.save_property is
+  'Writes what owners and admins may change of a listing.';
 
 create function private.activate_property(property public.properties) returns public.properties
   language plpgsql
@@ -142,7 +146,8 @@ begin
   return private.activate_property(property);
 end
 $$;
-comment on function private.publish_property is 'A listing published, or handed in where an admin looks first.';
+comment on function private.publish_property is
+  'A listing published, or handed in where an admin looks first.';
 
 create function private.act_on_property(property_id uuid, act text) returns json
   language plpgsql
@@ -190,7 +195,8 @@ begin
 end
 $$;
 comment on function private.act_on_property is
-  'Does one of property_acts to an own listing. 404 property_not_found, 409 property_state_conflict.';
+  'Does one of property_acts to an own listing. 404 property_not_found, 409 '
+  'property_state_conflict.';
 
 create function private.delete_property(property_id uuid) returns void
   language plpgsql

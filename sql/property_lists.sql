@@ -38,7 +38,8 @@ begin
   from private.property_records(ids[:page_size], owner_id) as records;
 end
 $$;
-comment on function private.list_my_properties is 'A page of own listings; see the function of api.';
+comment on function private.list_my_properties is
+  'A page of own listings; see the function of api.';
 
 create function private.page_size(given integer) returns integer
   language plpgsql
@@ -47,7 +48,7 @@ create function private.page_size(given integer) returns integer
 as $$
 begin
   if given is null or given not between 1 and 50 then
-    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"limit","code":"invalid"}]}');
+    perform private.refuse_fields('[{"path":"limit","code":"invalid"}]');
   end if;
   return given;
 end
@@ -193,5 +194,6 @@ revoke execute on all functions in schema private, api from public;
 grant execute on function private.list_price_history, private.list_similar_properties
   to anon, authenticated;
 grant execute on function private.list_my_properties to authenticated;
-grant execute on function api.list_price_history, api.list_similar_properties to anon, authenticated;
+grant execute on function api.list_price_history, api.list_similar_properties
+  to anon, authenticated;
 grant execute on function api.list_my_properties to authenticated;

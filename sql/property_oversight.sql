@@ -22,8 +22,9 @@ as $$
 $$;
 comment on function private.expire_listings is 'Job: ends listings whose time is over.';
 
-create function private.decide_property(property_id uuid, approved boolean, reason text default null)
-  returns void
+create function private.decide_property(
+  property_id uuid, approved boolean, reason text default null
+) returns void
   language plpgsql
   security definer -- writes a listing of whoever owns it
   set search_path = ''

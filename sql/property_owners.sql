@@ -84,7 +84,8 @@ begin
 end
 $$;
 comment on function private.on_owner_account is
-  'A suspended, banned or deleted account takes its listings away; back in order, it brings them back.';
+  'A suspended, banned or deleted account takes its listings away; back in order, it brings '
+  'them back.';
 
 create trigger accounts_carry_their_listings
   after update of status on public.accounts
@@ -129,7 +130,8 @@ begin
   return null;
 end
 $$;
-comment on function private.on_owner_organisation is 'Listings show whether their owner is verified.';
+comment on function private.on_owner_organisation is
+  'Listings show whether their owner is verified.';
 
 create trigger organisations_carry_their_listings_at_birth
   after insert on public.organisations

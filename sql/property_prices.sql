@@ -1,4 +1,4 @@
--- Prices: their history, and which listing is a deal because of it. Nothing here is typed by anybody.
+-- Prices: their history, and which listing is a deal because of it. Nobody types anything here.
 
 create function private.keep_price() returns trigger
   language plpgsql

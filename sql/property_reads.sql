@@ -18,8 +18,8 @@ begin
 end
 $$;
 comment on function private.may_see is
-  'Whether a listing shows itself to this identity (null for a guest): what is listed to everybody, '
-  'what was closed within 30 days to whoever has the link, the rest to its owner.';
+  'Whether a listing shows itself to this identity (null for a guest): what is listed to '
+  'everybody, what was closed within 30 days to whoever has the link, the rest to its owner.';
 
 create function private.seen_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
@@ -37,7 +37,8 @@ begin
   return property;
 end
 $$;
-comment on function private.seen_property is 'A listing that may be seen, or 404 property_not_found.';
+comment on function private.seen_property is
+  'A listing that may be seen, or 404 property_not_found.';
 
 create function private.get_property(property_id uuid) returns json
   language plpgsql
@@ -65,7 +66,8 @@ begin
 end
 $$;
 comment on function api.get_property is
-  'A listing; its owner sees it in any state. 404 property_not_found for all that is not to be seen.';
+  'A listing; its owner sees it in any state. 404 property_not_found for all that is not to '
+  'be seen.';
 
 revoke execute on all functions in schema private, api from public;
 grant execute on function private.get_property to anon, authenticated;

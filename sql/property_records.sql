@@ -17,7 +17,8 @@ begin
     || case type when 'RENT' then ' / شهرياً' else '' end;
 end
 $$;
-comment on function private.price_label is 'The Arabic text of a price; a rent says that it is monthly.';
+comment on function private.price_label is
+  'The Arabic text of a price; a rent says that it is monthly.';
 
 create function private.property_records(property_ids uuid[], viewer_identity_id uuid)
   returns table (place bigint, id uuid, record json)
@@ -45,7 +46,10 @@ begin
           properties.description_ar as "descriptionAr",
           properties.description_en as "descriptionEn",
           properties.price,
-          case properties.type when 'RENT' then 'month' when 'SALE' then 'once' end as "pricePeriod",
+          case properties.type
+            when 'RENT' then 'month'
+            when 'SALE' then 'once'
+          end as "pricePeriod",
           private.price_label(properties.type, properties.price) as "priceLabel",
           properties.is_negotiable as "isNegotiable",
           properties.property_income as "propertyIncome",
@@ -126,8 +130,8 @@ begin
 end
 $$;
 comment on function private.property_records is
-  'Listings as the contract shows them, in the order asked for. Whoever calls it has checked before '
-  'that the viewer (null for a guest) may see them.';
+  'Listings as the contract shows them, in the order asked for. Whoever calls it has checked '
+  'before that the viewer (null for a guest) may see them.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
   language plpgsql

@@ -87,7 +87,8 @@ as $$
   join private.property_fields() as field on field.name = given.key
   where field.reviewed
 $$;
-comment on function private.reviewed_fields is 'The fields that an admin looks at: price, place, title.';
+comment on function private.reviewed_fields is
+  'The fields that an admin looks at: price, place, title.';
 
 create function private.unreviewed_fields(fields jsonb) returns jsonb
   language sql
