@@ -9,7 +9,7 @@ import { projectUrl } from './client.ts'
 /** Only the embedded stack tells what its functions need to start. */
 export const hasStack = Boolean(process.env.LOCAL_STACK)
 
-export type Facade = { url: string; said: () => string; stop: () => Promise<void> }
+export type Facade = { url: string; pid: number; said: () => string; stop: () => Promise<void> }
 
 type Settings = Record<string, string | undefined>
 
@@ -52,6 +52,7 @@ export async function startFacade(settings: Settings = {}): Promise<Facade> {
   await ready(child, () => said)
   return {
     url: `http://127.0.0.1:${port}/api`,
+    pid: child.pid!,
     said: () => said,
     stop: async () => {
       const ended = once(child, 'exit')

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { faultsOf } from '../answers.ts'
 import { type Person, signUp } from '../client.ts'
@@ -111,4 +112,40 @@ describe.runIf(hasStack)('ISO-19 cross-origin rules', () => {
       }
     },
   )
+})
+
+const onLinux = existsSync('/proc/self/statm')
+
+describe.runIf(hasStack && onLinux)('INP-11 wide structures', () => {
+  const megabytes = (pid: number) =>
+    Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096 / 1_048_576
+
+  test('what is wide is refused, and the memory that it took comes back', async () => {
+    const facade = await startFacade()
+    const keys = Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join()
+    const bodies = [
+      `{${keys}}`,
+      `{"${'k'.repeat(1_000_000)}":1}`,
+      `[${'1,'.repeat(1_000_000)}1]`,
+      `{"kinds":[${'"a",'.repeat(50_000)}"a"],"strategy":"standard"}`,
+    ]
+    const shoot = async (times: number) => {
+      for (let i = 0; i < times; i++) {
+        for (const body of bodies) {
+          const { status } = await fetch(`${facade.url}/search/advanced`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body,
+          })
+          expect([413, 422]).toContain(status)
+        }
+      }
+    }
+    await shoot(5)
+    const before = megabytes(facade.pid)
+    await shoot(15)
+    const after = megabytes(facade.pid)
+    await facade.stop()
+    expect(after - before).toBeLessThan(50)
+  })
 })
