@@ -96,7 +96,8 @@ export class Kept {
     const began = Date.now()
     const ended = (code: number | null, signal: string | null) => {
       if (this.stopping) return
-      if (Date.now() - began > 30_000) this.failures = 0
+      // Only what dies young counts as failing; something killed is wanted back at once.
+      if (Date.now() - began > 1000) this.failures = 0
       this.say(`${this.name} ended (${signal ?? `code ${code}`}), starting it again`)
       void this.again()
     }

@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process'
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { bornAt } from './processes.ts'
 import { Refusal } from './refusal.ts'
 
 type Owner = { pid: number; born: string }
@@ -49,21 +49,5 @@ function ownerOf(dataDir: string): Owner | undefined {
     return JSON.parse(readFileSync(fileOf(dataDir), 'utf8'))
   } catch {
     return undefined
-  }
-}
-
-/** When a process began, so that a number used anew is not taken for the old one; '' is not there. */
-function bornAt(pid: number): string {
-  try {
-    if (process.platform === 'linux') {
-      // After the name in brackets, which may hold spaces, the twentieth field is the start time.
-      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')
-      return fields[0] === 'Z' ? '' : fields[19]!
-    }
-    if (process.platform === 'win32') return process.kill(pid, 0) ? 'there' : ''
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { stdio: 'pipe' })
-      .toString().trim()
-  } catch {
-    return ''
   }
 }

@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { refuseIfAlive } from './lock.ts'
-import { endLeftover } from './postgres.ts'
+import { endLeftover } from './postgres-cluster.ts'
 import { Refusal } from './refusal.ts'
 import { readSettings } from './settings.ts'
 

@@ -1,5 +1,5 @@
-// The embedded stack as a program: how it starts, refuses, recovers and stops. Each test has stacks
-// of its own, on free ports and in folders that are gone afterwards.
+// The embedded stack as a program: how it starts, refuses, recovers and stops, and in what time, so
+// it runs alone. Each test has stacks of its own, on free ports and in folders that go afterwards.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -19,8 +19,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { forward, forwardUpgrade } from '../local/gateway/proxy.ts'
-import { parseToml } from '../local/config.ts'
+import { forward, forwardUpgrade } from '../../local/gateway/proxy.ts'
+import { parseToml } from '../../local/config.ts'
 
 const folders: string[] = []
 
