@@ -37,6 +37,7 @@ declare
   guessed boolean := coalesce((place ->> 'guessed')::boolean, false);
   after_key text := place ->> 'key';
   after_id uuid := place ->> 'id';
+  guess tsquery;
   hits record;
 begin
   ids := '{}';
@@ -52,11 +53,14 @@ begin
     keys := hits.keys;
   end if;
   exact_count := cardinality(ids);
-  if place is null and exact is not null and exact_count < 5 then
-    few := ids;
+  if few is not null or place is null and exact is not null and exact_count < 5 then
+    guess := private.search_query(words, true);
+    if few is null and guess <> exact then
+      few := ids;
+    end if;
   end if;
   if few is not null and exact_count <= page_size then
-    hits := private.search_hits(plan, private.search_query(words, true), null, few,
+    hits := private.search_hits(plan, guess, null, few,
       case when guessed then after_key end, case when guessed then after_id end,
       page_size + 1 - exact_count);
     ids := ids || hits.ids;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { asCaller, guest, type Person, type Reply, signUp } from './client.ts'
 import { offer } from './listings.ts'
 import { organisationOf } from './world.ts'
@@ -7,7 +7,7 @@ import { organisationOf } from './world.ts'
 let seller: Person
 let buyer: Person
 
-beforeAll(async () => {
+beforeEach(async () => {
   ;[seller, buyer] = await Promise.all([signUp(), signUp()])
 })
 

@@ -14,7 +14,7 @@ const Near = z.strictObject({
   km: z.number().gt(0).max(50),
 })
 const Box = z.tuple([z.number(), z.number(), z.number(), z.number()], { error: 'bbox_invalid' })
-const BoxNumbers = z.array(z.number({ error: 'bbox_invalid' })).pipe(Box)
+const BoxNumbers = z.array(z.number({ error: 'bbox_invalid' }), { error: 'bbox_invalid' }).pipe(Box)
 
 /** What is written alike in both. */
 const common = {

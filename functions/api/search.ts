@@ -1,6 +1,7 @@
 /** Search: five strategies, one set of filters. Rules: sql/search.sql and beside it. */
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
+import { inTurn } from './crowd.ts'
 import { call } from './db.ts'
 import { area, body, Cursor, type Env, json, Limit, pageOf, problems, route, send } from './http.ts'
 import { invalid, problem } from './problem.ts'
@@ -68,10 +69,10 @@ export const search = area()
   .openapi(advanced, async (c) => {
     const { strategy, q, sort, cursor, limit, ...filters } = c.req.valid('json')
     const args = { filters, q, sort, pageCursor: cursor, pageSize: limit }
-    return send(c, await call(c, 'search', { strategy, ...args }))
+    return send(c, await inTurn(() => call(c, 'search', { strategy, ...args })))
   }, naming)
   .openapi(quick, async (c) => {
     const { q, sort, cursor, limit, ...filters } = c.req.valid('query')
     const args = { filters, q, sort, pageCursor: cursor, pageSize: limit }
-    return send(c, await call(c, 'quick_search', args))
+    return send(c, await inTurn(() => call(c, 'quick_search', args)))
   })

@@ -1,0 +1,48 @@
+// Nobody can search while this holds its lock, so it runs alone.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { database, guest, signUp } from '../client.ts'
+import { hasStack } from '../facade.ts'
+
+// SRCH-08 runs on the embedded stack only: nobody locks the tables of a project that people use.
+describe.runIf(hasStack)('SRCH-08 while the listings are locked', () => {
+  test('searches end in time as 503, other routes work, and afterwards all is as before', async () => {
+    const person = await signUp()
+    const locker = await database().connect()
+    await locker.query('begin')
+    await locker.query(
+      'lock table public.properties, private.search_documents in access exclusive mode',
+    )
+    try {
+      const searches = Array.from({ length: 100 }, async (_, n) => {
+        const started = performance.now()
+        const reply = n % 2
+          ? await guest.get('/search')
+          : await guest.post('/search/advanced', { strategy: 'standard' })
+        return { reply, seconds: (performance.now() - started) / 1000 }
+      })
+      await sleep(1000)
+      const others = await Promise.all([
+        guest.get('/meta/areas'),
+        person.get('/auth/me'),
+        guest.post('/auth/login', { identifier: person.identifier, password: person.password }),
+      ])
+      expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
+
+      for (const { reply, seconds } of await Promise.all(searches)) {
+        expect(reply).toMatchObject({
+          status: 503,
+          body: { error: { code: 'service_unavailable', message: expect.any(String) } },
+        })
+        expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
+        expect(seconds).toBeLessThan(6)
+      }
+    } finally {
+      await locker.query('rollback')
+      locker.release()
+    }
+    const answered = performance.now()
+    expect(await guest.get('/search')).toMatchObject({ status: 200 })
+    expect(performance.now() - answered).toBeLessThan(2000)
+  })
+})
