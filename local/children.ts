@@ -69,7 +69,7 @@ async function stopChild(child: ChildProcess) {
   clearTimeout(timer)
 }
 
-const pauses = [0, 250, 500, 1000, 2000, 5000]
+const pauses = [0, 250, 500, 1000, 2000]
 
 /** Keeps a part running: when it ends unasked it is started again, later each time it fails. */
 export class Kept {

@@ -67,7 +67,9 @@ export async function launchServer(
 }
 
 function explain(said: string, failure: string, cluster: string, options: PostgresOptions) {
-  const line = said.split('\n').findLast((text) => /(FATAL|PANIC): /.test(text))
+  const line = said.split('\n').findLast((text) =>
+    /(FATAL|PANIC): /.test(text) && !/system is (starting|shutting)/.test(text)
+  )
   if (/could not bind|Address already in use/.test(said)) {
     return `Port ${options.port} (database) is taken by another program: end that one, or choose ` +
       'other ports with PORT=<number> npm start.'
