@@ -13,6 +13,7 @@ const jobs: BackendFunction[] = [
   'fold_views',
   'sweep_codes',
   'sweep_idempotency_keys',
+  'sweep_office_ranks',
   'sweep_rates',
 ]
 

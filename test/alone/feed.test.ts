@@ -217,3 +217,23 @@ test('what is being published at the moment of a snapshot is on its pages from t
     client.release(true)
   }
 })
+
+test('ranks of offices are forgotten when no living snapshot needs them any more', async () => {
+  const office = await organisationOf((await signUp()).id, 'office')
+  const ended = (hours: number) =>
+    database().query(
+      `insert into private.office_ranks (identity_id, since, until)
+       values ($1, now() - interval '2 days', now() - interval '1 hour' * $2::integer)`,
+      [office, hours],
+    )
+  await ended(5)
+  await ended(8)
+  await database().query('select private.sweep_office_ranks()')
+
+  const { rows } = await database().query(
+    `select round(extract(epoch from now() - until) / 3600)::integer as hours
+     from private.office_ranks where identity_id = $1 and until < 'infinity'`,
+    [office],
+  )
+  expect(rows).toEqual([{ hours: 5 }])
+})
