@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
-import { database, guest, type Person, type Reply, signUp } from './client.ts'
-import { draft, type Listing, offer } from './listings.ts'
+import { database, type Guest, guest, type Person, type Reply, signUp } from './client.ts'
+import { draft, type Listing, oddPrice, offer } from './listings.ts'
 import { ids, saved, toggle } from './saved.ts'
 import { organisationOf } from './world.ts'
 
@@ -86,19 +86,27 @@ test('FAV-03 toggling what is not there is 404, whatever is not there', async ()
 })
 
 test('IDN-03 FAV-05 favorites and isFavorite are those of the acting identity', async () => {
-  const [p1, p2, p3] = [await offer(seller), await offer(seller), await offer(seller)]
+  const price = oddPrice()
+  const [p1, p2, p3] = [
+    await offer(seller, { price }),
+    await offer(seller, { price }),
+    await offer(seller, { price }),
+  ]
   const all = [p1.id, p2.id, p3.id]
   const company = await organisationOf(buyer.id)
   const act = (identityId: string) => buyer.post('/auth/identity/switch', { identityId })
-  const marked = async (person: Pick<Person, 'get'>) => {
-    const found = []
-    for (const id of all) {
-      if ((await person.get(`/properties/${id}`)).body.isFavorite) found.push(id)
-    }
+  // In a record, in a search and among similar ones.
+  const marked = async (person: Guest) => {
+    const seen = (items: Listing[]) =>
+      all.filter((id) => items.find((item) => item.id === id)?.isFavorite)
+    const read = await Promise.all(
+      all.map(async (id) => (await person.get(`/properties/${id}`)).body),
+    )
+    const query = { strategy: 'standard', priceMin: price, priceMax: price }
+    const found = seen((await person.post('/search/advanced', query)).body.items)
+    expect(seen(read)).toEqual(found)
     const { body } = await person.get(`/properties/${p1.id}/similar`)
-    for (const { id, isFavorite } of body.items) {
-      if (all.includes(id)) expect(isFavorite).toBe(found.includes(id))
-    }
+    expect(seen(body.items)).toEqual(found.filter((id) => id !== p1.id))
     return found
   }
   const state = async () => [(await ids(buyer)).toSorted(), await marked(buyer)]
