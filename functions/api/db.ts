@@ -164,20 +164,21 @@ export function rateHeaders(c: Context<Env>, rate?: string | null) {
 
 /**
  * Calls one of the functions that role `backend` may execute, for nobody in particular. `rate` is
- * counted first for its subject, as in call.
+ * counted first for its subject, as in call, and told in the headers of that answer.
  */
 export async function backend<T>(
   name: BackendFunction,
   args: Record<string, unknown>,
-  rate?: { rule: string; subject: string },
+  rate?: { rule: string; subject: string; tell: Context<Env> },
 ): Promise<T> {
   const rows = await message([
     ...(rate ? [entrance(rate.rule, undefined, rate.subject)] : []),
     become('backend'),
-    ...(rate ? ['select private.entered();'] : []),
+    ...(rate ? ['select private.entered() as rate;'] : []),
     `select (select to_json(result) from ${invocation('private', name, args)} as result)`,
     '::text as answer',
   ].join(''))
+  if (rate) rateHeaders(rate.tell, rows.find((row) => row && 'rate' in row)?.rate)
   return JSON.parse(rows.at(-1)!.answer ?? 'null')
 }
 

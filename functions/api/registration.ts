@@ -1,9 +1,10 @@
 /** Registration by email or phone, and codes for it. Rules: sql/codes.sql, sql/accounts_auth.sql. */
 import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import { Session } from './account-schemas.ts'
 import { createUser, isDecoy } from './auth-service.ts'
 import { backend } from './db.ts'
-import { area, body, json, problems, route, send } from './http.ts'
+import { area, body, type Env, json, problems, route, send } from './http.ts'
 import { Code, Identifier, NewPassword, PersonName } from './identifiers.ts'
 import { Refusal, refuseReturned, type Returned } from './problem.ts'
 import { codeHmac, newCode, seal, unknownPassword, unseal } from './secrets.ts'
@@ -85,9 +86,9 @@ const resend = route({
 
 type Given = z.output<typeof Registration>
 
-async function registerEmail({ identifier, password, fullName }: Given, address: string) {
+async function registerEmail(c: Context<Env>, { identifier, password, fullName }: Given) {
   if (isDecoy(identifier)) throw new Refusal('identifier_invalid')
-  const rate = { rule: 'register_address', subject: address }
+  const rate = { rule: 'register_address', subject: c.var.address, tell: c }
   const claim = { email: identifier.value }
   await backend('claim_email', claim, rate)
   try {
@@ -99,7 +100,7 @@ async function registerEmail({ identifier, password, fullName }: Given, address:
   }
 }
 
-async function registerPhone({ identifier, password, fullName }: Given, address: string) {
+async function registerPhone(c: Context<Env>, { identifier, password, fullName }: Given) {
   requireSms(identifier)
   const phone = identifier.value
   const registrationId = crypto.randomUUID()
@@ -110,8 +111,8 @@ async function registerPhone({ identifier, password, fullName }: Given, address:
     sealedPassword: await seal(password, phone),
     fullName: fullName ?? null,
     hmac: await codeHmac('register', phone, code),
-    address,
-  }, { rule: 'register_address', subject: address })
+    address: c.var.address,
+  }, { rule: 'register_address', subject: c.var.address, tell: c })
   refuseReturned(answer)
   await sendCode(identifier, 'register', code)
   return { status: 'awaiting_otp', registrationId, otp: { resendAfter: 45, expiresIn: 300 } }
@@ -138,16 +139,13 @@ async function accountOf(identifier: Identifier, verified: Verified): Promise<st
 }
 
 export const registration = area()
-registration.openapi(registerShort, async (c) => {
-  const given = c.req.valid('json')
-  const by = given.identifier.kind === 'phone' ? registerPhone : registerEmail
-  return send(c, JSON.stringify(await by(given, c.var.address)), 201)
-})
-registration.openapi(registerLong, async (c) => {
-  const given = c.req.valid('json')
-  const by = given.identifier.kind === 'phone' ? registerPhone : registerEmail
-  return send(c, JSON.stringify(await by(given, c.var.address)), 201)
-})
+for (const one of [registerShort, registerLong]) {
+  registration.openapi(one, async (c) => {
+    const given = c.req.valid('json')
+    const by = given.identifier.kind === 'phone' ? registerPhone : registerEmail
+    return send(c, JSON.stringify(await by(c, given)), 201)
+  })
+}
 registration.openapi(verify, async (c) => {
   const { identifier, code, registrationId } = c.req.valid('json')
   if (identifier.kind === 'email') throw new Refusal('otp_invalid', { attemptsLeft: 0 })
