@@ -121,8 +121,11 @@ export function openKeys(dataDir: string, issuer: string) {
       const { payload } = await jwtVerify(token, find, {
         algorithms: ['ES256'],
         issuer,
+        audience: 'authenticated',
         requiredClaims: ['exp', 'sub', 'role'],
       })
+      // JSON can write a number beyond all numbers: a token without an end.
+      if (!Number.isFinite(payload.exp)) throw new Error('exp is not a time')
       return payload
     },
   }
