@@ -256,7 +256,7 @@ test('AUTH-09 malformed authorization headers are refused and break nothing', as
   }
   for (const size of [64 * 1024, 1024 * 1024]) {
     const headers: [string, string][] = [['Authorization', `Bearer ${'a'.repeat(size)}`]]
-    expect([400, 401, 431, NaN]).toContain((await shoot({ path: '/auth/me', headers })).status)
+    expect([400, 401, 431, 0]).toContain((await shoot({ path: '/auth/me', headers })).status)
   }
   expect(await person.get('/auth/me')).toMatchObject({ status: 200 })
 })

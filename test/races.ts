@@ -81,7 +81,8 @@ async function read(socket: Socket): Promise<Reply> {
   const text = (headers.get('transfer-encoding') === 'chunked' ? joined(rest) : rest).toString()
   const isJson = headers.get('content-type')?.startsWith('application/json')
   return {
-    status: Number(first.split(' ')[1]),
+    // 0: closed without an answer.
+    status: Number(first.split(' ')[1]) || 0,
     body: text && isJson ? JSON.parse(text) : text || null,
     headers,
   }
