@@ -40,7 +40,7 @@ async function person(stack: Stack): Promise<Signed> {
 }
 
 /** A person with fifty favorites, and the routes that the goal names. */
-async function prepare(stack: Stack, pool: pg.Pool, signed: Signed): Promise<Route[]> {
+async function prepare(pool: pg.Pool, signed: Signed): Promise<Route[]> {
   await pool.query(
     `insert into public.favorites (identity_id, property_id)
      select accounts.active_identity_id, properties.id
@@ -89,7 +89,7 @@ export async function benchFacade(stack: Stack): Promise<Compared[]> {
   })
   const functions = `http://127.0.0.1:${Number(new URL(stack.url).port) + 4}`
   const compared: Compared[] = []
-  for (const { name, path, statement } of await prepare(stack, pool, signed)) {
+  for (const { name, path, statement } of await prepare(pool, signed)) {
     const bare: Measured[] = []
     const facade: Measured[] = []
     const gateway: Measured[] = []

@@ -23,7 +23,9 @@ function connection(url: URL, next: () => Buffer, done: (ms: number, ok: boolean
     const head = waiting.toString('latin1', 0, end)
     const whole = end + 4 + lengthOf(head)
     // Without a length the answer is chunked: whole when its last chunk is.
-    const complete = Number.isNaN(whole) ? waiting.includes('\r\n0\r\n\r\n') : waiting.length >= whole
+    const complete = Number.isNaN(whole)
+      ? waiting.includes('\r\n0\r\n\r\n')
+      : waiting.length >= whole
     if (!complete) return
     waiting = Buffer.alloc(0)
     done(performance.now() - started, head.startsWith('HTTP/1.1 2'))
@@ -45,11 +47,14 @@ export async function loadHttp(
   let failed = 0
   let counting = false
   let turn = 0
-  const sockets = Array.from({ length: connections }, () =>
-    connection(new URL(url), () => requests[turn++ % requests.length], (ms, ok) => {
-      if (!ok) failed++
-      if (counting) times.push(ms)
-    }))
+  const sockets = Array.from(
+    { length: connections },
+    () =>
+      connection(new URL(url), () => requests[turn++ % requests.length], (ms, ok) => {
+        if (!ok) failed++
+        if (counting) times.push(ms)
+      }),
+  )
   await new Promise((resolve) => setTimeout(resolve, 500))
   counting = true
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000))

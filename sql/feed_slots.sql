@@ -18,6 +18,7 @@ create index publications_type_newest_idx
   on private.publications (type, published_at desc, property_id desc);
 
 create table private.office_ranks (
+  id bigint generated always as identity primary key,
   identity_id uuid not null,
   rating numeric(3, 2),
   since timestamptz not null,
@@ -26,6 +27,7 @@ create table private.office_ranks (
 );
 comment on table private.office_ranks is
   'Verified offices and their ratings as they were at every moment of the last hours.';
+comment on column private.office_ranks.id is 'Its id.';
 comment on column private.office_ranks.identity_id is 'Which office; the row outlives it.';
 comment on column private.office_ranks.rating is 'Its average rating then; null is unrated.';
 comment on column private.office_ranks.since is 'From when it was verified with this rating.';
