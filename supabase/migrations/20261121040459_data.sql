@@ -11,7 +11,7 @@ insert into private.rates (rule, max, seconds, note) values
   ('code_identifier_day', 10, 86400, 'codes sent per phone or email'),
   ('code_address', 10, 3600, 'codes sent per client address'),
   ('code_service', 300, 60, 'codes sent by the whole service'),
-  ('code_wrong', 10, 3600, 'wrong codes per purpose and identifier'),
+  ('code_wrong', 10, 3600, 'wrong codes per phone or email'),
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
   ('uploads', 60, 3600, 'uploaded files per account'),
