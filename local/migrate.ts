@@ -50,7 +50,7 @@ async function applied(client: pg.Client): Promise<string[]> {
 async function push(stack: Stack) {
   const home = join(stack.dataDir, 'cli')
   mkdirSync(home, { recursive: true })
-  const args = ['db', 'push', '--yes', '--include-all', '--agent', 'no', '--workdir', root]
+  const args = ['db', 'push', '--yes', '--include-all', '--workdir', root]
   const remote = `--remote=${stack.databaseUrl('postgres')}`
   try {
     await promisify(execFile)(
