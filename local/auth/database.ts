@@ -24,6 +24,8 @@ export function openPool(url: string): pg.Pool {
   })
   // A connection that dies idle is replaced by the pool; without a listener it would end us.
   pool.on('error', () => {})
+  // Nor one that dies in the middle of a transaction: its queries fail and tell.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
