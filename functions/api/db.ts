@@ -47,6 +47,8 @@ const pool = new pg.Pool({
 })
 // A connection that breaks while idle is simply replaced.
 pool.on('error', () => {})
+// One that breaks at work fails its query, which tells; unheard it would end the process.
+pool.on('connect', (client) => client.on('error', () => {}))
 
 const utf8 = new TextEncoder()
 

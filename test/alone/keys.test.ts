@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { addKey, makeCurrent, revokeKey } from '../../local/keys.ts'
+import { projectUrl, signIn, signUp } from '../client.ts'
+import { hasStack } from '../facade.ts'
+import { type Functions, startFunctions } from '../other-functions.ts'
+import { ownKey, partsOf, signed } from '../token-maker.ts'
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+const statusOf = async (functions: Functions, token: string) =>
+  (await functions.get('/auth/me', bearer(token))).status
+
+describe.runIf(hasStack)('the keys of the project', () => {
+  test('AUTH-03 five hundred unknown key ids fetch the key set once', async () => {
+    const person = await signUp()
+    const { header, claims } = partsOf(person.accessToken)
+    let asked = 0
+    const server = createServer(async (_request, response) => {
+      asked++
+      const keys = await fetch(`${projectUrl}/auth/v1/.well-known/jwks.json`)
+      response.end(await keys.text())
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const functions = await startFunctions({
+      SUPABASE_URL: url,
+      AUTH_ISSUER: `${projectUrl}/auth/v1`,
+    })
+    try {
+      expect(await statusOf(functions, person.accessToken)).toBe(200)
+      expect(asked).toBe(1)
+      const key = ownKey()
+      const statuses = new Set<number>()
+      for (let i = 0; i < 500; i += 50) {
+        const tokens = Array.from(
+          { length: 50 },
+          () => signed({ ...header, kid: randomUUID() }, claims, key),
+        )
+        for (const one of await Promise.all(tokens.map((token) => statusOf(functions, token)))) {
+          statuses.add(one)
+        }
+      }
+      expect([...statuses]).toEqual([401])
+      expect(asked).toBe(2)
+      expect(await statusOf(functions, person.accessToken)).toBe(200)
+    } finally {
+      await functions.stop()
+      server.close()
+    }
+  }, 30_000)
+
+  test('while nobody gives the key set, a token is neither good nor bad', async () => {
+    const person = await signUp()
+    const functions = await startFunctions({
+      SUPABASE_URL: 'http://127.0.0.1:9',
+      AUTH_ISSUER: `${projectUrl}/auth/v1`,
+    })
+    try {
+      const reply = await functions.get('/auth/me', bearer(person.accessToken))
+      expect(reply).toMatchObject({ status: 503, body: { error: { code: 'service_unavailable' } } })
+      expect(reply.headers.get('retry-after')).toMatch(/^[0-9]+$/)
+      expect((await functions.get('/errors', bearer(person.accessToken))).status).toBe(200)
+    } finally {
+      await functions.stop()
+    }
+  }, 20_000)
+
+  test(
+    'AUTH-04 keys change without a restart, and a revoked one ends within the cache',
+    async () => {
+      const folder = process.env.LOCAL_STACK!
+      const person = await signUp()
+      const { identifier, password, accessToken: first } = person
+      const quick = await startFunctions({ JWKS_MAX_AGE: '1' })
+      try {
+        expect(await statusOf(quick, first)).toBe(200)
+        const kid = await addKey(folder)
+        expect(await statusOf(quick, first)).toBe(200)
+        makeCurrent(folder, kid)
+        await expect.poll(async () => {
+          const { accessToken } = await signIn(identifier, password)
+          return partsOf(accessToken).header.kid
+        }).toBe(kid)
+        const second = (await signIn(identifier, password)).accessToken
+        expect(await statusOf(quick, second)).toBe(200)
+        expect(await statusOf(quick, first)).toBe(200)
+        // The usual functions know it from its issue on as well.
+        expect((await person.get('/auth/me', { headers: bearer(second) })).status).toBe(200)
+
+        revokeKey(folder, String(partsOf(first).header.kid))
+        await expect.poll(() => statusOf(quick, first), { timeout: 5000 }).toBe(401)
+        expect(await statusOf(quick, second)).toBe(200)
+      } finally {
+        await quick.stop()
+      }
+    },
+    30_000,
+  )
+})
