@@ -45,8 +45,8 @@ const kinds = [
   'parking',
 ]
 
-const shapes: Record<string, (draw: Draw) => readonly [name: string, args: unknown[]]> = {
-  feed: () => ['api.list_feed', ['all', 1, null, 20]],
+const shapes: Record<string, (draw: Draw) => readonly [name: string, args: readonly unknown[]]> = {
+  feed: () => ['api.list_feed', ['all', 1]],
   newest: search(() => ({})),
   area: search(({ area }) => ({ areaIds: [area()] })),
   'three areas': search(({ area }) => ({ areaIds: [area(), area(), area()] })),
@@ -148,7 +148,7 @@ const timer = `
 
 const types: Record<string, string[]> = {
   'api.search': ['text', 'jsonb', 'text', 'text', 'text', 'integer'],
-  'api.list_feed': ['text', 'integer', 'timestamptz', 'integer'],
+  'api.list_feed': ['text', 'integer'],
   'api.list_map_listings': ['jsonb', 'integer', 'jsonb'],
 }
 
