@@ -1,0 +1,66 @@
+/** Whether answers tell by their time what their words keep silent. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!
+
+/** The two-sided p of the rank test of Mann and Whitney: small means that the two differ. */
+export function rankTest(a: number[], b: number[]): number {
+  const all = [
+    ...a.map((value) => ({ value, first: true })),
+    ...b.map((value) => ({
+      value,
+      first: false,
+    })),
+  ].sort((x, y) => x.value - y.value)
+  let sum = 0
+  for (let start = 0; start < all.length;) {
+    let end = start
+    while (end < all.length && all[end]!.value === all[start]!.value) end++
+    const rank = (start + end + 1) / 2
+    for (let i = start; i < end; i++) if (all[i]!.first) sum += rank
+    start = end
+  }
+  const expected = a.length * (all.length + 1) / 2
+  const deviation = Math.sqrt(a.length * b.length * (all.length + 1) / 12)
+  const z = Math.abs(sum - expected) / deviation
+  // The upper tail of the normal distribution (Abramowitz and Stegun 26.2.17), twice.
+  const t = 1 / (1 + 0.2316419 * z)
+  const series = t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 +
+                t * 1.330274429))))
+  return 2 * Math.exp(-z * z / 2) / Math.sqrt(2 * Math.PI) * series
+}
+
+/** What is timed, and what must happen before it. */
+type Kind = { before?: () => Promise<unknown>; ask: () => Promise<unknown> }
+
+/**
+ * Asks each kind so often, in turn, and holds their times against each other: medians within 15 ms,
+ * and, if ranked, nothing that a rank test sees.
+ */
+export async function sameTimes(kinds: Record<string, Kind>, samples: number, ranked = true) {
+  const names = Object.keys(kinds)
+  const times = Object.fromEntries(names.map((name) => [name, [] as number[]]))
+  for (let i = -5; i < samples; i++) {
+    // In any order, and with a pause: what one leaves running must not slow the next.
+    for (const name of names.toSorted(() => Math.random() - 0.5)) {
+      const { before, ask } = kinds[name]!
+      await before?.()
+      await sleep(5)
+      const began = performance.now()
+      await ask()
+      if (i >= 0) times[name]!.push(performance.now() - began)
+    }
+  }
+  const medians = names.map((name) => median(times[name]!))
+  const table = names.map((name, i) => `${name.padEnd(32)} ${medians[i]!.toFixed(2)} ms`)
+  console.log(table.join('\n'))
+  expect(Math.max(...medians) - Math.min(...medians)).toBeLessThan(15)
+  if (!ranked) return
+  const pairs = names.flatMap((one, i) => names.slice(i + 1).map((other) => [one, other] as const))
+  for (const [one, other] of pairs) {
+    // One in a hundred for all pairs together.
+    const p = rankTest(times[one]!, times[other]!)
+    expect(p, `${one} / ${other}`).toBeGreaterThan(0.01 / pairs.length)
+  }
+}

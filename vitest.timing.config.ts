@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+
+// Times of answers: alone on a quiet machine, before a release. `npm test` checks the same cases'
+// statuses, bodies and headers.
+export default defineConfig({
+  test: {
+    globalSetup: ['test/setup.ts'],
+    include: ['test/timing/*.test.ts'],
+    fileParallelism: false,
+    testTimeout: 900_000,
+    hookTimeout: 60_000,
+  },
+})
