@@ -69,11 +69,12 @@ declare
   caller_id uuid := private.require_account();
   new_name text := private.tidy(fields ->> 'fullName');
 begin
-  if jsonb_typeof(fields) <> 'object' then
+  if jsonb_typeof(fields) is distinct from 'object'
+    or fields - array['fullName', 'language'] <> '{}' then
     perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"","code":"invalid"}]}');
   end if;
   if fields ? 'fullName' then
-    if private.is_name(new_name) is not true then
+    if jsonb_typeof(fields -> 'fullName') <> 'string' or private.is_name(new_name) is not true then
       perform private.refuse(422, 'validation_failed',
         '{"fields":[{"path":"fullName","code":"invalid"}]}');
     end if;
@@ -83,6 +84,10 @@ begin
     where identities.account_id = caller_id and identities.type = 'individual';
   end if;
   if fields ? 'language' then
+    if (fields ->> 'language' in ('ar', 'en')) is not true then
+      perform private.refuse(422, 'validation_failed',
+        '{"fields":[{"path":"language","code":"invalid"}]}');
+    end if;
     update public.accounts set language = fields ->> 'language'
     where accounts.id = caller_id;
   end if;

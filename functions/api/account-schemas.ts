@@ -1,5 +1,6 @@
 /** What accounts, identities and sessions look like on the wire. */
 import { z } from '@hono/zod-openapi'
+import { tidyTyped } from './identifiers.ts'
 
 export const User = z
   .object({
@@ -89,15 +90,18 @@ export const IdentityRecord = z
   })
   .openapi('IdentityRecord')
 
-const phone = z.string().regex(/^\+965[0-9]{8}$/).openapi({ example: '+96522334455' })
-const name = z.string().min(2).max(120)
+// In its one form first, then the rule, as sql/identities.sql has it.
+const phone = z.string().overwrite(tidyTyped).regex(/^\+965[0-9]{8}$/)
+  .openapi({ example: '+96522334455' })
+const name = z.string().normalize('NFKC').overwrite((text) => text.replace(/\s+/g, ' ').trim())
+  .min(2).max(120)
 
 const optional = {
   nameEn: name.nullish(),
   aboutAr: z.string().max(4000).nullish(),
   phone: phone.nullish(),
   whatsapp: phone.nullish(),
-  email: z.email().max(254).nullish(),
+  email: z.string().trim().pipe(z.email().max(254)).openapi({ format: 'email' }).nullish(),
   website: z.url({ protocol: /^https$/ }).max(300).nullish(),
   governorateId: z.string().max(60).nullish(),
   areaId: z.string().max(60).nullish(),
@@ -106,7 +110,9 @@ const optional = {
 }
 const required = {
   nameAr: name,
-  licenceNo: z.string().min(3).max(40).openapi({ description: 'Digits, letters A–Z, / and -.' }),
+  licenceNo: z.string().trim().min(3).max(40).openapi({
+    description: 'Digits, letters A–Z, / and -.',
+  }),
   licenceExpiresOn: z.iso.date(),
 }
 
