@@ -55,6 +55,8 @@ test('the list holds whole listings, newest first, in pages that join', async ()
   for (const query of ['limit=0', 'limit=51', 'limit=1.5', 'page=2', 'cursor=x', 'cursor=']) {
     expect((await buyer.get(`/favorites?${query}`)).status).toBe(422)
   }
+  expect((await buyer.get('/favorites?cursor=')).body)
+    .toMatchObject({ error: { code: 'cursor_invalid' } })
   expect((await seller.get(`/favorites?cursor=${first.nextCursor}`)).body)
     .toMatchObject({ error: { code: 'cursor_invalid' } })
 })

@@ -75,6 +75,14 @@ describe('INP-02 INP-03 what is searched for is a text', () => {
     },
   )
 
+  test.each(['kinds=villa&kinds=house', 'areaIds=salmiya&areaIds=bayan'])(
+    'INP-15 %s is refused, where one list with a comma is taken',
+    async (query) => {
+      expect((await guest.get(`/search?${query}`)).status).toBe(422)
+      expect((await guest.get(`/search?${query.replace(/&\w+=/, ',')}`)).status).toBe(200)
+    },
+  )
+
   test('a text longer than the limit is refused', async () => {
     const q = '%'.repeat(5000)
     expect((await guest.post('/search/advanced', { strategy: 'standard', q })).status).toBe(422)

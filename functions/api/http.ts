@@ -113,8 +113,10 @@ const withExpectIdentity = Object.fromEntries(
 
 export const Limit = inQuery(z.int().min(1).max(50)).default(20)
 
+const damaged = { error: 'cursor_invalid' }
+
 /** The opaque place after the last row seen; the database reads it. */
-export const Cursor = z.string().min(1).max(4000)
+export const Cursor = z.string(damaged).min(1, damaged).max(4000, damaged)
 
 export const PageQuery = z.strictObject({ cursor: Cursor.optional(), limit: Limit })
 

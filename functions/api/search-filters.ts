@@ -49,7 +49,8 @@ export const jsonFilters = {
   requestYearMax: year.optional().openapi({ description: 'Strategy exchange only.' }),
 }
 
-const commas = (given: unknown) => (typeof given === 'string' ? given.split(',') : given)
+// A key given twice comes as an array: null is no list either.
+const commas = (given: unknown) => (typeof given === 'string' ? given.split(',') : null)
 const numbers = (given: unknown) =>
   typeof given === 'string' ? given.split(',').map(plainNumber) : given
 
