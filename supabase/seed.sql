@@ -362,7 +362,7 @@ from (values
 create temporary table demo_facts on commit drop as
 select
   offer.*,
-  place.area_id, place.level,
+  place.area_id, place.level, place.zone,
   kinds.gender, kinds.adjectives, kinds.remarks, kinds.amenities as possible_amenities,
   round((size_from + (size_to - size_from) * chance.size)::numeric / rounding) * rounding as size,
   greatest(step, round((
@@ -392,8 +392,8 @@ cross join lateral (
     end as rounding
 ) as chance
 cross join lateral (
-  select areas.area_id, areas.level, row_number() over (order by areas.zone, areas.number) as nth,
-         count(*) over () as of
+  select areas.area_id, areas.level, areas.zone,
+         row_number() over (order by areas.zone, areas.number) as nth, count(*) over () as of
   from demo_areas as areas
   where areas.zone = any (string_to_array(zones, ' '))
 ) as place
@@ -527,9 +527,17 @@ select
   end,
   rooms, baths,
   case when kind in ('apartment', 'studio', 'office')
-    then 1 + floor(pg_temp.chance(number, 'floor') * 14) end,
+    then 1 + floor(pg_temp.chance(number, 'floor') * case
+      -- Towers stand in the city and where investment buildings are; elsewhere houses are low.
+      when zone in ('city', 'flats') then 14 else 3
+    end) end,
   case when usage is not null and kind not in ('residential_plot', 'land', 'farm', 'parking')
-    then extract(year from moment) - floor(pg_temp.chance(number, 'year') * 35) end,
+    then extract(year from moment) - case
+      -- What has been done up is not new, and what is called new is.
+      when title_ar ~ 'مجدد|مرمم' then 12 + floor(pg_temp.chance(number, 'year') * 23)
+      when title_ar ~ 'حديث|جديد' then floor(pg_temp.chance(number, 'year') * 6)
+      else floor(pg_temp.chance(number, 'year') * 35)
+    end end,
   case when kind in ('apartment', 'studio', 'annex', 'chalet')
     then pg_temp.pick('{none,none,partial,full}', number, 'furnished') end,
   case when measure = 'l' and kind <> 'camp' then pg_temp.pick(
