@@ -108,6 +108,20 @@ create index search_documents_place_idx on private.search_documents using gist (
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);
 
+create function private.search_bucket(amount numeric) returns integer
+  language plpgsql
+  immutable
+  strict -- an amount that is not known is in no bucket
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  return floor(10 * log(greatest(amount, 1)::double precision));
+end
+$$;
+comment on function private.search_bucket is
+  'Amounts within a quarter of one another, as one term for the index of words.';
+
 create function private.search_document(property public.properties)
   returns private.search_documents
   language plpgsql
@@ -138,6 +152,8 @@ begin
     'governorate:' || property.governorate_id,
     'area:' || property.area_id,
     'furnished:' || property.furnished,
+    'price:' || private.search_bucket(property.price),
+    'size:' || private.search_bucket(property.area_m2),
     case when property.is_direct then 'is:direct' end,
     case when property.owner_verified then 'is:verified' end
   ], null)

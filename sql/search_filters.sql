@@ -320,6 +320,21 @@ comment on function private.search_conditions is
   'What a strategy (null for any) and filters ask, as SQL on private.search_documents with the '
   'filters as $1. Constant pieces only: nothing that a caller sent is in it.';
 
+create function private.search_buckets(name text, low numeric, high numeric) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return (
+    select '(' || string_agg(quote_literal(name || ':' || bucket), '|') || ')'
+    from generate_series(private.search_bucket(low), private.search_bucket(high)) as bucket
+  );
+end
+$$;
+comment on function private.search_buckets is
+  'The terms of the amounts between two; null when one of them is open.';
+
 create function private.search_terms(wanted private.search_filters) returns tsquery
   language plpgsql
   immutable
@@ -337,6 +352,8 @@ begin
     (select '(' || string_agg(quote_literal('area:' || code), '|') || ')'
       from unnest(wanted.area_ids) as code),
     quote_literal('furnished:' || wanted.furnished),
+    private.search_buckets('price', wanted.price_min, wanted.price_max),
+    private.search_buckets('size', wanted.area_m2_min, wanted.area_m2_max),
     case when wanted.is_direct then '''is:direct''' end,
     case when wanted.verified_only then '''is:verified''' end,
     case when wanted.bedrooms_min > 0 then

@@ -125,24 +125,35 @@ $$;
 comment on function private.is_small is
   'Whether a box holds fewer than 3,000 listings; the planner takes every box for a tiny one.';
 
-create function private.expected_rows(
+create function private.is_rare(
   conditions text, wanted private.search_filters, words tsquery
-) returns numeric
+) returns boolean
   language plpgsql
   volatile -- Postgres takes EXPLAIN for a command that writes
-  security definer -- reads a closed table
   set search_path = ''
 as $$
 declare
-  expected json;
+  plan json;
+  expected double precision;
+  listings double precision := (
+    select greatest(pg_class.reltuples, 1000) from pg_catalog.pg_class
+    where pg_class.oid = 'private.search_documents'::regclass
+  );
 begin
   execute 'explain (format json) select from private.search_documents where ' || conditions
-    into expected using wanted, words;
-  return (expected -> 0 -> 'Plan' ->> 'Plan Rows')::numeric;
+    into plan using wanted, words;
+  expected := plan -> 0 -> 'Plan' -> 'Plan Rows';
+  -- To fill a page of 20, a walk passes 20 * listings / expected rows and compares their words,
+  -- an index gathers the expected ones.
+  return case
+    when words is null then expected < 20
+    else expected ^ 2 < listings * (10 + 4 * numnode(words))
+  end;
 end
 $$;
-comment on function private.expected_rows is
-  'How many listings the planner expects, from what it knows of common words.';
+comment on function private.is_rare is
+  'Whether the planner expects so few listings that gathering them is less than walking past the '
+  'others. It knows common words, and takes all others for rare.';
 
 create function private.search_hits(
   plan private.search_plan, words tsquery, among uuid[], without uuid[],
@@ -171,9 +182,7 @@ declare
   met integer[];
   steps integer;
   arrived boolean := among is null and (
-    -- Not worth a walk: what fills no page, and rare words, which cost more to walk past.
-    num_nulls(words, plan.terms) = 2 or private.expected_rows(conditions, plan.wanted, words)
-      > case when words is null then 20 else 1500 end
+    num_nulls(words, plan.terms) = 2 or not private.is_rare(conditions, plan.wanted, words)
   );
 begin
   if arrived then

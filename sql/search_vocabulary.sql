@@ -103,12 +103,12 @@ begin
     order by
       extensions.similarity(search_vocabulary.word, similar_words.word) desc,
       search_vocabulary.word
-    limit 20
+    limit 10
   );
 end
 $$;
 comment on function private.similar_words is
-  'The 20 words most like this one that share three tenths of their trigrams with it or more.';
+  'The 10 words most like this one that share three tenths of their trigrams with it or more.';
 
 create function private.search_query(words text[], guessing boolean default false) returns tsquery
   language plpgsql

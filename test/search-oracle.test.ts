@@ -129,13 +129,13 @@ async function oracle({ strategy, q, sort, filters }: Search): Promise<string[]>
   return [...exact, ...like.filter((id) => !exact.includes(id))]
 }
 
-/** A word, and after it the twenty that look most like it. */
+/** A word, and after it the ten that look most like it. */
 const readingsOf = remembered(async (word: string): Promise<string[]> => {
   if (/[0-9]/.test(word) || word.length < 3) return [word]
   const { rows } = await client.query(
     `select word from (select distinct word from private.search_vocabulary) as known
      where extensions.similarity(word, $1) >= 0.3::real
-     order by extensions.similarity(word, $1) desc, word limit 20`,
+     order by extensions.similarity(word, $1) desc, word limit 10`,
     [word],
   )
   return [word, ...rows.map((row) => row.word as string)]
