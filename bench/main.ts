@@ -1,14 +1,21 @@
 /**
- * npm run bench [-- --listings=100000]: what the layer costs, against the limit measured in the same
- * run. Prints a table and ends with one line of JSON.
+ * npm run bench [-- --listings=20000] [--only=facade|shapes]: what the layer costs against the limit
+ * measured in the same run, and whether searches stay flat from 10,000 to 100,000 listings. Prints
+ * tables and ends with one line of JSON.
  */
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { startStack } from '../test/stack.ts'
 import { benchFacade, type Compared } from './facade.ts'
 import { loadListings } from './listings.ts'
+import { compareShapes, shapesTable } from './shapes.ts'
 
-const { values } = parseArgs({ options: { listings: { type: 'string', default: '20000' } } })
+const { values } = parseArgs({
+  options: {
+    listings: { type: 'string', default: '20000' },
+    only: { type: 'string', default: 'facade,shapes' },
+  },
+})
 const count = Number(values.listings)
 if (!Number.isInteger(count) || count < 1000) {
   console.error('--listings takes a whole number, 1000 or more.')
@@ -20,7 +27,9 @@ const ms = (value: number) => `${value.toFixed(1)} ms`
 
 function table(rows: string[][]) {
   const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i].length)))
-  for (const row of rows) say(row.map((cell, i) => cell.padEnd(widths[i])).join('  ').trimEnd())
+  for (const row of rows) {
+    say(row.map((cell, i) => i ? cell.padStart(widths[i]) : cell.padEnd(widths[i])).join('  '))
+  }
 }
 
 const shown = (compared: Compared[]) => [
@@ -37,22 +46,37 @@ const shown = (compared: Compared[]) => [
   ]),
 ]
 
-say('starting a stack of its own')
-const stack = await startStack({ RATES: 'off' })
-try {
-  say(`writing ${count} listings`)
-  const client = new pg.Client({ connectionString: stack.databaseUrl })
-  await client.connect()
+/** Requests through the facade, on a stack of its own. */
+async function measureFacade(): Promise<Compared[]> {
+  say('starting a stack of its own')
+  const stack = await startStack({ RATES: 'off' })
   try {
-    await loadListings(client, count)
+    say(`writing ${count} listings`)
+    const client = new pg.Client({ connectionString: stack.databaseUrl })
+    await client.connect()
+    try {
+      await loadListings(client, count)
+    } finally {
+      await client.end()
+    }
+    say('facade against the bare statement, three rounds of each')
+    return await benchFacade(stack)
   } finally {
-    await client.end()
+    await stack.stop()
   }
-
-  say('facade against the bare statement, three rounds of each\n')
-  const facade = await benchFacade(stack)
-  table(shown(facade))
-  say(`\n${JSON.stringify({ listings: count, facade })}`)
-} finally {
-  await stack.stop()
 }
+
+const result: Record<string, unknown> = { listings: count }
+if (values.only.includes('facade')) {
+  const facade = await measureFacade()
+  say('')
+  table(shown(facade))
+  result.facade = facade
+}
+if (values.only.includes('shapes')) {
+  const shapes = await compareShapes(say)
+  say('')
+  table(shapesTable(shapes))
+  result.shapes = shapes
+}
+say(`\n${JSON.stringify(result)}`)

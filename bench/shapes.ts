@@ -3,7 +3,6 @@
  * database, as api functions answer them: with the records of the page. Prints a table and ends with
  * one line of JSON. A p99 above the limit or growth above 2 is marked.
  */
-import { pathToFileURL } from 'node:url'
 import type pg from 'pg'
 import { build, connected } from '../local/schema/build.ts'
 import { onFreshServer } from '../local/schema/server.ts'
@@ -239,16 +238,4 @@ export function shapesTable(grown: Grown[]): string[][] {
       [large.p99 > limit && `p99 above ${limit}`, growth > 2 && 'grows'].filter(Boolean).join(', '),
     ]),
   ]
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const grown = await compareShapes(console.log)
-  const rows = shapesTable(grown)
-  const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i].length)))
-  for (const row of rows) {
-    console.log(
-      row.map((cell, i) => (i ? cell.padStart(widths[i]) : cell.padEnd(widths[i]))).join('  '),
-    )
-  }
-  console.log(`\n${JSON.stringify({ shapes: grown })}`)
 }
