@@ -45,6 +45,8 @@ comment on column public.accounts.created_at is 'When it was made.';
 create unique index accounts_email_key on public.accounts (email);
 create unique index accounts_phone_key on public.accounts (phone);
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
+create index accounts_suspended_until_idx on public.accounts (suspended_until)
+  where suspended_until is not null;
 
 create table public.individual_profiles (
   account_id uuid primary key references public.accounts (id) on delete cascade,

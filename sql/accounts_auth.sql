@@ -154,6 +154,22 @@ $$;
 comment on function private.usable_individual is
   'The individual identity, made if it is missing; null while an admin has suspended it.';
 
+create function private.end_suspensions() returns bigint
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  with over as (
+    update public.accounts
+    set status = 'active', status_reason = null, suspended_until = null
+    where accounts.status = 'suspended' and accounts.suspended_until < now()
+    returning 1
+  )
+  select count(*) from over
+$$;
+comment on function private.end_suspensions is
+  'Job: suspensions whose time is over end, and with them the hiding of listings.';
+
 create function private.refuse_sending(event jsonb) returns jsonb
   language sql
   immutable
@@ -167,3 +183,4 @@ comment on function private.refuse_sending is
 revoke execute on all functions in schema private from public;
 grant execute on function private.custom_access_token, private.refuse_sending
   to supabase_auth_admin;
+grant execute on function private.end_suspensions to backend;

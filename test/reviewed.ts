@@ -137,6 +137,7 @@ const reviews: Review[] = [
   ]],
   ['backend', 'jobs', [
     'private.delete_due_accounts',
+    'private.end_suspensions',
     'private.expire_listings',
     'private.fold_views',
     'private.sweep_codes',

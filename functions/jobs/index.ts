@@ -9,6 +9,7 @@ import { sameText } from '../api/secrets.ts'
 /** Each takes nothing, may run twice at once, and gives the number of things it did. */
 const jobs: BackendFunction[] = [
   'delete_due_accounts',
+  'end_suspensions',
   'expire_listings',
   'fold_views',
   'sweep_codes',
