@@ -15,7 +15,7 @@ import { area, body, type Env, json, mine, problems, route, send } from './http.
 import { Identifier, Password } from './identifiers.ts'
 import { Refusal, refuseReturned, type Returned } from './problem.ts'
 import { sameText, unseal } from './secrets.ts'
-import { callerOf } from './tokens.ts'
+import { callerOfIssued } from './tokens.ts'
 
 const tags = ['sign-in']
 
@@ -68,7 +68,7 @@ async function answer(
   tokens: Tokens,
   after?: { name: 'finish_login'; args: Record<string, unknown> },
 ): Promise<string> {
-  c.set('caller', await callerOf(`Bearer ${tokens.access_token}`))
+  c.set('caller', callerOfIssued(tokens.access_token))
   const who = await call(c, 'get_me', {}, { after })
   const head = JSON.stringify({
     accessToken: tokens.access_token,
