@@ -1,15 +1,7 @@
 /** People who register by phone, their codes, and time that passes quickly. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  database,
-  guest,
-  messages,
-  newPhone,
-  type Person,
-  personOf,
-  type Reply,
-} from './client.ts'
+import { database, guest, messages, newPhone, type Person, personOf, type Reply } from './client.ts'
 
 export type Attempt = { phone: string; password: string; registrationId: string; code: string }
 

@@ -85,6 +85,7 @@ export const backendSignatures = {
   cursor_mark: { query: 'text', key: 'text' },
   cursor_of: { query: 'text', key: 'jsonb' },
   delete_due_accounts: {},
+  end_suspensions: {},
   enter: { rule: 'text', subject: 'text?' },
   enter_login: { identifier: 'text', address: 'text' },
   entered: {},
