@@ -143,11 +143,12 @@ begin
   execute 'explain (format json) select from private.search_documents where ' || conditions
     into plan using wanted, words;
   expected := plan -> 0 -> 'Plan' -> 'Plan Rows';
-  -- To fill a page of 20, a walk passes 20 * listings / expected rows and compares their words,
-  -- an index gathers the expected ones.
+  -- To fill a page of 20, a walk passes 20 * listings / expected rows and compares their words, an
+  -- index gathers the expected ones. Within one area the way is short anyhow.
   return case
-    when words is null then expected < 20
-    else expected ^ 2 < listings * (10 + 4 * numnode(words))
+    when words is not null then expected ^ 2 < listings * (10 + 4 * numnode(words))
+    when wanted.area_ids is null then expected ^ 2 < listings * 5
+    else expected < 20
   end;
 end
 $$;

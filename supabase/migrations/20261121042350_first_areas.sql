@@ -959,11 +959,12 @@ declare
   caller_id uuid := private.require_account();
   new_name text := private.tidy(fields ->> 'fullName');
 begin
-  if jsonb_typeof(fields) <> 'object' then
+  if jsonb_typeof(fields) is distinct from 'object'
+    or fields - array['fullName', 'language'] <> '{}' then
     perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"","code":"invalid"}]}');
   end if;
   if fields ? 'fullName' then
-    if private.is_name(new_name) is not true then
+    if jsonb_typeof(fields -> 'fullName') <> 'string' or private.is_name(new_name) is not true then
       perform private.refuse(422, 'validation_failed',
         '{"fields":[{"path":"fullName","code":"invalid"}]}');
     end if;
@@ -973,6 +974,10 @@ begin
     where identities.account_id = caller_id and identities.type = 'individual';
   end if;
   if fields ? 'language' then
+    if (fields ->> 'language' in ('ar', 'en')) is not true then
+      perform private.refuse(422, 'validation_failed',
+        '{"fields":[{"path":"language","code":"invalid"}]}');
+    end if;
     update public.accounts set language = fields ->> 'language'
     where accounts.id = caller_id;
   end if;
@@ -996,6 +1001,7 @@ begin
     when (organisation.licence_no ~ '^[0-9A-Z/-]{3,40}$') is not true then 'licenceNo'
     when organisation.phone !~ '^\+965[0-9]{8}$' then 'phone'
     when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'whatsapp'
+    when organisation.email !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'email'
     when organisation.website !~ '^https://[^[:space:]]{3,}$' then 'website'
     when not private.is_clean(concat_ws(' ',
       organisation.about_ar, organisation.address_ar, organisation.working_hours)) then 'aboutAr'
@@ -1022,6 +1028,36 @@ begin
   ) then
     perform private.refuse(409, 'licence_in_use',
       '{"fields":[{"path":"licenceNo","code":"licence_in_use"}]}');
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.check_organisation_fields(fields jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+declare
+  known constant text[] := '{nameAr,nameEn,licenceNo,licenceExpiresOn,aboutAr,phone,whatsapp,email,'
+    'website,governorateId,areaId,addressAr,workingHours}';
+  problems jsonb;
+begin
+  if jsonb_typeof(fields) is distinct from 'object' then
+    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"","code":"invalid"}]}');
+  end if;
+  select jsonb_agg(jsonb_build_object('path', given.key, 'code',
+    case when given.key = any (known) then 'invalid' else 'unknown' end))
+  into problems
+  from jsonb_each(fields) as given
+  where not given.key = any (known)
+    or jsonb_typeof(given.value) not in ('string', 'null')
+    -- A date of the calendar: 'infinity' and 'tomorrow' are dates to Postgres.
+    or given.key = 'licenceExpiresOn' and not coalesce(
+      given.value #>> '{}' ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
+        and pg_input_is_valid(given.value #>> '{}', 'date'), true);
+  if problems is not null then
+    perform private.refuse(422, 'validation_failed', jsonb_build_object('fields', problems));
   end if;
 end
 $function$;
@@ -1566,6 +1602,21 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.end_suspensions()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  with over as (
+    update public.accounts
+    set status = 'active', status_reason = null, suspended_until = null
+    where accounts.status = 'suspended' and accounts.suspended_until < now()
+    returning 1
+  )
+  select count(*) from over
+$function$;
+
 CREATE OR REPLACE FUNCTION private.enter(rule text, subject text DEFAULT NULL::text)
  RETURNS void
  LANGUAGE plpgsql
@@ -1672,21 +1723,6 @@ begin
   if expect_identity.identity_id is distinct from private.identity_id() then
     perform private.refuse(409, 'identity_changed');
   end if;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION private.expected_rows(conditions text, wanted private.search_filters, words tsquery)
- RETURNS numeric
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO ''
-AS $function$
-declare
-  expected json;
-begin
-  execute 'explain (format json) select from private.search_documents where ' || conditions
-    into expected using wanted, words;
-  return (expected -> 0 -> 'Plan' ->> 'Plan Rows')::numeric;
 end
 $function$;
 
@@ -2075,6 +2111,32 @@ AS $function$
     '\U000E0000-\U000E0FFF]')
     and value = btrim(value)
     and char_length(value) between 2 and 120
+$function$;
+
+CREATE OR REPLACE FUNCTION private.is_rare(conditions text, wanted private.search_filters, words tsquery)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  plan json;
+  expected double precision;
+  listings double precision := (
+    select greatest(pg_class.reltuples, 1000) from pg_catalog.pg_class
+    where pg_class.oid = 'private.search_documents'::regclass
+  );
+begin
+  execute 'explain (format json) select from private.search_documents where ' || conditions
+    into plan using wanted, words;
+  expected := plan -> 0 -> 'Plan' -> 'Plan Rows';
+  -- To fill a page of 20, a walk passes 20 * listings / expected rows and compares their words, an
+  -- index gathers the expected ones. Within one area the way is short anyhow.
+  return case
+    when words is not null then expected ^ 2 < listings * (10 + 4 * numnode(words))
+    when wanted.area_ids is null then expected ^ 2 < listings * 5
+    else expected < 20
+  end;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION private.is_small(box extensions.cube)
@@ -2888,6 +2950,7 @@ CREATE OR REPLACE FUNCTION private.organisation_of(fields jsonb, organisation pu
  SET search_path TO ''
 AS $function$
 begin
+  perform private.check_organisation_fields(fields);
   -- Absent keys leave what was there, null clears it.
   if fields ? 'nameAr' then organisation.name_ar := private.tidy(fields ->> 'nameAr'); end if;
   if fields ? 'nameEn' then organisation.name_en := private.tidy(fields ->> 'nameEn'); end if;
@@ -2898,9 +2961,13 @@ begin
     organisation.licence_expires_on := (fields ->> 'licenceExpiresOn')::date;
   end if;
   if fields ? 'aboutAr' then organisation.about_ar := fields ->> 'aboutAr'; end if;
-  if fields ? 'phone' then organisation.phone := fields ->> 'phone'; end if;
-  if fields ? 'whatsapp' then organisation.whatsapp := fields ->> 'whatsapp'; end if;
-  if fields ? 'email' then organisation.email := fields ->> 'email'; end if;
+  if fields ? 'phone' then
+    organisation.phone := private.ascii_digits(private.tidy(fields ->> 'phone'));
+  end if;
+  if fields ? 'whatsapp' then
+    organisation.whatsapp := private.ascii_digits(private.tidy(fields ->> 'whatsapp'));
+  end if;
+  if fields ? 'email' then organisation.email := private.tidy(fields ->> 'email'); end if;
   if fields ? 'website' then organisation.website := fields ->> 'website'; end if;
   if fields ? 'governorateId' then organisation.governorate_id := fields ->> 'governorateId'; end if;
   if fields ? 'areaId' then organisation.area_id := fields ->> 'areaId'; end if;
@@ -4089,6 +4156,31 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.search_bucket(amount numeric)
+ RETURNS integer
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+ SET search_path TO ''
+AS $function$
+begin
+  return floor(10 * log(greatest(amount, 1)::double precision));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.search_buckets(name text, low numeric, high numeric)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select '(' || string_agg(quote_literal(name || ':' || bucket), '|') || ')'
+    from generate_series(private.search_bucket(low), private.search_bucket(high)) as bucket
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.search_center(wanted private.search_filters)
  RETURNS extensions.cube
  LANGUAGE plpgsql
@@ -4191,6 +4283,8 @@ begin
     'governorate:' || property.governorate_id,
     'area:' || property.area_id,
     'furnished:' || property.furnished,
+    'price:' || private.search_bucket(property.price),
+    'size:' || private.search_bucket(property.area_m2),
     case when property.is_direct then 'is:direct' end,
     case when property.owner_verified then 'is:verified' end
   ], null)
@@ -4222,8 +4316,9 @@ declare
   statement text;
   met integer[];
   steps integer;
-  arrived boolean := among is null
-    and (words is null or private.expected_rows(conditions, plan.wanted, words) > 1500);
+  arrived boolean := among is null and (
+    num_nulls(words, plan.terms) = 2 or not private.is_rare(conditions, plan.wanted, words)
+  );
 begin
   if arrived then
     select collected || '(' || string_agg(format(
@@ -4458,6 +4553,8 @@ begin
     (select '(' || string_agg(quote_literal('area:' || code), '|') || ')'
       from unnest(wanted.area_ids) as code),
     quote_literal('furnished:' || wanted.furnished),
+    private.search_buckets('price', wanted.price_min, wanted.price_max),
+    private.search_buckets('size', wanted.area_m2_min, wanted.area_m2_max),
     case when wanted.is_direct then '''is:direct''' end,
     case when wanted.verified_only then '''is:verified''' end,
     case when wanted.bedrooms_min > 0 then
@@ -4603,7 +4700,7 @@ begin
     order by
       extensions.similarity(search_vocabulary.word, similar_words.word) desc,
       search_vocabulary.word
-    limit 20
+    limit 10
   );
 end
 $function$;
@@ -5086,6 +5183,8 @@ CREATE INDEX accounts_delete_at_idx ON public.accounts USING btree (delete_at) W
 CREATE UNIQUE INDEX accounts_email_key ON public.accounts USING btree (email);
 
 CREATE UNIQUE INDEX accounts_phone_key ON public.accounts USING btree (phone);
+
+CREATE INDEX accounts_suspended_until_idx ON public.accounts USING btree (suspended_until) WHERE (suspended_until IS NOT NULL);
 
 CREATE INDEX favorites_property_idx ON public.favorites USING btree (property_id);
 
@@ -5787,6 +5886,8 @@ COMMENT ON FUNCTION "private"."change_me"(jsonb) IS 'Changes name and language o
 
 COMMENT ON FUNCTION "private"."check_organisation"(public.organisations) IS '422 validation_failed, licence_expired, area_invalid; 409 licence_in_use.';
 
+COMMENT ON FUNCTION "private"."check_organisation_fields"(jsonb) IS '422 validation_failed unless these are fields of an organisation: texts or null, and nothing else.';
+
 COMMENT ON FUNCTION "private"."check_property"(public.properties, boolean) IS 'What fields ask of one another, and what publishing asks of them. 422 price_required, field_not_for_type, area_invalid or validation_failed.';
 
 COMMENT ON FUNCTION "private"."claim_email"(text) IS 'Lets one caller at a time register an email; 409 email_taken for the others and where it is taken.';
@@ -5829,6 +5930,8 @@ COMMENT ON FUNCTION "private"."earth_point"(double precision, double precision) 
 
 COMMENT ON FUNCTION "private"."end_registrations"() IS 'When an account takes a phone or email, every open attempt, claim and code on it ends.';
 
+COMMENT ON FUNCTION "private"."end_suspensions"() IS 'Job: suspensions whose time is over end, and with them the hiding of listings.';
+
 COMMENT ON FUNCTION "private"."enter"(text, text) IS 'Counts a call before it is tried, in a transaction of its own, so that a failing call counts too. Never raises: private.entered raises its verdict after the commit.';
 
 COMMENT ON FUNCTION "private"."enter_login"(text, text) IS 'Counts a sign-in as a failure until finish_login takes it back; tells the facade whether there is an account to try, and the sealed passwords of open attempts on that phone.';
@@ -5836,8 +5939,6 @@ COMMENT ON FUNCTION "private"."enter_login"(text, text) IS 'Counts a sign-in as 
 COMMENT ON FUNCTION "private"."entered"() IS 'Raises what private.enter decided, else gives limit, remaining and reset in seconds.';
 
 COMMENT ON FUNCTION "private"."expect_identity"(uuid) IS 'The header X-Expect-Identity: 409 identity_changed unless that is the acting identity.';
-
-COMMENT ON FUNCTION "private"."expected_rows"(text, private.search_filters, tsquery) IS 'How many listings the planner expects, from what it knows of common words.';
 
 COMMENT ON FUNCTION "private"."expire_listings"() IS 'Job: ends listings whose time is over.';
 
@@ -5878,6 +5979,8 @@ COMMENT ON FUNCTION "private"."is_code"(text, text) IS 'Whether a code is of tha
 COMMENT ON FUNCTION "private"."is_gone"(uuid) IS 'Whether a saved property is gone for whoever saved it: deleted, or no longer shown to anybody.';
 
 COMMENT ON FUNCTION "private"."is_name"(text) IS 'A name that shows as it is: 2 to 120 characters, none invisible.';
+
+COMMENT ON FUNCTION "private"."is_rare"(text, private.search_filters, tsquery) IS 'Whether the planner expects so few listings that gathering them is less than walking past the others. It knows common words, and takes all others for rare.';
 
 COMMENT ON FUNCTION "private"."is_small"(extensions.cube) IS 'Whether a box holds fewer than 3,000 listings; the planner takes every box for a tiny one.';
 
@@ -6039,6 +6142,10 @@ COMMENT ON FUNCTION "private"."search"(text, jsonb, text, text, text, integer) I
 
 COMMENT ON FUNCTION "private"."search_box"(private.search_filters) IS 'A box in space with every place in it that bbox or near asks for, and some more: for indexes.';
 
+COMMENT ON FUNCTION "private"."search_bucket"(numeric) IS 'Amounts within a quarter of one another, as one term for the index of words.';
+
+COMMENT ON FUNCTION "private"."search_buckets"(text, numeric, numeric) IS 'The terms of the amounts between two; null when one of them is open.';
+
 COMMENT ON FUNCTION "private"."search_center"(private.search_filters) IS 'The place that near is about.';
 
 COMMENT ON FUNCTION "private"."search_conditions"(text, private.search_filters) IS 'What a strategy (null for any) and filters ask, as SQL on private.search_documents with the filters as $1. Constant pieces only: nothing that a caller sent is in it.';
@@ -6071,7 +6178,7 @@ COMMENT ON FUNCTION "private"."set_auction"(uuid, timestamp with time zone, time
 
 COMMENT ON FUNCTION "private"."setting"(text) IS 'A switch of private.settings.';
 
-COMMENT ON FUNCTION "private"."similar_words"(text) IS 'The 20 words most like this one that share three tenths of their trigrams with it or more.';
+COMMENT ON FUNCTION "private"."similar_words"(text) IS 'The 10 words most like this one that share three tenths of their trigrams with it or more.';
 
 COMMENT ON FUNCTION "private"."start_property"() IS 'Gives a new listing what it carries of its owner.';
 
@@ -6385,6 +6492,10 @@ REVOKE ALL ON FUNCTION "private"."check_organisation"(public.organisations) FROM
 
 GRANT EXECUTE ON FUNCTION "private"."check_organisation"(public.organisations) TO "postgres";
 
+REVOKE ALL ON FUNCTION "private"."check_organisation_fields"(jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."check_organisation_fields"(jsonb) TO "postgres";
+
 REVOKE ALL ON FUNCTION "private"."check_property"(public.properties, boolean) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."check_property"(public.properties, boolean) TO "postgres";
@@ -6469,6 +6580,10 @@ REVOKE ALL ON FUNCTION "private"."end_registrations"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."end_registrations"() TO "postgres";
 
+REVOKE ALL ON FUNCTION "private"."end_suspensions"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."end_suspensions"() TO "backend", "postgres";
+
 REVOKE ALL ON FUNCTION "private"."enter"(text, text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."enter"(text, text) TO "backend", "postgres";
@@ -6484,10 +6599,6 @@ GRANT EXECUTE ON FUNCTION "private"."entered"() TO "anon", "authenticated", "bac
 REVOKE ALL ON FUNCTION "private"."expect_identity"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."expect_identity"(uuid) TO "anon", "authenticated", "backend", "postgres";
-
-REVOKE ALL ON FUNCTION "private"."expected_rows"(text, private.search_filters, tsquery) FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "private"."expected_rows"(text, private.search_filters, tsquery) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."expire_listings"() FROM PUBLIC;
 
@@ -6568,6 +6679,10 @@ GRANT EXECUTE ON FUNCTION "private"."is_gone"(uuid) TO "authenticated", "postgre
 REVOKE ALL ON FUNCTION "private"."is_name"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."is_name"(text) TO "anon", "authenticated", "backend", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "private"."is_rare"(text, private.search_filters, tsquery) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."is_rare"(text, private.search_filters, tsquery) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."is_small"(extensions.cube) FROM PUBLIC;
 
@@ -6888,6 +7003,14 @@ GRANT EXECUTE ON FUNCTION "private"."search"(text, jsonb, text, text, text, inte
 REVOKE ALL ON FUNCTION "private"."search_box"(private.search_filters) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."search_box"(private.search_filters) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."search_bucket"(numeric) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."search_bucket"(numeric) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."search_buckets"(text, numeric, numeric) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."search_buckets"(text, numeric, numeric) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."search_center"(private.search_filters) FROM PUBLIC;
 

@@ -389,14 +389,14 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
   ('report_target', 'review', 'تقييم', 'Review', null, 4),
   ('notification_category', 'messages', 'الرسائل', 'Messages', 'message_new', 1),
   ('notification_category', 'leads', 'طلبات التواصل', 'Leads', 'lead_new', 2),
-  ('notification_category', 'favorites', 'المفضلة', 'Favorites', 'favorite_price_drop,
-    favorite_unavailable', 3),
-  ('notification_category', 'listings', 'إعلاناتي', 'My listings', 'listing_expiring,
-    listing_approved, listing_rejected', 4),
-  ('notification_category', 'billing', 'المدفوعات', 'Payments', 'invoice_paid, invoice_failed,
-    refund, plan_expiring', 5),
-  ('notification_category', 'account', 'الحساب', 'Account', 'identity_verified,
-    identity_rejected, review_new, security_login, system', 6)
+  ('notification_category', 'favorites', 'المفضلة', 'Favorites',
+    'favorite_price_drop, favorite_unavailable', 3),
+  ('notification_category', 'listings', 'إعلاناتي', 'My listings',
+    'listing_expiring, listing_approved, listing_rejected', 4),
+  ('notification_category', 'billing', 'المدفوعات', 'Payments',
+    'invoice_paid, invoice_failed, refund, plan_expiring', 5),
+  ('notification_category', 'account', 'الحساب', 'Account',
+    'identity_verified, identity_rejected, review_new, security_login, system', 6)
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
