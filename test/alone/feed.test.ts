@@ -146,6 +146,8 @@ test('on all, every eighth slot is a verified office, by rating, until there are
   const { rows } = await database().query(
     `select identity_id as id from public.organisations
      join public.identities on identities.id = identity_id and identities.type = 'office'
+       and identities.status = 'active'
+     join public.accounts on accounts.id = identities.account_id and accounts.status = 'active'
      where verified order by rating_avg desc nulls last, identity_id`,
   )
   const offices: string[] = rows.map(({ id }) => id)
