@@ -16,7 +16,10 @@ const names = [
 
 export default async function setup() {
   const stop = process.env.SUPABASE_URL ? checkEnvironment() : await useOwnStack()
-  const restore = await liftRates(process.env.DATABASE_URL!)
+  const restore = await liftRates(process.env.DATABASE_URL!).catch(async (error) => {
+    await stop()
+    throw error
+  })
   return async () => {
     await restore()
     await stop()

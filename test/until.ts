@@ -1,0 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Waits until something holds, and says what did not. */
+export async function until(what: string, check: () => boolean | Promise<boolean>, limit = 10_000) {
+  const began = Date.now()
+  const holds = async () => await check()
+  while (!await holds().catch(() => false)) {
+    if (Date.now() - began > limit) throw new Error(`${what} is not true after ${limit} ms`)
+    await sleep(20)
+  }
+  return Date.now() - began
+}
