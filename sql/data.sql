@@ -21,6 +21,20 @@ insert into private.settings (name, value, note) values
   ('plan_listing_days', '30', 'days that a listing lives while there are no plans')
 on conflict (name) do nothing;
 
+-- Plans (contract, section 7).
+insert into public.plans
+  (id, code, name_ar, name_en, audience, price, interval_days, active_listings, listing_days,
+    photos_per_listing, position) values
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f0001', 'free', 'الباقة المجانية', 'Free',
+    'individual', 0.000, 30, 5, 30, 10, 1),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f0002', 'plus', 'باقة بلس', 'Plus',
+    'individual', 5.000, 30, 10, 60, 20, 2),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f0003', 'office', 'باقة المكاتب', 'Office',
+    'office', 25.000, 30, 60, 60, 30, 3),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f0004', 'company', 'باقة الشركات', 'Company',
+    'company', 60.000, 30, 250, 90, 40, 4)
+on conflict do nothing;
+
 insert into public.governorates (id, name_ar, name_en, lat, lng, position) values
   ('capital', 'العاصمة', 'Capital', 29.36, 47.97, 1),
   ('hawalli', 'حولي', 'Hawalli', 29.31, 48.05, 2),

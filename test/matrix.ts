@@ -62,6 +62,14 @@ export const tables: Record<string, Table> = {
     },
     plant: 'insert into public.favorites (identity_id, property_id) values (:identity, :property)',
   },
+  'public.plans': { of: null, may: { select: ['denied', 'done', 'done', 'done', 'done'] } },
+  'public.subscriptions': {
+    of: 'identity_id',
+    may: { select: ofIdentity },
+    plant: `insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
+      select :identity, plans.id, now() + interval '1 day', 'wallet' from public.plans
+      where plans.code = 'plus'`,
+  },
   'public.vocabularies': { of: null, may: { select: open } },
   'public.governorates': { of: null, may: { select: open } },
   'public.areas': { of: null, may: { select: open } },
