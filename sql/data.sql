@@ -17,8 +17,7 @@ insert into private.rates (rule, max, seconds, note) values
 on conflict (rule) do nothing;
 
 insert into private.settings (name, value, note) values
-  ('review_listings', 'false', 'true: listings wait for an admin before everybody sees them'),
-  ('plan_listing_days', '30', 'days that a listing lives while there are no plans')
+  ('review_listings', 'false', 'true: listings wait for an admin before everybody sees them')
 on conflict (name) do nothing;
 
 -- Plans (contract, section 7).

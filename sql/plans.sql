@@ -119,6 +119,15 @@ $$;
 comment on function private.hold_quota is
   'Listings of an identity become active one after another. Taken before any lock on a listing.';
 
+create function private.hold_quota_of(property_id uuid) returns void
+  language sql
+  set search_path = ''
+as $$
+  select private.hold_quota(properties.owner_identity_id) from public.properties
+  where properties.id = hold_quota_of.property_id
+$$;
+comment on function private.hold_quota_of is 'As hold_quota, for the owner of a listing.';
+
 create function private.listings_used(identity_id uuid) returns integer
   language sql
   stable
@@ -147,6 +156,17 @@ end
 $$;
 comment on function private.check_quota is
   '402 quota_exceeded {limit, used} unless one more listing may become active.';
+
+create function private.is_over_quota(identity_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.listings_used(identity_id) > (private.plan_of(identity_id)).active_listings;
+end
+$$;
+comment on function private.is_over_quota is
+  'Whether more is active than the plan of now allows, as after an admin''s decision.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql

@@ -121,8 +121,8 @@ begin
   property.status_reason := null;
   property.published_at := coalesce(property.published_at, now());
   property.confirmed_at := now();
-  property.expires_at :=
-    now() + make_interval(days => (private.setting('plan_listing_days'))::integer);
+  property.expires_at := now()
+    + make_interval(days => (private.plan_of(property.owner_identity_id)).listing_days);
   property.paused_at := null;
   property.closed_at := null;
   return property;
@@ -155,8 +155,13 @@ create function private.act_on_property(property_id uuid, act text) returns json
   set search_path = ''
 as $$
 declare
-  property public.properties := private.own_property(property_id);
+  makes_active boolean := act in ('publish', 'resume', 'renew');
+  property public.properties;
 begin
+  if makes_active then
+    perform private.hold_quota(private.require_identity());
+  end if;
+  property := private.own_property(property_id);
   if not act = any (private.property_allows(property)) then
     perform private.refuse_act(property);
   end if;
@@ -189,6 +194,9 @@ begin
       property.closed_at := now();
       property.pending_changes := null;
   end case;
+  if makes_active then
+    perform private.check_quota(property.owner_identity_id);
+  end if;
   property.version := property.version + 1;
   perform private.save_property(property);
   return private.property_record(property.id, property.owner_identity_id);
@@ -196,7 +204,7 @@ end
 $$;
 comment on function private.act_on_property is
   'Does one of property_acts to an own listing. 404 property_not_found, 409 '
-  'property_state_conflict.';
+  'property_state_conflict, 402 quota_exceeded.';
 
 create function private.delete_property(property_id uuid) returns void
   language plpgsql

@@ -32,6 +32,7 @@ as $$
 declare
   property public.properties;
 begin
+  perform private.hold_quota_of(property_id);
   select * into property from public.properties
   where properties.id = decide_property.property_id and properties.status <> 'deleted'
   for no key update;
@@ -40,6 +41,10 @@ begin
   elsif property.status = 'pending_review' then
     if approved then
       property := private.activate_property(property);
+      if private.is_over_quota(property.owner_identity_id) then
+        property.status := 'paused';
+        property.paused_at := now();
+      end if;
     else
       property.status := 'rejected';
       property.status_reason := reason;
@@ -84,18 +89,26 @@ create function private.lift_suspension(property_id uuid) returns void
   security definer -- writes a listing of whoever owns it
   set search_path = ''
 as $$
+declare
+  owner_id uuid;
 begin
+  perform private.hold_quota_of(property_id);
   update public.properties
   set status = properties.suspended_from, suspended_from = null, status_reason = null,
       version = properties.version + 1
-  where properties.id = lift_suspension.property_id and properties.status = 'suspended';
-  if not found then
+  where properties.id = lift_suspension.property_id and properties.status = 'suspended'
+  returning properties.owner_identity_id into owner_id;
+  if owner_id is null then
     perform private.refuse(409, 'status_transition_invalid');
+  elsif private.is_over_quota(owner_id) then
+    update public.properties set status = 'paused', paused_at = now()
+    where properties.id = lift_suspension.property_id and properties.status = 'active';
   end if;
 end
 $$;
 comment on function private.lift_suspension is
-  'An admin gives a suspended listing back the state that it had.';
+  'An admin gives a suspended listing back the state that it had; paused where its owner has no '
+  'room for it now.';
 
 revoke execute on all functions in schema private from public;
 grant execute on function private.expire_listings to backend;

@@ -13,6 +13,9 @@ begin
   if not given ? 'type' then
     perform private.refuse_fields('[{"path":"type","code":"required"}]');
   end if;
+  if publish then
+    perform private.hold_quota(owner_id);
+  end if;
   -- What the owner is decides some rules, and the first trigger knows it.
   insert into public.properties (owner_identity_id, type) values (owner_id, given ->> 'type')
   returning * into property;
@@ -21,6 +24,7 @@ begin
   perform private.check_property(property, false);
   if publish then
     property := private.publish_property(property);
+    perform private.check_quota(owner_id);
   end if;
   perform private.save_property(property);
   return private.property_record(property.id, owner_id);

@@ -3,6 +3,7 @@
  * SUPABASE_SECRET_KEY, DATABASE_URL and INBOX_URL, or else an embedded stack of its own on free
  * ports and an empty folder, which is gone afterwards.
  */
+import { liftQuota } from './plans.ts'
 import { liftRates } from './rates.ts'
 import { startStack } from './stack.ts'
 
@@ -16,12 +17,15 @@ const names = [
 
 export default async function setup() {
   const stop = process.env.SUPABASE_URL ? checkEnvironment() : await useOwnStack()
-  const restore = await liftRates(process.env.DATABASE_URL!).catch(async (error) => {
+  const lifted: (() => Promise<void>)[] = []
+  try {
+    for (const lift of [liftRates, liftQuota]) lifted.push(await lift(process.env.DATABASE_URL!))
+  } catch (error) {
     await stop()
     throw error
-  })
+  }
   return async () => {
-    await restore()
+    for (const restore of lifted) await restore()
     await stop()
   }
 }
