@@ -146,21 +146,24 @@ create function private.identity_id() returns uuid
 as $$
 declare
   claims jsonb := nullif(current_setting('request.jwt.claims', true), '');
+  acting_id uuid;
+  noted text;
 begin
-  return (
-    select identities.id
-    from public.accounts
-    join auth.sessions on sessions.user_id = accounts.id
-    join public.identities
-      on identities.account_id = accounts.id and identities.id = accounts.active_identity_id
-    where accounts.id = (claims ->> 'sub')::uuid
-      and sessions.id = (claims ->> 'session_id')::uuid
-      and (
-        accounts.status in ('active', 'deletion_requested')
-        or accounts.status = 'suspended' and accounts.suspended_until < now()
-      )
-      and identities.status = 'active'
-  );
+  select identities.id into acting_id
+  from public.accounts
+  join auth.sessions on sessions.user_id = accounts.id
+  join public.identities
+    on identities.account_id = accounts.id and identities.id = accounts.active_identity_id
+  where accounts.id = (claims ->> 'sub')::uuid
+    and sessions.id = (claims ->> 'session_id')::uuid
+    and (
+      accounts.status in ('active', 'deletion_requested')
+      or accounts.status = 'suspended' and accounts.suspended_until < now()
+    )
+    and identities.status = 'active';
+  -- A note for the end of the same message, which asks whether the token counted; nobody trusts it.
+  if acting_id is not null then noted := set_config('private.acts', 't', true); end if;
+  return acting_id;
 end
 $$;
 comment on function private.identity_id is
