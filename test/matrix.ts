@@ -37,6 +37,17 @@ export const tables: Record<string, Table> = {
     of: 'identity_id',
     may: { select: ['denied', '-', 'done', 'none', '-'] }, // an individual has none
   },
+  'public.reviews': {
+    of: 'author_identity_id',
+    may: { select: ofIdentity },
+    plant: `with subject as (
+        insert into public.identities (account_id, type, status, display_name)
+        select account_id, 'company', 'suspended', 'شركة' from public.identities
+        where id = :identity returning id
+      )
+      insert into public.reviews (author_identity_id, subject_identity_id, rating)
+      select :identity, id, 5 from subject`,
+  },
   'public.properties': { of: 'owner_identity_id', may: { select: ofIdentity } },
   'public.price_history': { of: ofListing, may: { select: ofIdentity } },
   'public.auctions': {
@@ -74,6 +85,19 @@ export const tables: Record<string, Table> = {
   'public.governorates': { of: null, may: { select: open } },
   'public.areas': { of: null, may: { select: open } },
 
+  'public.admins': closed(
+    null,
+    `with someone as (
+       insert into auth.users (id, email)
+       values (gen_random_uuid(), gen_random_uuid() || '@example.com') returning id
+     )
+     insert into public.admins (account_id) select id from someone`,
+  ),
+  'public.audit': closed(
+    null,
+    `select private.audit('planted.status', 'account', :account)`,
+  ),
+
   'private.codes': closed(
     'account_id',
     `insert into private.codes (purpose, identifier, account_id, hmac)
@@ -97,6 +121,10 @@ export const tables: Record<string, Table> = {
     'insert into private.property_views (property_id, identity_id) values (:property, :identity)',
   ),
   'private.publications': closed(ofListing),
+  'private.review_totals': closed(
+    'identity_id',
+    'insert into private.review_totals (identity_id) values (:identity)',
+  ),
   'private.search_documents': closed(ofListing),
   'private.search_names': closed(null),
   'private.search_vocabulary': closed(null),
