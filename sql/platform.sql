@@ -10,3 +10,11 @@ create or replace trigger on_auth_user_changed
 create or replace trigger on_auth_user_deleted
   after delete on auth.users
   for each row execute function private.on_auth_user_deleted();
+
+-- A sign-in is told to its account; the devices of a session end with it.
+create or replace trigger on_session_begun
+  after insert on auth.sessions
+  for each row execute function private.on_session_begun();
+create or replace trigger on_session_ended_for_devices
+  after delete on auth.sessions
+  for each row execute function private.on_session_ended();

@@ -1,0 +1,231 @@
+-- Notifications: what an account should hear of. Triggers of the areas make them
+-- (notifications_events.sql), or the areas call private.notify; never the facade.
+--
+-- They belong to the account and name the identity that they are about. News of one thing that
+-- come while the first are unread make one notification: it counts them and comes to the top.
+
+create table public.notifications (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  identity_id uuid references public.identities (id) on delete cascade,
+  kind text not null,
+  entity_id uuid,
+  from_identity_id uuid references public.identities (id) on delete cascade,
+  title_ar text not null
+    constraint notifications_title_ar_length check (char_length(title_ar) between 1 and 200),
+  body_ar text not null
+    constraint notifications_body_ar_length check (char_length(body_ar) between 1 and 600),
+  title_en text not null
+    constraint notifications_title_en_length check (char_length(title_en) between 1 and 200),
+  body_en text not null
+    constraint notifications_body_en_length check (char_length(body_en) between 1 and 600),
+  route text not null,
+  times bigint not null default 1,
+  created_at timestamptz not null default clock_timestamp(),
+  read_at timestamptz
+);
+comment on table public.notifications is 'What an account should hear of; kept for 180 days.';
+comment on column public.notifications.id is 'Its id.';
+comment on column public.notifications.account_id is 'Who is told.';
+comment on column public.notifications.identity_id is
+  'Which identity of the account it is about; null: the account itself.';
+comment on column public.notifications.kind is 'One of private.notification_kinds.';
+comment on column public.notifications.entity_id is
+  'What it is about: a conversation, listing, invoice, identity, review, session.';
+comment on column public.notifications.from_identity_id is
+  'Whose words are in it, if anybody''s: it goes when that identity is closed for good.';
+comment on column public.notifications.title_ar is 'Title in Arabic.';
+comment on column public.notifications.body_ar is 'Body in Arabic.';
+comment on column public.notifications.title_en is 'Title in English.';
+comment on column public.notifications.body_en is 'Body in English.';
+comment on column public.notifications.route is 'The screen that it opens, for entity_id.';
+comment on column public.notifications.times is 'How many news it stands for.';
+comment on column public.notifications.created_at is 'When the latest of them came.';
+comment on column public.notifications.read_at is 'When it was read; null is unread.';
+
+create index notifications_newest_idx
+  on public.notifications (account_id, created_at desc, id desc);
+-- Serves the unread ones as a list, and counting them without looking at the table.
+create index notifications_unread_idx
+  on public.notifications (account_id, created_at desc, id desc) where read_at is null;
+create index notifications_created_idx on public.notifications (created_at);
+create index notifications_identity_idx on public.notifications (identity_id);
+create index notifications_from_identity_idx on public.notifications (from_identity_id)
+  where from_identity_id is not null;
+create unique index notifications_one_unread_key
+  on public.notifications (account_id, kind, entity_id, identity_id)
+  where read_at is null and kind in (
+    'message_new', 'lead_new', 'favorite_price_drop', 'favorite_unavailable', 'listing_expiring'
+  );
+
+-- Written by functions only: what somebody is told is nobody's to make up or change.
+alter table public.notifications enable row level security;
+revoke all on public.notifications from anon, authenticated;
+grant select on public.notifications to authenticated;
+create policy "people see their own notifications" on public.notifications
+  for select to authenticated
+  using (account_id = (select private.account_id()));
+
+create function private.notification_record(notification public.notifications) returns jsonb
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select jsonb_build_object(
+    'id', notification.id,
+    'identityId', notification.identity_id,
+    'kind', notification.kind,
+    'titleAr', notification.title_ar,
+    'bodyAr', notification.body_ar,
+    'titleEn', notification.title_en,
+    'bodyEn', notification.body_en,
+    'data', jsonb_build_object(
+      'route', notification.route, 'entityId', notification.entity_id),
+    'createdAt', notification.created_at,
+    'readAt', notification.read_at
+  )
+$$;
+comment on function private.notification_record is 'A notification as its account sees it.';
+
+create function private.count_unread(account_id uuid) returns bigint
+  language plpgsql
+  stable
+  security definer -- counts for triggers, where nobody is calling
+  set search_path = ''
+as $$
+begin
+  return (
+    select count(*) from public.notifications
+    where notifications.account_id = count_unread.account_id and notifications.read_at is null
+  );
+end
+$$;
+comment on function private.count_unread is 'How many notifications of an account are unread.';
+
+-- Making one -------------------------------------------------------------------------------------
+
+create function private.keep_notification(
+  given public.notifications, category text, facts jsonb, collapses boolean
+) returns public.notifications
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  texts private.notification_text;
+  unread public.notifications;
+begin
+  loop
+    if collapses then
+      select * into unread from public.notifications
+      where notifications.account_id = given.account_id
+        and notifications.kind = given.kind
+        and notifications.entity_id = given.entity_id
+        and notifications.identity_id is not distinct from given.identity_id
+        and notifications.read_at is null
+        and notifications.kind in ('message_new', 'lead_new', 'favorite_price_drop',
+          'favorite_unavailable', 'listing_expiring')
+      for no key update;
+    end if;
+    given.times := coalesce(unread.times, 0) + 1;
+    texts := private.notification_texts(given.kind, category, facts, given.times);
+    given.title_ar := left(texts.title_ar, 200);
+    given.body_ar := left(texts.body_ar, 600);
+    given.title_en := left(texts.title_en, 200);
+    given.body_en := left(texts.body_en, 600);
+    if unread.id is not null then
+      update public.notifications
+      set title_ar = given.title_ar, body_ar = given.body_ar, title_en = given.title_en,
+          body_en = given.body_en, from_identity_id = given.from_identity_id,
+          times = given.times, created_at = clock_timestamp()
+      where notifications.id = unread.id
+      returning * into given;
+      return given;
+    end if;
+    insert into public.notifications (account_id, identity_id, kind, entity_id, from_identity_id,
+      title_ar, body_ar, title_en, body_en, route)
+    values (given.account_id, given.identity_id, given.kind, given.entity_id,
+      given.from_identity_id, given.title_ar, given.body_ar, given.title_en, given.body_en,
+      given.route)
+    on conflict do nothing
+    returning * into unread;
+    if found then
+      return unread;
+    end if;
+    -- Somebody else was first by a moment: theirs is the one to count up.
+  end loop;
+end
+$$;
+comment on function private.keep_notification is
+  'Stores a notification, or counts up the unread one that it belongs to.';
+
+create function private.make_notification(
+  account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb
+) returns void
+  language plpgsql
+  security definer -- writes what belongs to whoever is told
+  set search_path = ''
+as $$
+declare
+  known record;
+  recipient record;
+  chosen public.account_settings;
+  made public.notifications;
+begin
+  select * into strict known from private.notification_kinds() as kinds
+  where kinds.kind = make_notification.kind;
+  select accounts.language, accounts.status into recipient from public.accounts
+  where accounts.id = make_notification.account_id;
+  if not found or recipient.status in ('banned', 'deleted') then
+    return;
+  end if;
+  select * into chosen from public.account_settings
+  where account_settings.account_id = make_notification.account_id;
+
+  made.account_id := make_notification.account_id;
+  made.identity_id := make_notification.identity_id;
+  made.kind := known.kind;
+  made.entity_id := make_notification.entity_id;
+  made.from_identity_id := facts ->> 'from';
+  made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
+  if private.wants(chosen, known.category, 'inApp') then
+    made := private.keep_notification(made, known.category, facts, known.collapses);
+    perform private.tell_account(make_notification.account_id, 'notification',
+      jsonb_build_object(
+        'notification', private.notification_record(made),
+        'unread', private.count_unread(make_notification.account_id)));
+  else
+    select * into made.title_ar, made.body_ar, made.title_en, made.body_en
+    from private.notification_texts(known.kind, known.category, facts, 1);
+  end if;
+  if private.wants(chosen, known.category, 'push') then
+    perform private.queue_push(made, known.category, known.collapses, recipient.language, chosen);
+  end if;
+end
+$$;
+comment on function private.make_notification is
+  'A notification as its account wants it: in the list and live, as a push, both or neither.';
+
+create function private.notify(
+  account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb default '{}'
+) returns void
+  language plpgsql
+  security definer -- for triggers and functions of the areas, whoever is calling
+  set search_path = ''
+as $$
+begin
+  perform private.make_notification(
+    notify.account_id, notify.identity_id, notify.kind, notify.entity_id, notify.facts);
+exception
+  -- Whoever did something must not fail because somebody else could not be told.
+  when others then
+    raise warning 'notification % of % was not made: % %',
+      notify.kind, notify.account_id, sqlstate, sqlerrm;
+end
+$$;
+comment on function private.notify is
+  'Tells an account of something, within the transaction that did it, and never makes it fail. The '
+  'facts of each kind stand in notifications_texts.sql; from is the identity whose words they are.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.notification_record to authenticated;

@@ -1,0 +1,235 @@
+-- Jobs that tell many: everybody who saved a listing, every owner whose listing is about to expire,
+-- everybody who signed in.
+
+create function private.has_news() returns boolean
+  language sql
+  stable
+  security definer -- looks into a closed table
+  set search_path = ''
+as $$
+  select exists (select from private.news where news.told_at is null)
+$$;
+comment on function private.has_news is 'Whether there is something to spread.';
+
+create function private.spread_sign_ins() returns bigint
+  language plpgsql
+  security definer -- tells whoever signed in
+  set search_path = ''
+as $$
+declare
+  sign_in private.news;
+  told bigint := 0;
+begin
+  -- Sessions that end within two seconds were checks of a password (on_session_ended).
+  for sign_in in
+    select * from private.news
+    where news.told_at is null and news.kind = 'security_login'
+      and news.created_at < clock_timestamp() - interval '2 seconds'
+    order by news.id
+    limit 200
+    for update skip locked
+  loop
+    perform private.notify(sign_in.account_id, null, 'security_login', sign_in.session_id,
+      jsonb_build_object('at', sign_in.created_at));
+    delete from private.news where news.id = sign_in.id;
+    told := told + 1;
+  end loop;
+  return told;
+end
+$$;
+comment on function private.spread_sign_ins is 'Job: tells accounts of new sign-ins.';
+
+create function private.next_news() returns private.news
+  language plpgsql
+  security definer -- reads and writes a closed table
+  set search_path = ''
+as $$
+declare
+  next_one private.news;
+  newer private.news;
+begin
+  select * into next_one from private.news
+  where news.told_at is null and news.property_id is not null
+  order by news.id
+  limit 1
+  for update skip locked;
+  if next_one.id is null then
+    return null;
+  end if;
+  -- Several of a kind are one: the newest, which begins anew; a price is compared with the first.
+  select * into newer from private.news
+  where news.property_id = next_one.property_id and news.kind = next_one.kind
+    and news.told_at is null and news.id > next_one.id
+  order by news.id desc
+  limit 1
+  for update skip locked;
+  if newer.id is not null then
+    delete from private.news
+    where news.property_id = next_one.property_id and news.kind = next_one.kind
+      and news.told_at is null and news.id < newer.id;
+    update private.news set facts = next_one.facts || jsonb_build_object('before', greatest(
+      (next_one.facts ->> 'before')::numeric, (newer.facts ->> 'before')::numeric))
+    where news.id = newer.id
+    returning * into next_one;
+  end if;
+  return next_one;
+end
+$$;
+comment on function private.next_news is
+  'The oldest news of a listing that nobody else is spreading, locked.';
+
+create function private.news_facts(news private.news) returns jsonb
+  language plpgsql
+  stable
+  security definer -- reads listings of others and what was told of them
+  set search_path = ''
+as $$
+declare
+  property public.properties;
+begin
+  select * into property from public.properties where properties.id = news.property_id;
+  -- What holds now is told, not what held when it happened.
+  if news.kind = 'favorite_price_drop' then
+    if not property.listed or (property.price < (news.facts ->> 'before')::numeric) is not true
+      or exists (
+        select from private.news as told
+        where told.property_id = news.property_id and told.kind = news.kind
+          and told.told_at > now() - interval '1 day'
+      ) then
+      return null;
+    end if;
+    return jsonb_build_object('from', property.owner_identity_id,
+      'titleAr', property.title_ar, 'titleEn', property.title_en,
+      'type', property.type, 'price', property.price, 'before', news.facts -> 'before');
+  end if;
+  if property.status = 'active' or exists (
+    select from private.news as told
+    where told.property_id = news.property_id and told.kind = news.kind
+      and told.told_at > now() - interval '1 day' and told.facts ->> 'status' = property.status
+  ) then
+    return null;
+  end if;
+  return jsonb_build_object('status', property.status) || case
+    when property.status in ('sold', 'rented', 'exchanged', 'paused', 'archived', 'expired')
+      then jsonb_build_object('from', property.owner_identity_id,
+        'titleAr', property.title_ar, 'titleEn', property.title_en)
+    else '{}' end;
+end
+$$;
+comment on function private.news_facts is
+  'What the texts of news need; null when they hold no more, or were told within a day.';
+
+create function private.spread_news() returns bigint
+  language plpgsql
+  security definer -- tells accounts of others' listings
+  set search_path = ''
+as $$
+declare
+  news private.news := private.next_news();
+  facts jsonb;
+  saver record;
+  told bigint := 0;
+begin
+  if news.id is null then
+    return 0;
+  end if;
+  facts := private.news_facts(news);
+  if facts is null then
+    delete from private.news as needless where needless.id = news.id;
+    return 1;
+  end if;
+  for saver in
+    select favorites.identity_id, identities.account_id
+    from public.favorites
+    join public.identities on identities.id = favorites.identity_id
+    where favorites.property_id = news.property_id
+      and favorites.identity_id
+        > coalesce(news.reached, '00000000-0000-0000-0000-000000000000')
+    order by favorites.identity_id
+    limit 200
+  loop
+    perform private.notify(
+      saver.account_id, saver.identity_id, news.kind, news.property_id, facts);
+    news.reached := saver.identity_id;
+    told := told + 1;
+  end loop;
+  update private.news as spread
+  set reached = news.reached,
+      facts = news.facts || jsonb_build_object('status', facts -> 'status'),
+      told_at = case when told < 200 then now() end
+  where spread.id = news.id;
+  return greatest(told, 1);
+end
+$$;
+comment on function private.spread_news is
+  'Job: tells the next 200 of those who saved a listing; 0 when there is nothing left to tell.';
+
+-- Listings that are about to expire --------------------------------------------------------------
+
+create table private.expiry_warnings (
+  property_id uuid primary key references public.properties (id) on delete cascade,
+  expires_at timestamptz not null
+);
+comment on table private.expiry_warnings is 'Which owners have been warned of which end.';
+comment on column private.expiry_warnings.property_id is 'Of which listing.';
+comment on column private.expiry_warnings.expires_at is
+  'Of which end; a listing that was renewed has another one.';
+alter table private.expiry_warnings enable row level security;
+create policy "nobody but functions of their owner" on private.expiry_warnings using (false);
+
+create function private.warn_expiring_listings() returns bigint
+  language plpgsql
+  security definer -- tells owners, for a job
+  set search_path = ''
+as $$
+declare
+  property public.properties;
+  warned bigint := 0;
+begin
+  for property in
+    select * from public.properties
+    where properties.status = 'active'
+      and properties.expires_at > now() and properties.expires_at <= now() + interval '3 days'
+      and not exists (
+        select from private.expiry_warnings
+        where expiry_warnings.property_id = properties.id
+          and expiry_warnings.expires_at = properties.expires_at
+      )
+    order by properties.expires_at
+    limit 500
+  loop
+    insert into private.expiry_warnings as before (property_id, expires_at)
+    values (property.id, property.expires_at)
+    on conflict on constraint expiry_warnings_pkey
+      do update set expires_at = excluded.expires_at
+      where before.expires_at <> excluded.expires_at;
+    -- Not found: another run of the job was faster.
+    if found then
+      perform private.tell_listing_owner(property, 'listing_expiring', jsonb_build_object(
+        'days', ceil(extract(epoch from property.expires_at - now()) / 86400)::integer));
+      warned := warned + 1;
+    end if;
+  end loop;
+  return warned;
+end
+$$;
+comment on function private.warn_expiring_listings is
+  'Job: tells owners once that a listing ends within three days.';
+
+create function private.sweep_news() returns bigint
+  language sql
+  security definer -- deletes from a closed table
+  set search_path = ''
+as $$
+  with gone as (
+    delete from private.news where news.told_at < now() - interval '1 day' returning 1
+  )
+  select count(*) from gone
+$$;
+comment on function private.sweep_news is 'Job: forgets what was told a day ago.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function
+  private.has_news, private.spread_sign_ins, private.spread_news, private.warn_expiring_listings,
+  private.sweep_news
+  to backend;
