@@ -65,25 +65,22 @@ test('INP-05 0 is 0, null and absent are no value, and nothing is filled in', as
 
 test('INP-06 money goes round unchanged', async () => {
   const amounts = [0.001, 999999999.999, 99999999999.999, 0.3]
-  for (let i = 0; i < 100; i++) amounts.push(randomInt(1, 2 ** 40) / 1000)
+  while (amounts.length < 1000) amounts.push(randomInt(1, 2 ** 40) / 1000)
   const person = await signUp()
-  for (const price of amounts) {
-    const text = String(price)
-    const { id } = (await person.post('/properties', `{"type":"SALE","price":${text}}`)).body
+  const roundOf = async (price: number) => {
+    const { id } = (await person.post('/properties', `{"type":"SALE","price":${price}}`)).body
     const read = await person.get(`/properties/${id}`)
-    const { rows } = await database().query(
-      'select price::text from public.properties where id = $1',
-      [id],
-    )
-    expect([read.body.price, rows[0].price]).toEqual([price, text])
+    expect(read.body.price).toBe(price)
+  }
+  for (let at = 0; at < amounts.length; at += 20) {
+    await Promise.all(amounts.slice(at, at + 20).map(roundOf))
   }
   const { rows } = await database().query(
-    'select sum(price)::text from public.properties where owner_identity_id = $1',
+    'select price::text from public.properties where owner_identity_id = $1',
     [person.identityId],
   )
-  const fils = amounts.reduce((sum, price) => sum + BigInt(Math.round(price * 1000)), 0n)
-  expect(Number(rows[0].sum)).toBeCloseTo(Number(fils) / 1000, 2)
-})
+  expect(rows.map(({ price }) => price).sort()).toEqual(amounts.map(String).sort())
+}, 120_000)
 
 const round: [what: string, written: string, read?: string][] = [
   ['tashkeel', 'فِيلَّا لِلْبَيْعِ'],
