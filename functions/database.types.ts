@@ -30,11 +30,32 @@ export type Database = {
 "contact_property":
 { Args: { "kind": string,"property_id": string }; Returns: Json
                            },
+"count_unread_notifications":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
 "create_property":
 { Args: { "fields": Json,"publish"?: boolean }; Returns: Json
                            },
+"create_review":
+{ Args: { "comment"?: string,"identity_id": string,"property_id"?: string,"rating": number }; Returns: Json
+                           },
+"delete_notification":
+{ Args: { "notification_id": string }; Returns: undefined
+                           },
 "delete_property":
 { Args: { "property_id": string }; Returns: undefined
+                           },
+"delete_review":
+{ Args: { "review_id": string }; Returns: undefined
+                           },
+"get_company":
+{ Args: { "identity_id": string }; Returns: Json
+                           },
+"get_company_profile":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"get_company_stats":
+{ Args: Record<PropertyKey, never>; Returns: Json
                            },
 "get_identity":
 { Args: { "identity_id": string }; Returns: Json
@@ -44,14 +65,46 @@ export type Database = {
               "activeIdentity": Json,"identities": Json,"realtimeTopic": string,"user": Json
             }[]
                            },
+"get_office":
+{ Args: { "identity_id": string }; Returns: Json
+                           },
+"get_office_profile":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"get_office_stats":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
 "get_property":
 { Args: { "property_id": string }; Returns: Json
+                           },
+"get_settings":
+{ Args: Record<PropertyKey, never>; Returns: Json
                            },
 "list_amenities":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "list_areas":
 { Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"list_companies":
+{ Args: { "area_id"?: string,"governorate_id"?: string,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
+"list_company_leads":
+{ Args: { "page_cursor"?: string,"page_size"?: number }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
+"list_company_listings":
+{ Args: { "page_cursor"?: string,"page_size"?: number,"status"?: string }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
+"list_devices":
+{ Args: Record<PropertyKey, never>; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
                            },
 "list_enums":
 { Args: Record<PropertyKey, never>; Returns: Json
@@ -89,9 +142,34 @@ export type Database = {
               "items": Json,"nextCursor": string
             }[]
                            },
+"list_notifications":
+{ Args: { "page_cursor"?: string,"page_size"?: number,"unread"?: boolean }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
+"list_office_leads":
+{ Args: { "page_cursor"?: string,"page_size"?: number }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
+"list_office_listings":
+{ Args: { "page_cursor"?: string,"page_size"?: number,"status"?: string }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
+"list_offices":
+{ Args: { "area_id"?: string,"governorate_id"?: string,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
 "list_price_history":
 { Args: { "page_cursor"?: string,"page_size"?: number,"property_id": string }; Returns: {
               "items": Json,"nextCursor": string
+            }[]
+                           },
+"list_reviews":
+{ Args: { "identity_id": string,"page_cursor"?: string,"page_size"?: number }; Returns: {
+              "average": number,"count": number,"histogram": Json,"items": Json,"nextCursor": string
             }[]
                            },
 "list_similar_properties":
@@ -117,11 +195,26 @@ export type Database = {
               "items": Json,"nextCursor": string
             }[]
                            },
+"read_all_notifications":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"read_notification":
+{ Args: { "notification_id": string }; Returns: Json
+                           },
+"register_device":
+{ Args: { "app_version"?: string,"device_id": string,"locale"?: string,"platform": string,"push_token": string }; Returns: Json
+                           },
 "remove_auction":
 { Args: { "property_id": string }; Returns: undefined
                            },
+"remove_device":
+{ Args: { "device_id": string }; Returns: undefined
+                           },
 "renew_property":
 { Args: { "property_id": string }; Returns: Json
+                           },
+"reply_to_review":
+{ Args: { "body": string,"review_id": string }; Returns: Json
                            },
 "restore_property":
 { Args: { "property_id": string }; Returns: Json
@@ -147,6 +240,9 @@ export type Database = {
               "isFavorite": boolean,"propertyId": string
             }[]
                            },
+"update_company_profile":
+{ Args: { "fields": Json }; Returns: Json
+                           },
 "update_identity":
 { Args: { "fields": Json,"identity_id": string }; Returns: Json
                            },
@@ -155,8 +251,17 @@ export type Database = {
               "activeIdentity": Json,"identities": Json,"realtimeTopic": string,"user": Json
             }[]
                            },
+"update_office_profile":
+{ Args: { "fields": Json }; Returns: Json
+                           },
 "update_property":
 { Args: { "expected_version"?: number,"fields": Json,"property_id": string }; Returns: Json
+                           },
+"update_review":
+{ Args: { "fields": Json,"review_id": string }; Returns: Json
+                           },
+"update_settings":
+{ Args: { "fields": Json }; Returns: Json
                            }
           }
           Enums: {
@@ -167,7 +272,27 @@ export type Database = {
           }
         },"public": {
           Tables: {
-            "accounts": {
+            "account_settings": {
+                  Row: {
+                    "account_id": string,"marketing_consent": boolean,"notifications": NonNullable<Json>,"quiet_from": string | null,"quiet_to": string | null,"read_receipts": boolean,"show_last_seen": boolean,"show_phone": boolean,"updated_at": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "account_id": string,"marketing_consent"?: boolean,"notifications"?: NonNullable<Json>,"quiet_from"?: string | null,"quiet_to"?: string | null,"read_receipts"?: boolean,"show_last_seen"?: boolean,"show_phone"?: boolean,"updated_at"?: string
+                  }
+                  Update: {
+                    "account_id"?: string,"marketing_consent"?: boolean,"notifications"?: NonNullable<Json>,"quiet_from"?: string | null,"quiet_to"?: string | null,"read_receipts"?: boolean,"show_last_seen"?: boolean,"show_phone"?: boolean,"updated_at"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "account_settings_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: true
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"accounts": {
                   Row: {
                     "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null,"topic_epoch": number
                   }
@@ -185,6 +310,26 @@ export type Database = {
 isOneToOne: false
       referencedRelation: "identities"
       referencedColumns: ["account_id","id"]
+    }
+                  ]
+                },"admins": {
+                  Row: {
+                    "account_id": string,"created_at": string,"role": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "account_id": string,"created_at"?: string,"role"?: string
+                  }
+                  Update: {
+                    "account_id"?: string,"created_at"?: string,"role"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "admins_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: true
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
     }
                   ]
                 },"areas": {
@@ -224,6 +369,40 @@ isOneToOne: false
       columns: ["property_id"]
 isOneToOne: true
       referencedRelation: "properties"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"audit": {
+                  Row: {
+                    "action": string,"actor_id": string | null,"actor_role": string,"after": Json | null,"at": string,"before": Json | null,"id": number,"reason": string | null,"target_id": string | null,"target_type": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "action": string,"actor_id"?: string | null,"actor_role"?: string,"after"?: Json | null,"at"?: string,"before"?: Json | null,"id"?: never,"reason"?: string | null,"target_id"?: string | null,"target_type": string
+                  }
+                  Update: {
+                    "action"?: string,"actor_id"?: string | null,"actor_role"?: string,"after"?: Json | null,"at"?: string,"before"?: Json | null,"id"?: never,"reason"?: string | null,"target_id"?: string | null,"target_type"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
+                },"devices": {
+                  Row: {
+                    "account_id": string,"app_version": string | null,"created_at": string,"device_id": string,"locale": string | null,"platform": string,"push_token": string,"session_id": string,"updated_at": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "account_id": string,"app_version"?: string | null,"created_at"?: string,"device_id": string,"locale"?: string | null,"platform": string,"push_token": string,"session_id": string,"updated_at"?: string
+                  }
+                  Update: {
+                    "account_id"?: string,"app_version"?: string | null,"created_at"?: string,"device_id"?: string,"locale"?: string | null,"platform"?: string,"push_token"?: string,"session_id"?: string,"updated_at"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "devices_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
       referencedColumns: ["id"]
     }
                   ]
@@ -339,16 +518,48 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
-                },"organisations": {
+                },"notifications": {
                   Row: {
-                    "about_ar": string | null,"active_listings_count": number,"address_ar": string | null,"area_id": string | null,"cover_url": string | null,"created_at": string,"email": string | null,"governorate_id": string | null,"identity_id": string,"licence_expires_on": string,"licence_no": string,"logo_url": string | null,"median_response_minutes": number | null,"name_ar": string,"name_en": string | null,"phone": string | null,"rating_avg": number | null,"rating_count": number,"slug": string,"verified": boolean,"website": string | null,"whatsapp": string | null,"working_hours": string | null
+                    "account_id": string,"body_ar": string,"body_en": string,"created_at": string,"entity_id": string | null,"from_identity_id": string | null,"id": string,"identity_id": string | null,"kind": string,"read_at": string | null,"route": string,"times": number,"title_ar": string,"title_en": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "about_ar"?: string | null,"active_listings_count"?: number,"address_ar"?: string | null,"area_id"?: string | null,"cover_url"?: string | null,"created_at"?: string,"email"?: string | null,"governorate_id"?: string | null,"identity_id": string,"licence_expires_on": string,"licence_no": string,"logo_url"?: string | null,"median_response_minutes"?: number | null,"name_ar": string,"name_en"?: string | null,"phone"?: string | null,"rating_avg"?: number | null,"rating_count"?: number,"slug": string,"verified"?: boolean,"website"?: string | null,"whatsapp"?: string | null,"working_hours"?: string | null
+                    "account_id": string,"body_ar": string,"body_en": string,"created_at"?: string,"entity_id"?: string | null,"from_identity_id"?: string | null,"id"?: string,"identity_id"?: string | null,"kind": string,"read_at"?: string | null,"route": string,"times"?: number,"title_ar": string,"title_en": string
                   }
                   Update: {
-                    "about_ar"?: string | null,"active_listings_count"?: number,"address_ar"?: string | null,"area_id"?: string | null,"cover_url"?: string | null,"created_at"?: string,"email"?: string | null,"governorate_id"?: string | null,"identity_id"?: string,"licence_expires_on"?: string,"licence_no"?: string,"logo_url"?: string | null,"median_response_minutes"?: number | null,"name_ar"?: string,"name_en"?: string | null,"phone"?: string | null,"rating_avg"?: number | null,"rating_count"?: number,"slug"?: string,"verified"?: boolean,"website"?: string | null,"whatsapp"?: string | null,"working_hours"?: string | null
+                    "account_id"?: string,"body_ar"?: string,"body_en"?: string,"created_at"?: string,"entity_id"?: string | null,"from_identity_id"?: string | null,"id"?: string,"identity_id"?: string | null,"kind"?: string,"read_at"?: string | null,"route"?: string,"times"?: number,"title_ar"?: string,"title_en"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "notifications_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "notifications_from_identity_id_fkey"
+      columns: ["from_identity_id"]
+isOneToOne: false
+      referencedRelation: "identities"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "notifications_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
+      referencedRelation: "identities"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"organisations": {
+                  Row: {
+                    "about_ar": string | null,"active": boolean,"active_listings_count": number,"address_ar": string | null,"area_id": string | null,"cover_url": string | null,"created_at": string,"email": string | null,"governorate_id": string | null,"identity_id": string,"licence_expires_on": string,"licence_no": string,"listed": boolean,"logo_url": string | null,"median_response_minutes": number | null,"name_ar": string,"name_en": string | null,"phone": string | null,"rating_avg": number | null,"rating_count": number,"slug": string,"type": string,"verified": boolean,"website": string | null,"whatsapp": string | null,"words": unknown,"working_hours": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "about_ar"?: string | null,"active"?: boolean,"active_listings_count"?: number,"address_ar"?: string | null,"area_id"?: string | null,"cover_url"?: string | null,"created_at"?: string,"email"?: string | null,"governorate_id"?: string | null,"identity_id": string,"licence_expires_on": string,"licence_no": string,"listed"?: never,"logo_url"?: string | null,"median_response_minutes"?: number | null,"name_ar": string,"name_en"?: string | null,"phone"?: string | null,"rating_avg"?: number | null,"rating_count"?: number,"slug": string,"type": string,"verified"?: boolean,"website"?: string | null,"whatsapp"?: string | null,"words"?: never,"working_hours"?: string | null
+                  }
+                  Update: {
+                    "about_ar"?: string | null,"active"?: boolean,"active_listings_count"?: number,"address_ar"?: string | null,"area_id"?: string | null,"cover_url"?: string | null,"created_at"?: string,"email"?: string | null,"governorate_id"?: string | null,"identity_id"?: string,"licence_expires_on"?: string,"licence_no"?: string,"listed"?: never,"logo_url"?: string | null,"median_response_minutes"?: number | null,"name_ar"?: string,"name_en"?: string | null,"phone"?: string | null,"rating_avg"?: number | null,"rating_count"?: number,"slug"?: string,"type"?: string,"verified"?: boolean,"website"?: string | null,"whatsapp"?: string | null,"words"?: never,"working_hours"?: string | null
                   }
                   Relationships: [
                     {
@@ -370,6 +581,20 @@ isOneToOne: true
       referencedRelation: "identities"
       referencedColumns: ["id"]
     }
+                  ]
+                },"plans": {
+                  Row: {
+                    "active_listings": number,"audience": string,"code": string,"featured_credits": number,"id": string,"interval_days": number,"listing_days": number,"name_ar": string,"name_en": string,"on_sale": boolean,"photos_per_listing": number,"position": number,"price": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "active_listings": number,"audience": string,"code": string,"featured_credits"?: number,"id"?: string,"interval_days": number,"listing_days": number,"name_ar": string,"name_en": string,"on_sale"?: boolean,"photos_per_listing": number,"position"?: number,"price": number
+                  }
+                  Update: {
+                    "active_listings"?: number,"audience"?: string,"code"?: string,"featured_credits"?: number,"id"?: string,"interval_days"?: number,"listing_days"?: number,"name_ar"?: string,"name_en"?: string,"on_sale"?: boolean,"photos_per_listing"?: number,"position"?: number,"price"?: number
+                  }
+                  Relationships: [
+                    
                   ]
                 },"price_history": {
                   Row: {
@@ -420,6 +645,64 @@ isOneToOne: false
       columns: ["owner_identity_id"]
 isOneToOne: false
       referencedRelation: "identities"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"reviews": {
+                  Row: {
+                    "author_active": boolean,"author_identity_id": string,"comment": string | null,"created_at": string,"edited_at": string | null,"hidden_at": string | null,"id": string,"listed": boolean,"property_id": string | null,"rating": number,"replied_at": string | null,"reply": string | null,"subject_identity_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "author_active"?: boolean,"author_identity_id": string,"comment"?: string | null,"created_at"?: string,"edited_at"?: string | null,"hidden_at"?: string | null,"id"?: string,"listed"?: never,"property_id"?: string | null,"rating": number,"replied_at"?: string | null,"reply"?: string | null,"subject_identity_id": string
+                  }
+                  Update: {
+                    "author_active"?: boolean,"author_identity_id"?: string,"comment"?: string | null,"created_at"?: string,"edited_at"?: string | null,"hidden_at"?: string | null,"id"?: string,"listed"?: never,"property_id"?: string | null,"rating"?: number,"replied_at"?: string | null,"reply"?: string | null,"subject_identity_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "reviews_author_identity_id_fkey"
+      columns: ["author_identity_id"]
+isOneToOne: false
+      referencedRelation: "identities"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "reviews_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
+      referencedRelation: "properties"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "reviews_subject_identity_id_fkey"
+      columns: ["subject_identity_id"]
+isOneToOne: false
+      referencedRelation: "identities"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"subscriptions": {
+                  Row: {
+                    "ended_at": string | null,"ends_at": string,"id": string,"identity_id": string,"pay_with": string,"plan_id": string,"reminded_at": string | null,"renews": boolean,"starts_at": string,"status": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "ended_at"?: string | null,"ends_at": string,"id"?: string,"identity_id": string,"pay_with": string,"plan_id": string,"reminded_at"?: string | null,"renews"?: boolean,"starts_at"?: string,"status"?: string
+                  }
+                  Update: {
+                    "ended_at"?: string | null,"ends_at"?: string,"id"?: string,"identity_id"?: string,"pay_with"?: string,"plan_id"?: string,"reminded_at"?: string | null,"renews"?: boolean,"starts_at"?: string,"status"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "subscriptions_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
+      referencedRelation: "identities"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "subscriptions_plan_id_fkey"
+      columns: ["plan_id"]
+isOneToOne: false
+      referencedRelation: "plans"
       referencedColumns: ["id"]
     }
                   ]

@@ -116,125 +116,6 @@ end
 $$;
 comment on function api.get_identity is 'An own identity in any state. 404 identity_not_found.';
 
-create function private.check_organisation(organisation public.organisations) returns void
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  today date := (now() at time zone 'Asia/Kuwait')::date;
-  wrong text;
-begin
-  -- The first broken rule by name; the constraints of the table stand behind it.
-  wrong := case
-    when private.is_name(organisation.name_ar) is not true then 'nameAr'
-    when private.is_name(organisation.name_en) is false then 'nameEn'
-    when (organisation.licence_no ~ '^[0-9A-Z/-]{3,40}$') is not true then 'licenceNo'
-    when organisation.phone !~ '^\+965[0-9]{8}$' then 'phone'
-    when organisation.whatsapp !~ '^\+965[0-9]{8}$' then 'whatsapp'
-    when organisation.email !~ '^[^@[:space:]]+@[^@[:space:]]+\.[^@[:space:]]+$' then 'email'
-    when organisation.website !~ '^https://[^[:space:]]{3,}$' then 'website'
-    when not private.is_clean(concat_ws(' ',
-      organisation.about_ar, organisation.address_ar, organisation.working_hours)) then 'aboutAr'
-  end;
-  if wrong is not null then
-    perform private.refuse(422, 'validation_failed', jsonb_build_object(
-      'fields', jsonb_build_array(jsonb_build_object('path', wrong, 'code', 'invalid'))));
-  end if;
-  if organisation.licence_expires_on is null or organisation.licence_expires_on < today then
-    perform private.refuse(422, 'licence_expired',
-      '{"fields":[{"path":"licenceExpiresOn","code":"licence_expired"}]}');
-  end if;
-  if num_nonnulls(organisation.governorate_id, organisation.area_id) > 0 and not exists (
-    select from public.areas
-    where areas.governorate_id = organisation.governorate_id
-      and areas.id = coalesce(organisation.area_id, areas.id)
-  ) then
-    perform private.refuse(422, 'area_invalid', '{"fields":[{"path":"areaId","code":"area_invalid"}]}');
-  end if;
-  if exists (
-    select from public.organisations
-    where upper(organisations.licence_no) = upper(organisation.licence_no)
-      and organisations.identity_id <> organisation.identity_id
-  ) then
-    perform private.refuse(409, 'licence_in_use',
-      '{"fields":[{"path":"licenceNo","code":"licence_in_use"}]}');
-  end if;
-end
-$$;
-comment on function private.check_organisation is
-  '422 validation_failed, licence_expired, area_invalid; 409 licence_in_use.';
-
-create function private.check_organisation_fields(fields jsonb) returns void
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-declare
-  known constant text[] := '{nameAr,nameEn,licenceNo,licenceExpiresOn,aboutAr,phone,whatsapp,email,'
-    'website,governorateId,areaId,addressAr,workingHours}';
-  problems jsonb;
-begin
-  if jsonb_typeof(fields) is distinct from 'object' then
-    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"","code":"invalid"}]}');
-  end if;
-  select jsonb_agg(jsonb_build_object('path', given.key, 'code',
-    case when given.key = any (known) then 'invalid' else 'unknown' end))
-  into problems
-  from jsonb_each(fields) as given
-  where not given.key = any (known)
-    or jsonb_typeof(given.value) not in ('string', 'null')
-    -- A date of the calendar: 'infinity' and 'tomorrow' are dates to Postgres.
-    or given.key = 'licenceExpiresOn' and not coalesce(
-      given.value #>> '{}' ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
-        and pg_input_is_valid(given.value #>> '{}', 'date'), true);
-  if problems is not null then
-    perform private.refuse(422, 'validation_failed', jsonb_build_object('fields', problems));
-  end if;
-end
-$$;
-comment on function private.check_organisation_fields is
-  '422 validation_failed unless these are fields of an organisation: texts or null, and nothing else.';
-
-create function private.organisation_of(fields jsonb, organisation public.organisations)
-  returns public.organisations
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  perform private.check_organisation_fields(fields);
-  -- Absent keys leave what was there, null clears it.
-  if fields ? 'nameAr' then organisation.name_ar := private.tidy(fields ->> 'nameAr'); end if;
-  if fields ? 'nameEn' then organisation.name_en := private.tidy(fields ->> 'nameEn'); end if;
-  if fields ? 'licenceNo' then
-    organisation.licence_no := upper(private.ascii_digits(private.tidy(fields ->> 'licenceNo')));
-  end if;
-  if fields ? 'licenceExpiresOn' then
-    organisation.licence_expires_on := (fields ->> 'licenceExpiresOn')::date;
-  end if;
-  if fields ? 'aboutAr' then organisation.about_ar := fields ->> 'aboutAr'; end if;
-  if fields ? 'phone' then
-    organisation.phone := private.ascii_digits(private.tidy(fields ->> 'phone'));
-  end if;
-  if fields ? 'whatsapp' then
-    organisation.whatsapp := private.ascii_digits(private.tidy(fields ->> 'whatsapp'));
-  end if;
-  if fields ? 'email' then organisation.email := private.tidy(fields ->> 'email'); end if;
-  if fields ? 'website' then organisation.website := fields ->> 'website'; end if;
-  if fields ? 'governorateId' then organisation.governorate_id := fields ->> 'governorateId'; end if;
-  if fields ? 'areaId' then organisation.area_id := fields ->> 'areaId'; end if;
-  if fields ? 'addressAr' then
-    organisation.address_ar := private.tidy(fields ->> 'addressAr');
-  end if;
-  if fields ? 'workingHours' then
-    organisation.working_hours := private.tidy(fields ->> 'workingHours');
-  end if;
-  return organisation;
-end
-$$;
-comment on function private.organisation_of is 'An organisation with the given fields changed.';
-
 create function private.add_identity(type text, fields jsonb)
   returns public.identities
   language plpgsql
@@ -319,12 +200,21 @@ begin
   organisation := private.organisation_of(fields, before);
   perform pg_advisory_xact_lock(hashtextextended('licence ' || upper(organisation.licence_no), 0));
   perform private.check_organisation(organisation);
-  -- What an admin has verified is verified again when it changes.
-  if changed.status = 'rejected' or (organisation.name_ar, organisation.licence_no,
-    organisation.licence_expires_on) is distinct from (before.name_ar, before.licence_no,
-    before.licence_expires_on) then
+  -- What an admin has verified is verified again when it changes, but for a later end of the same
+  -- licence: that renews it.
+  if changed.status = 'rejected'
+    or (organisation.name_ar, organisation.licence_no)
+      is distinct from (before.name_ar, before.licence_no)
+    or organisation.licence_expires_on < before.licence_expires_on then
     changed.status := 'pending_verification';
     organisation.verified := false;
+    -- Listings before their owner's page, as whoever publishes or pauses one locks them.
+    perform from public.properties
+    where properties.owner_identity_id = change_identity.identity_id and properties.listed
+    order by properties.id
+    for no key update;
+  elsif changed.status = 'expired' then
+    changed.status := 'active';
   end if;
 
   update public.organisations
@@ -343,7 +233,8 @@ begin
 end
 $$;
 comment on function private.change_identity is
-  'Changes what a company or office says of itself; name and licence go back to verification.';
+  'Changes what a company or office says of itself; name and licence go back to verification. A '
+  'licence that is renewed makes an expired one active again.';
 
 create function api.update_identity(identity_id uuid, fields jsonb) returns json
   language plpgsql

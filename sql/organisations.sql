@@ -1,7 +1,11 @@
 -- Organisations: what a company (developer or firm) or an office (brokerage) says of itself.
+--
+-- Everybody sees those that are listed: active and verified, their account in order. The lists of
+-- them are read straight from this table, each order with an index of its own.
 
 create table public.organisations (
   identity_id uuid primary key references public.identities (id) on delete cascade,
+  type text not null,
   name_ar text not null
     constraint organisations_name_ar_is_a_name check (private.is_name(name_ar)),
   name_en text constraint organisations_name_en_is_a_name check (private.is_name(name_en)),
@@ -25,6 +29,11 @@ create table public.organisations (
   working_hours text
     constraint organisations_working_hours_length check (char_length(working_hours) <= 300),
   verified boolean not null default false,
+  active boolean not null default false,
+  listed boolean not null generated always as (active and verified) stored,
+  words tsvector not null generated always as (
+    array_to_tsvector(private.search_words(name_ar || ' ' || coalesce(name_en, '')))
+  ) stored,
   rating_avg numeric(3, 2),
   rating_count integer not null default 0,
   active_listings_count integer not null default 0,
@@ -35,6 +44,7 @@ create table public.organisations (
 );
 comment on table public.organisations is 'The public page of a company or office identity.';
 comment on column public.organisations.identity_id is 'Whose page.';
+comment on column public.organisations.type is 'company or office; kept by triggers.';
 comment on column public.organisations.name_ar is 'Name in Arabic.';
 comment on column public.organisations.name_en is 'Name in English.';
 comment on column public.organisations.slug is 'For addresses of pages; made by the database.';
@@ -52,15 +62,41 @@ comment on column public.organisations.area_id is 'Where: slug of an area of tha
 comment on column public.organisations.address_ar is 'Street and building.';
 comment on column public.organisations.working_hours is 'As the organisation writes them.';
 comment on column public.organisations.verified is 'An admin has seen the licence.';
-comment on column public.organisations.rating_avg is 'Average of reviews, 1 to 5.';
+comment on column public.organisations.active is
+  'Its identity and account are in order; kept by triggers.';
+comment on column public.organisations.listed is 'Everybody sees it.';
+comment on column public.organisations.words is 'The words of its names, as searches compare them.';
+comment on column public.organisations.rating_avg is 'Average of reviews, 1 to 5; kept by a trigger.';
 comment on column public.organisations.rating_count is 'How many reviews.';
 comment on column public.organisations.active_listings_count is 'Listings that strangers see now.';
 comment on column public.organisations.median_response_minutes is 'Measured from chat, minutes.';
 comment on column public.organisations.created_at is 'Member since.';
 create unique index organisations_licence_no_key on public.organisations (upper(licence_no));
-create index organisations_verified_idx
-  on public.organisations (rating_avg desc nulls last, identity_id) where verified;
 
+-- One for each order in which lists are walked, with the place in front where one is asked for.
+create index organisations_rating_idx on public.organisations
+  (type, (- coalesce(rating_avg, 0)), identity_id) where listed;
+create index organisations_governorate_rating_idx on public.organisations
+  (governorate_id, type, (- coalesce(rating_avg, 0)), identity_id) where listed;
+create index organisations_area_rating_idx on public.organisations
+  (area_id, type, (- coalesce(rating_avg, 0)), identity_id) where listed;
+create index organisations_listings_idx on public.organisations
+  (type, (- active_listings_count), identity_id) where listed;
+create index organisations_governorate_listings_idx on public.organisations
+  (governorate_id, type, (- active_listings_count), identity_id) where listed;
+create index organisations_area_listings_idx on public.organisations
+  (area_id, type, (- active_listings_count), identity_id) where listed;
+create index organisations_newest_idx on public.organisations
+  (type, created_at, identity_id) where listed;
+create index organisations_governorate_newest_idx on public.organisations
+  (governorate_id, type, created_at, identity_id) where listed;
+create index organisations_area_newest_idx on public.organisations
+  (area_id, type, created_at, identity_id) where listed;
+-- And for words that are too rare to be met on such a walk.
+create index organisations_words_idx on public.organisations using gin (words) where listed;
+-- For the job that looks for licences that are over.
+create index organisations_licence_expires_idx on public.organisations (licence_expires_on)
+  where active;
 create index organisations_place_idx on public.organisations (governorate_id, area_id);
 
 alter table public.organisations enable row level security;

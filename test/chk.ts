@@ -20,6 +20,8 @@ create view chk.property as
   select id, owner_identity_id, type, kind as category, area_m2 as area, title_ar as title, price,
     property_income, status, created_at, deleted_at
   from public.properties;
+create view chk.review as
+  select id, author_identity_id, subject_identity_id as subject_id from public.reviews;
 create view chk.favorite as select identity_id, property_id from public.favorites;
 create view chk.message as select null::uuid as id, null::text as body where false;
 create view chk.invoice as select null::uuid as id, null::numeric as amount where false;

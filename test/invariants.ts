@@ -204,4 +204,53 @@ export const invariants: Invariant[] = [
             and (coalesce(p.qual, '') || coalesce(p.with_check, '')) like '%' || b.id || '%'
         )`,
   },
+  {
+    id: 'ORG-01',
+    says: 'everybody sees a company or office while identity and account are in order',
+    sql: `select o.identity_id as bad
+      from public.organisations o
+      join public.identities i on i.id = o.identity_id
+      join public.accounts a on a.id = i.account_id
+      where o.type <> i.type
+        or o.listed <> (
+          o.verified and i.status = 'active' and a.status in ('active', 'deletion_requested')
+        )
+        or o.active_listings_count <> (
+          select count(*) from public.properties p where p.owner_identity_id = i.id and p.listed
+        )`,
+    plant: `with born as (select gen_random_uuid() as id), account as (
+        insert into public.accounts (id, email)
+        select id, id || '@example.com' from born returning id
+      ), identity as (
+        insert into public.identities (account_id, type, status, display_name)
+        select id, 'office', 'active', 'مكتب' from account returning id
+      )
+      insert into public.organisations
+        (identity_id, name_ar, slug, licence_no, licence_expires_on, active_listings_count)
+      select id, 'مكتب', id, 'PLANTED', '2040-01-01', 1 from identity`,
+  },
+  {
+    id: 'REV-01',
+    says: 'averages and histograms are those of the reviews that are shown',
+    sql: `select t.identity_id as bad
+      from private.review_totals t
+      where t.histogram is distinct from array(
+          select count(r.id)::integer
+          from generate_series(1, 5) as n
+          left join public.reviews r
+            on r.subject_identity_id = t.identity_id and r.listed and r.rating = n
+          group by n order by n
+        )
+      union all
+      select o.identity_id
+      from public.organisations o
+      left join lateral (
+        select count(*) as count, round(avg(r.rating), 2) as average
+        from public.reviews r where r.subject_identity_id = o.identity_id and r.listed
+      ) as given on true
+      where o.rating_count <> given.count or o.rating_count > 0 and o.rating_avg <> given.average`,
+    plant: `insert into private.review_totals (identity_id, histogram)
+      select identities.id, '{0,0,0,0,999}' from public.identities limit 1
+      on conflict (identity_id) do update set histogram = excluded.histogram`,
+  },
 ]

@@ -9,12 +9,14 @@ import { feed } from './feed.ts'
 import type { Env } from './http.ts'
 import { map } from './map.ts'
 import { meta } from './meta.ts'
+import { organisations } from './organisations.ts'
 import { passwords } from './passwords.ts'
 import { onError, problem } from './problem.ts'
 import { properties } from './properties.ts'
 import { propertyActs } from './property-acts.ts'
 import { registration } from './registration.ts'
 import { apiVersion, identified, logged } from './request.ts'
+import { reviews } from './reviews.ts'
 import { routesOf } from './routes.ts'
 import { search } from './search.ts'
 import { service } from './service.ts'
@@ -58,6 +60,8 @@ app.route('/favorites', favorites)
 app.route('/feed', feed)
 app.route('/map', map)
 app.route('/meta', meta)
+app.route('/', organisations)
+app.route('/reviews', reviews)
 app.route('/search', search)
 for (const part of [properties, propertyActs]) app.route('/properties', part)
 

@@ -47,29 +47,39 @@ export const Problem = z
 
 /** The contract's answer to a failure; extra facts of a code stand beside its text. */
 export function problem(c: Context<Env>, code: ErrorCode, detail: Detail = {}) {
-  const [status, ar, en] = errors[code]
-  const english = prefersEnglish(c.req.header('accept-language'))
-  const { fields, ...facts } = detail
-  const fill = (text: string) =>
-    text.replace(/\{(\w+)\}/g, (_, name) => {
-      const given = name === 'seconds' ? detail.retryAfter : facts[name]
-      return name === 'requestId' ? c.var.requestId : String(given ?? '')
-    })
+  const [status] = errors[code]
   if (detail.retryAfter !== undefined) c.header('Retry-After', String(detail.retryAfter))
   else if (status === 429 || status === 503) c.header('Retry-After', '2')
   c.header('Cache-Control', 'no-store')
   c.set('errorCode', code)
-  const error = {
+  const english = prefersEnglish(c.req.header('accept-language'))
+  const error = worded(code, detail, { english, requestId: c.var.requestId })
+  return c.json({ error }, status as ContentfulStatusCode, {
+    'Content-Type': 'application/json; charset=UTF-8',
+  })
+}
+
+/** What an error says: code, texts, facts, and the number under which the log has it. */
+export function worded(
+  code: ErrorCode,
+  detail: Detail,
+  { english, requestId }: { english: boolean; requestId: string },
+) {
+  const [, ar, en] = errors[code]
+  const { fields, ...facts } = detail
+  const fill = (text: string) =>
+    text.replace(/\{(\w+)\}/g, (_, name) => {
+      const given = name === 'seconds' ? detail.retryAfter : facts[name]
+      return name === 'requestId' ? requestId : String(given ?? '')
+    })
+  return {
     code,
     message: fill(english ? en : ar),
     messageEn: fill(en),
     ...facts,
     ...(fields && { fields: fields.map((field) => ({ ...field, message: say(field, english) })) }),
-    requestId: c.var.requestId,
+    requestId,
   }
-  return c.json({ error }, status as ContentfulStatusCode, {
-    'Content-Type': 'application/json; charset=UTF-8',
-  })
 }
 
 function say({ code }: Field, english: boolean) {
@@ -82,16 +92,21 @@ function say({ code }: Field, english: boolean) {
   return english ? en : ar
 }
 
-const prefersEnglish = (header = '') => /^\s*en\b/i.test(header)
+export const prefersEnglish = (header = '') => /^\s*en\b/i.test(header)
 
 // More tell nobody anything, and an answer must not outgrow what was asked.
 const mostFields = 50
 
 /** Turns what a schema finds into the contract's 422: a code of the table wins over the general one. */
 export function invalid(c: Context<Env>, error: z.ZodError) {
+  return problem(c, ...found(error))
+}
+
+/** Code and fields of what a schema finds. */
+export function found(error: z.ZodError): [ErrorCode, Detail] {
   const fields = error.issues.slice(0, mostFields).flatMap(fieldsOf).slice(0, mostFields)
   const special = fields.find(({ code }) => isErrorCode(code))
-  return problem(c, special ? special.code as ErrorCode : 'validation_failed', { fields })
+  return [special ? special.code as ErrorCode : 'validation_failed', { fields }]
 }
 
 type Issue = z.core.$ZodIssue
@@ -137,22 +152,32 @@ const states: Record<string, ErrorCode> = {
 
 /** Any thrown thing as the contract's answer. What nobody foresaw is logged whole and shown as 500. */
 export function onError(thrown: Error, c: Context<Env>) {
-  if (thrown instanceof Refusal) return problem(c, thrown.code, thrown.detail)
-  if (thrown instanceof HTTPException) return problem(c, 'body_not_json')
+  const { code, detail, cause } = reasonOf(thrown, c.var.caller)
+  if (cause) c.set('cause', cause)
+  if (code === 'internal') {
+    console.error(JSON.stringify({ requestId: c.var.requestId, stack: thrown.stack }))
+  }
+  return problem(c, code, detail)
+}
+
+/** Code and facts of a thrown thing; `cause` is what stands behind a failure, for the log only. */
+export function reasonOf(
+  thrown: Error,
+  caller: { role: string },
+): { code: ErrorCode; detail?: Detail; cause?: string } {
+  if (thrown instanceof Refusal) return { code: thrown.code, detail: thrown.detail }
+  if (thrown instanceof HTTPException) return { code: 'body_not_json' }
   const { code: state = '', message, detail } = thrown as DatabaseError
   if (/^PT[45]\d\d$/.test(state) && isErrorCode(message)) {
-    return problem(c, message, JSON.parse(detail || '{}'))
+    return { code: message, detail: JSON.parse(detail || '{}') }
   }
-  if (state === '42501') {
-    return problem(c, c.var.caller.role === 'anon' ? 'token_missing' : 'admin_only')
-  }
+  if (state === '42501') return { code: caller.role === 'anon' ? 'token_missing' : 'admin_only' }
   const known = states[state] ??
     (/^(08|22)/.test(state) || isConnectionError(state)
       ? state.startsWith('22') ? 'validation_failed' : 'service_unavailable'
       : undefined)
-  if (!known || known === 'service_unavailable') c.set('cause', `${state} ${thrown.message}`.trim())
-  if (!known) console.error(JSON.stringify({ requestId: c.var.requestId, stack: thrown.stack }))
-  return problem(c, known ?? 'internal')
+  const cause = known && known !== 'service_unavailable' ? undefined : `${state} ${thrown.message}`
+  return { code: known ?? 'internal', cause: cause?.trim() }
 }
 
 const isConnectionError = (code: string) =>

@@ -10,6 +10,7 @@ import { sameText } from '../api/secrets.ts'
 const jobs: BackendFunction[] = [
   'delete_due_accounts',
   'end_suspensions',
+  'expire_licences',
   'expire_listings',
   'fold_views',
   'sweep_codes',

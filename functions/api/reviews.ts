@@ -1,0 +1,124 @@
+/** Reviews: what identities say of one another after a contact. Rules: sql/review*.sql. */
+import { z } from '@hono/zod-openapi'
+import { call } from './db.ts'
+import { area, body, Cursor, json, Limit, mine, pageOf, problems, route, send } from './http.ts'
+import { Party, ReviewSummary } from './organisation-schemas.ts'
+
+const tags = ['reviews']
+const OneReview = z.strictObject({ id: z.uuid() })
+const time = z.iso.datetime({ offset: true })
+
+const Review = z
+  .object({
+    id: z.uuid(),
+    identityId: z.uuid().openapi({ description: 'Who is reviewed.' }),
+    propertyId: z.uuid().nullable(),
+    author: Party,
+    rating: z.int().min(1).max(5),
+    comment: z.string().nullable(),
+    reply: z.string().nullable(),
+    createdAt: time,
+    editedAt: time.nullable(),
+    repliedAt: time.nullable(),
+    isMine: z.boolean(),
+  })
+  .openapi('Review')
+
+const rating = z.int().min(1).max(5)
+const comment = z.string().max(2000).nullish().openapi({ description: 'At most 1000 characters.' })
+
+const list = route({
+  tags,
+  operationId: 'list_reviews',
+  method: 'get',
+  path: '/',
+  summary: 'What is said of an identity, newest first',
+  request: {
+    query: z.strictObject({ identityId: z.uuid(), cursor: Cursor.optional(), limit: Limit }),
+  },
+  responses: {
+    200: json(
+      pageOf(Review).extend(ReviewSummary.shape).openapi('ReviewPage'),
+      'With average, count and histogram of all of it.',
+    ),
+    ...problems(404),
+  },
+})
+
+const create = route({
+  ...mine,
+  tags,
+  operationId: 'create_review',
+  method: 'post',
+  path: '/',
+  summary: 'Review an identity after a contact with it',
+  request: body(z.strictObject({
+    identityId: z.uuid(),
+    propertyId: z.uuid().nullish(),
+    rating,
+    comment,
+  })),
+  responses: { 201: json(Review, 'Written.'), ...problems(401, 403, 404, 409) },
+})
+
+const change = route({
+  ...mine,
+  tags,
+  operationId: 'update_review',
+  method: 'patch',
+  path: '/{id}',
+  summary: 'Change my review, for 48 hours',
+  request: { params: OneReview, ...body(z.strictObject({ rating: rating.optional(), comment })) },
+  responses: { 200: json(Review, 'As it is now.'), ...problems(401, 403, 404, 409) },
+})
+
+const remove = route({
+  ...mine,
+  tags,
+  operationId: 'delete_review',
+  method: 'delete',
+  path: '/{id}',
+  summary: 'Take my review back',
+  request: { params: OneReview },
+  responses: { 204: { description: 'Gone.' }, ...problems(401, 403, 404) },
+})
+
+const reply = route({
+  ...mine,
+  tags,
+  operationId: 'reply_to_review',
+  method: 'post',
+  path: '/{id}/reply',
+  summary: 'Answer what is said of me; for 48 hours a second answer takes its place',
+  request: {
+    params: OneReview,
+    ...body(z.strictObject({
+      body: z.string().max(2000).openapi({ description: 'At most 1000 characters.' }),
+    })),
+  },
+  responses: { 200: json(Review, 'Answered.'), ...problems(401, 403, 404, 409) },
+})
+
+export const reviews = area()
+  .openapi(list, async (c) => {
+    const { identityId, cursor, limit } = c.req.valid('query')
+    const page = { identityId, pageCursor: cursor, pageSize: limit }
+    return send(c, await call(c, 'list_reviews', page))
+  })
+  .openapi(create, async (c) => {
+    const { comment, propertyId, ...review } = c.req.valid('json')
+    const given = { ...review, comment: comment ?? undefined, propertyId: propertyId ?? undefined }
+    return send(c, await call(c, 'create_review', given), 201)
+  })
+  .openapi(change, async (c) => {
+    const fields = c.req.valid('json')
+    return send(c, await call(c, 'update_review', { reviewId: c.req.valid('param').id, fields }))
+  })
+  .openapi(remove, async (c) => {
+    await call(c, 'delete_review', { reviewId: c.req.valid('param').id })
+    return c.body(null, 204)
+  })
+  .openapi(reply, async (c) => {
+    const given = { reviewId: c.req.valid('param').id, ...c.req.valid('json') }
+    return send(c, await call(c, 'reply_to_review', given))
+  })

@@ -1,0 +1,337 @@
+-- What a company or office sees and does as itself: profile, listings, leads, figures.
+
+create function private.require_type(type text) returns uuid
+  language plpgsql
+  stable
+  security definer -- reads the type of the acting identity
+  set search_path = ''
+as $$
+declare
+  identity_id uuid := private.require_identity();
+  actual text := (select identities.type from public.identities where identities.id = identity_id);
+begin
+  if actual is distinct from require_type.type then
+    perform private.refuse(403, 'identity_type_required',
+      jsonb_build_object('required', require_type.type, 'actual', actual));
+  end if;
+  return identity_id;
+end
+$$;
+comment on function private.require_type is
+  'The acting identity, or what require_identity refuses, or 403 identity_type_required when it is '
+  'of another type.';
+
+create function private.organisation_profile(identity_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads an own page, which row security shows to the account as well
+  set search_path = ''
+as $$
+begin
+  return (
+    select (left(records.record::text, -1) || ',"status":' || to_json(identities.status)
+      || ',"statusReason":' || coalesce(to_json(identities.status_reason), 'null') || '}')::json
+    from private.organisation_records(array[organisation_profile.identity_id]) as records
+    join public.identities on identities.id = records.id
+  );
+end
+$$;
+comment on function private.organisation_profile is
+  'A page as its owner sees it: with the state of the identity.';
+
+create function private.get_profile(type text) returns json
+  language plpgsql
+  stable
+  security definer -- makes records; of the acting identity only
+  set search_path = ''
+as $$
+begin
+  return private.organisation_profile(private.require_type(get_profile.type));
+end
+$$;
+comment on function private.get_profile is 'The acting company or office as everybody sees it.';
+
+create function private.update_profile(type text, fields jsonb) returns json
+  language plpgsql
+  security definer -- clients have no write grant on organisations
+  set search_path = ''
+as $$
+declare
+  identity_id uuid;
+begin
+  perform private.hold_account();
+  identity_id := private.require_type(update_profile.type);
+  perform private.change_identity(identity_id, update_profile.fields);
+  return private.organisation_profile(identity_id);
+end
+$$;
+comment on function private.update_profile is 'Changes the page of the acting company or office.';
+
+create function private.list_own_listings(
+  type text, status text, page_cursor text, page_size integer
+) returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- makes records; reads the acting identity's own listings only
+  set search_path = ''
+as $$
+begin
+  perform private.require_type(list_own_listings.type);
+  return query
+  select mine.items, mine."nextCursor"
+  from private.list_my_properties(
+    list_own_listings.status, list_own_listings.page_cursor, list_own_listings.page_size
+  ) as mine;
+end
+$$;
+comment on function private.list_own_listings is
+  'Own listings, for the acting company or office only.';
+
+create function private.list_leads(type text, page_cursor text, page_size integer)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- reads the names of whoever asked; of the acting identity's own leads only
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_type(list_leads.type);
+  query text := concat_ws(' ', 'list_leads', owner_id);
+  key jsonb := private.cursor_key(query, page_cursor);
+  before_at timestamptz := coalesce(key ->> 0, 'infinity');
+  before_id uuid := coalesce(key ->> 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return query
+  with page as materialized (
+    select
+      leads.*, row_number() over (order by leads.created_at desc, leads.id desc) as place
+    from public.leads
+    where leads.owner_identity_id = owner_id
+      and (leads.created_at, leads.id) < (before_at, before_id)
+    order by leads.created_at desc, leads.id desc
+    limit private.page_size(page_size) + 1
+  )
+  select
+    coalesce(
+      json_agg(json_build_object(
+        'id', page.id,
+        'kind', page.kind,
+        'createdAt', page.created_at,
+        'property', json_build_object(
+          'id', properties.id,
+          'refNo', 'KW-' || properties.ref_no,
+          'titleAr', properties.title_ar,
+          'status', properties.status),
+        'from', json_build_object(
+          'identityId', identities.id,
+          'type', identities.type,
+          'displayName', identities.display_name,
+          'avatarUrl', identities.avatar_url)
+      ) order by page.place) filter (where page.place <= page_size),
+      '[]'),
+    case when count(*) > page_size then (
+      select private.cursor_of(query, jsonb_build_array(page.created_at, page.id))
+      from page where page.place = page_size
+    ) end
+  from page
+  join public.properties on properties.id = page.property_id
+  join public.identities on identities.id = page.identity_id;
+end
+$$;
+comment on function private.list_leads is 'Who asked the acting company or office, newest first.';
+
+create function private.get_stats(type text) returns json
+  language plpgsql
+  stable
+  security definer -- counts the acting identity's own rows only
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_type(get_stats.type);
+begin
+  return (
+    select json_build_object(
+      'activeListings', organisations.active_listings_count,
+      'listings', own.by_status,
+      'views', own.views,
+      'favorites', own.favorites,
+      'leads', asked.leads,
+      'ratingAvg', organisations.rating_avg,
+      'ratingCount', organisations.rating_count,
+      'medianResponseMinutes', organisations.median_response_minutes)
+    from public.organisations
+    cross join lateral (
+      select
+        coalesce(json_object_agg(counted.status, counted.listings), '{}') as by_status,
+        coalesce(sum(counted.views), 0)::bigint as views,
+        coalesce(sum(counted.favorites), 0)::bigint as favorites
+      from (
+        select
+          properties.status, count(*) as listings, sum(properties.views_count) as views,
+          sum(properties.favorites_count) as favorites
+        from public.properties
+        where properties.owner_identity_id = owner_id and properties.status <> 'deleted'
+        group by properties.status
+      ) as counted
+    ) as own
+    cross join lateral (
+      select json_build_object(
+        'last7Days', count(*) filter (where leads.created_at > now() - interval '7 days'),
+        'last30Days', count(*),
+        'call', count(*) filter (where leads.kind = 'call'),
+        'whatsapp', count(*) filter (where leads.kind = 'whatsapp'),
+        'chat', count(*) filter (where leads.kind = 'chat')) as leads
+      from public.leads
+      where leads.owner_identity_id = owner_id
+        and leads.created_at > now() - interval '30 days'
+    ) as asked
+    where organisations.identity_id = owner_id
+  );
+end
+$$;
+comment on function private.get_stats is
+  'Figures of the acting company or office: listings as they are, leads of the last 30 days.';
+
+create function api.get_company_profile() returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.get_profile('company');
+end
+$$;
+comment on function api.get_company_profile is
+  'The page of the acting company. 403 identity_type_required for any other identity.';
+
+create function api.update_company_profile(fields jsonb) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.update_profile('company', update_company_profile.fields);
+end
+$$;
+comment on function api.update_company_profile is
+  'Changes the page of the acting company; name and licence go back to verification.';
+
+create function api.list_company_listings(
+  status text default null, page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select mine.items, mine."nextCursor"
+  from private.list_own_listings('company', status, page_cursor, page_size) as mine;
+end
+$$;
+comment on function api.list_company_listings is
+  'The listings of the acting company, newest first, all or those in one state.';
+
+create function api.list_company_leads(
+  page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select mine.items, mine."nextCursor"
+  from private.list_leads('company', page_cursor, page_size) as mine;
+end
+$$;
+comment on function api.list_company_leads is
+  'Who asked the acting company for a contact, about what and how, newest first.';
+
+create function api.get_company_stats() returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.get_stats('company');
+end
+$$;
+comment on function api.get_company_stats is 'Figures of the acting company.';
+
+create function api.get_office_profile() returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.get_profile('office');
+end
+$$;
+comment on function api.get_office_profile is
+  'The page of the acting office. 403 identity_type_required for any other identity.';
+
+create function api.update_office_profile(fields jsonb) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.update_profile('office', update_office_profile.fields);
+end
+$$;
+comment on function api.update_office_profile is
+  'Changes the page of the acting office; name and licence go back to verification.';
+
+create function api.list_office_listings(
+  status text default null, page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select mine.items, mine."nextCursor"
+  from private.list_own_listings('office', status, page_cursor, page_size) as mine;
+end
+$$;
+comment on function api.list_office_listings is
+  'The listings of the acting office, newest first, all or those in one state.';
+
+create function api.list_office_leads(
+  page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select mine.items, mine."nextCursor"
+  from private.list_leads('office', page_cursor, page_size) as mine;
+end
+$$;
+comment on function api.list_office_leads is
+  'Who asked the acting office for a contact, about what and how, newest first.';
+
+create function api.get_office_stats() returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.get_stats('office');
+end
+$$;
+comment on function api.get_office_stats is 'Figures of the acting office.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function
+  private.get_profile, private.update_profile, private.list_own_listings, private.list_leads,
+  private.get_stats
+  to authenticated;
+grant execute on function
+  api.get_company_profile, api.update_company_profile, api.list_company_listings, api.list_company_leads,
+  api.get_company_stats,
+  api.get_office_profile, api.update_office_profile, api.list_office_listings, api.list_office_leads,
+  api.get_office_stats
+  to authenticated;

@@ -1,0 +1,150 @@
+-- What organisations carry of their identity and account, and licences that come to their end.
+
+create function private.start_organisation() returns trigger
+  language plpgsql
+  security definer -- reads accounts and identities
+  set search_path = ''
+as $$
+begin
+  -- Shared locks: whoever suspends the owner meanwhile waits, and then finds this page too.
+  select
+    identities.type,
+    identities.status = 'active' and accounts.status in ('active', 'deletion_requested')
+  into strict new.type, new.active
+  from public.identities
+  join public.accounts on accounts.id = identities.account_id
+  where identities.id = new.identity_id
+  for share of identities, accounts;
+  return new;
+end
+$$;
+comment on function private.start_organisation is
+  'Gives a new organisation what it carries of its identity and account.';
+
+create trigger organisations_start
+  before insert on public.organisations
+  for each row execute function private.start_organisation();
+
+create function private.check_licence() returns trigger
+  language plpgsql
+  security definer -- reads organisations, for whoever changes a status
+  set search_path = ''
+as $$
+begin
+  if exists (
+    select from public.organisations
+    where organisations.identity_id = new.id
+      and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
+  ) then
+    perform private.refuse(422, 'licence_expired',
+      '{"fields":[{"path":"licenceExpiresOn","code":"licence_expired"}]}');
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_licence is
+  'No company or office becomes active with a licence that is over: 422 licence_expired.';
+
+create trigger identities_active_need_a_licence
+  before update of status on public.identities
+  for each row when (
+    new.status = 'active' and old.status <> 'active' and new.type <> 'individual'
+  )
+  execute function private.check_licence();
+
+create function private.follow_identity() returns trigger
+  language plpgsql
+  security definer -- writes the page of whoever's state changed
+  set search_path = ''
+as $$
+begin
+  update public.organisations
+  set active = new.status = 'active' and exists (
+        select from public.accounts
+        where accounts.id = new.account_id
+          and accounts.status in ('active', 'deletion_requested')
+      ),
+      -- Whoever makes it active has seen the licence; what waits or was refused is not verified.
+      verified = case new.status
+        when 'active' then true
+        when 'pending_verification' then false
+        when 'rejected' then false
+        else organisations.verified
+      end
+  where organisations.identity_id = new.id;
+  if new.status = 'closed' then
+    -- Nothing of a person stays. The licence is free for whoever holds it then.
+    update public.organisations
+    set name_ar = new.display_name, name_en = null, slug = new.id::text, verified = false,
+        licence_no = upper(left('CLOSED-' || new.id, 40)), logo_url = null, cover_url = null,
+        about_ar = null, phone = null, whatsapp = null, email = null, website = null,
+        governorate_id = null, area_id = null, address_ar = null, working_hours = null
+    where organisations.identity_id = new.id;
+  end if;
+  return null;
+end
+$$;
+comment on function private.follow_identity is
+  'The page of a company or office comes and goes with the state of its identity.';
+
+-- After the listings (property_owners.sql), in the order in which publishing locks the two.
+create trigger identities_show_their_organisation
+  after update of status, type on public.identities
+  for each row when (old.status is distinct from new.status and new.type <> 'individual')
+  execute function private.follow_identity();
+
+create function private.follow_account() returns trigger
+  language plpgsql
+  security definer -- writes pages of whoever's state changed
+  set search_path = ''
+as $$
+begin
+  update public.organisations
+  set active = identities.status = 'active'
+    and new.status in ('active', 'deletion_requested')
+  from public.identities
+  where identities.account_id = new.id and organisations.identity_id = identities.id;
+  return null;
+end
+$$;
+comment on function private.follow_account is
+  'Pages of companies and offices come and go with the account behind them.';
+
+create trigger accounts_show_their_organisations
+  after update of status on public.accounts
+  for each row when (old.status is distinct from new.status)
+  execute function private.follow_account();
+
+create function private.expire_licences() returns bigint
+  language plpgsql
+  security definer -- writes identities of everybody, for a job
+  set search_path = ''
+as $$
+declare
+  over_id uuid;
+  expired bigint := 0;
+begin
+  for over_id in
+    select organisations.identity_id from public.organisations
+    where organisations.active
+      and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
+    order by organisations.identity_id
+    limit 500
+  loop
+    -- Whoever renews it just now holds the identity; then it is not over any more.
+    perform from public.identities where identities.id = over_id for update;
+    update public.identities set status = 'expired'
+    from public.organisations
+    where identities.id = over_id and organisations.identity_id = over_id
+      and identities.status = 'active'
+      and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date;
+    expired := expired + found::integer;
+  end loop;
+  return expired;
+end
+$$;
+comment on function private.expire_licences is
+  'Job: identities whose licence is over expire, and with them go their listings, at once.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.expire_licences to backend;
