@@ -21,28 +21,41 @@ const inbox = openInbox()
 
 await listen(inbox, stack.ports.inbox)
 await listen(gateway, stack.ports.gateway)
-const clock = startClock(stack)
+const stopClock = startClock(stack)
 endWithSupervisor(async () => {
-  clearInterval(clock)
+  stopClock()
   await Promise.all([close(gateway), close(inbox)])
   await auth.close()
 })
 console.error(readyLine)
 
-/** Calls the function `jobs` every minute, as the scheduler of a hosted project does. */
-function startClock({ url, secrets, config }: Stack): NodeJS.Timeout | undefined {
-  if (!config.functions.some(({ name }) => name === 'jobs')) return undefined
-  return setInterval(async () => {
+/** Calls the function `jobs` as the scheduler of a hosted project does; the errors go to the log. */
+function startClock({ url, secrets, config }: Stack): () => void {
+  if (!config.functions.some(({ name }) => name === 'jobs')) return () => {}
+  const call = async (path: string) => {
     try {
-      const response = await fetch(`${url}/functions/v1/jobs`, {
+      const response = await fetch(`${url}/functions/v1/${path}`, {
         method: 'POST',
         headers: { apikey: secrets.secretKey },
         signal: AbortSignal.timeout(55_000),
       })
       await response.body?.cancel()
-      if (response.status >= 500) console.error(`jobs answered ${response.status}`)
+      if (response.status >= 500) console.error(`${path} answered ${response.status}`)
     } catch (error) {
-      console.error(`jobs could not be called: ${(error as Error).message}`)
+      console.error(`${path} could not be called: ${(error as Error).message}`)
     }
-  }, 60_000)
+  }
+  const minutely = setInterval(() => void call('jobs'), 60_000)
+  // What people wait for, pushes above all. A call that takes longer is not joined by another.
+  let busy = false
+  const often = setInterval(async () => {
+    if (busy) return
+    busy = true
+    await call('jobs/often')
+    busy = false
+  }, 2000)
+  return () => {
+    clearInterval(minutely)
+    clearInterval(often)
+  }
 }

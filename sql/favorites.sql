@@ -15,10 +15,10 @@ comment on column public.favorites.identity_id is 'Who saved it; no client can s
 comment on column public.favorites.property_id is 'What was saved.';
 comment on column public.favorites.created_at is 'When; lists are newest first.';
 
--- The first serves list_favorites, the second the cascade from properties.
+-- The first serves list_favorites, the second the cascade from properties and telling savers.
 create index favorites_newest_idx
   on public.favorites (identity_id, created_at desc, property_id desc);
-create index favorites_property_idx on public.favorites (property_id);
+create index favorites_property_idx on public.favorites (property_id, identity_id);
 
 -- A favorite is saved or removed, never edited: there is no update.
 alter table public.favorites enable row level security;

@@ -23,11 +23,13 @@ begin
     perform private.refuse(404, 'property_not_found');
   end if;
 
-  select identities.account_id, coalesce(organisations.phone, accounts.phone),
-    coalesce(organisations.whatsapp, organisations.phone, accounts.phone)
+  -- The person's own number only as their settings allow; an organisation's is public.
+  select identities.account_id, coalesce(organisations.phone, own.phone),
+    coalesce(organisations.whatsapp, organisations.phone, own.phone)
   into owner_account_id, phone, whatsapp
   from public.identities
-  join public.accounts on accounts.id = identities.account_id
+  left join public.accounts as own
+    on own.id = identities.account_id and private.shows_phone(own.id)
   left join public.organisations on organisations.identity_id = identities.id
   where identities.id = property.owner_identity_id;
   if owner_account_id = private.account_id() then

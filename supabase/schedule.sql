@@ -17,6 +17,18 @@ select cron.schedule('jobs', '* * * * *', $$
   )
 $$);
 
+-- Pushes, and news for many, leave within seconds; the function is called only when there are any.
+select cron.schedule('jobs often', '5 seconds', $$
+  select net.http_post(
+    url := (select decrypted_secret from vault.decrypted_secrets where name = 'project_url')
+      || '/functions/v1/jobs/often',
+    headers := jsonb_build_object(
+      'apikey', (select decrypted_secret from vault.decrypted_secrets where name = 'jobs_key')),
+    timeout_milliseconds := 30000
+  )
+  where private.has_pushes() or private.has_news()
+$$);
+
 -- pg_cron keeps what it did for ever unless told otherwise.
 select cron.schedule('forget old runs', '17 3 * * *', $$
   delete from cron.job_run_details where end_time < now() - interval '7 days'

@@ -2,6 +2,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { cors } from 'hono/cors'
 import { accounts } from './accounts.ts'
+import { devices } from './devices.ts'
 import { page } from './docs.ts'
 import { env } from './env.ts'
 import { favorites } from './favorites.ts'
@@ -9,6 +10,7 @@ import { feed } from './feed.ts'
 import type { Env } from './http.ts'
 import { map } from './map.ts'
 import { meta } from './meta.ts'
+import { notifications } from './notifications.ts'
 import { organisations } from './organisations.ts'
 import { passwords } from './passwords.ts'
 import { onError, problem } from './problem.ts'
@@ -20,6 +22,7 @@ import { reviews } from './reviews.ts'
 import { routesOf } from './routes.ts'
 import { search } from './search.ts'
 import { service } from './service.ts'
+import { settings } from './settings.ts'
 import { signingIn } from './sign-in.ts'
 
 // Routes are written as the contract names them; the platform puts the function's name before them.
@@ -56,13 +59,16 @@ app.use(identified)
 
 app.route('/', service)
 for (const part of [registration, signingIn, passwords, accounts]) app.route('/auth', part)
+app.route('/devices', devices)
 app.route('/favorites', favorites)
 app.route('/feed', feed)
 app.route('/map', map)
 app.route('/meta', meta)
+app.route('/notifications', notifications)
 app.route('/', organisations)
 app.route('/reviews', reviews)
 app.route('/search', search)
+app.route('/settings', settings)
 for (const part of [properties, propertyActs]) app.route('/properties', part)
 
 app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {

@@ -1,10 +1,12 @@
 /**
  * Edge function `jobs`: scheduled work, one SQL function per job. The local stack calls it every
- * minute; hosted projects schedule it with supabase/schedule.sql.
+ * minute, and `jobs/often` every two seconds; hosted projects schedule both with
+ * supabase/schedule.sql.
  */
 import { backend, type BackendFunction } from '../api/db.ts'
 import { env } from '../api/env.ts'
 import { sameText } from '../api/secrets.ts'
+import { sendPushes } from './push.ts'
 
 /** Each takes nothing, may run twice at once, and gives the number of things it did. */
 const jobs: BackendFunction[] = [
@@ -12,22 +14,44 @@ const jobs: BackendFunction[] = [
   'end_suspensions',
   'expire_licences',
   'expire_listings',
+  'drop_pushes',
   'fold_views',
   'sweep_codes',
   'sweep_idempotency_keys',
+  'sweep_news',
+  'sweep_notifications',
   'sweep_office_ranks',
   'sweep_rates',
+  'warn_expiring_listings',
 ]
 
-async function run(name: BackendFunction) {
+/** What people wait for: notices to many, pushes. Runs of it may overlap. */
+const often = {
+  spread_sign_ins: () => untilDone('spread_sign_ins'),
+  spread_news: () => untilDone('spread_news'),
+  send_pushes: sendPushes,
+}
+
+/** Calls a job again and again until it finds nothing to do, for 20 seconds at most. */
+async function untilDone(name: BackendFunction): Promise<number> {
+  const end = Date.now() + 20_000
+  let all = 0
+  for (let done = 1; done && Date.now() < end; all += done) done = await backend<number>(name, {})
+  return all
+}
+
+async function run(name: string, work: () => Promise<number>) {
   const started = performance.now()
-  const outcome = await backend<number>(name, {}).then(
+  const outcome = await work().then(
     (done) => ({ done }),
     (error) => ({ error: String(error.message) }),
   )
-  console.log(
-    JSON.stringify({ job: name, ...outcome, ms: Math.round(performance.now() - started) }),
-  )
+  // What runs every other second is worth a line only when it did something.
+  if (!Object.hasOwn(often, name) || !('done' in outcome && outcome.done === 0)) {
+    console.log(
+      JSON.stringify({ job: name, ...outcome, ms: Math.round(performance.now() - started) }),
+    )
+  }
   return [name, outcome] as const
 }
 
@@ -36,6 +60,9 @@ Deno.serve(async (request) => {
     return Response.json({ error: { code: 'token_missing' } }, { status: 401 })
   }
   const outcomes = []
-  for (const name of jobs) outcomes.push(await run(name))
+  if (!new URL(request.url).pathname.endsWith('/often')) {
+    for (const name of jobs) outcomes.push(await run(name, () => backend<number>(name, {})))
+  }
+  for (const [name, work] of Object.entries(often)) outcomes.push(await run(name, work))
   return Response.json(Object.fromEntries(outcomes))
 })

@@ -1,0 +1,273 @@
+/** Firebase Cloud Messaging, HTTP v1: one call for one device, and what its answer means. */
+import { importPKCS8, SignJWT } from 'jose'
+
+/** A push as sql/push.sql hands it out. */
+export type Push = {
+  id: number
+  lease: string
+  version: number
+  attempts: number
+  token: string
+  collapseKey: string
+  category: string
+  title: string
+  body: string
+  data: Record<string, string>
+  badge: number
+  expiresAt: number
+}
+
+/**
+ * sent; dead: no device has this token any more; dropped: never to be sent as it is; retry: perhaps
+ * later, `wait` seconds at least; `all` says that every other push would fare the same now.
+ */
+export type Outcome = {
+  outcome: 'sent' | 'dead' | 'dropped' | 'retry'
+  wait?: number
+  all?: boolean
+  why?: string
+  /** Somebody has to look at it. */
+  alert?: boolean
+}
+
+type Account = { projectId: string; email: string; key: string; tokenUrl: string; url: string }
+
+const setting = (name: string) => Deno.env.get(name)?.trim() || undefined
+const callTime = 4000
+
+/**
+ * The service account in FCM_SERVICE_ACCOUNT, the JSON as Google gives it. FCM_URL puts a stub in
+ * the place of Google.
+ */
+function readAccount(): Account | undefined {
+  const text = setting('FCM_SERVICE_ACCOUNT')
+  if (!text) return undefined
+  const usual = ['project_id', 'client_email', 'private_key']
+  let given: Record<string, unknown> = {}
+  try {
+    given = Object(JSON.parse(text))
+  } catch {
+    // Told below, without a word of what it holds.
+  }
+  const missing = usual.filter((name) => typeof given[name] !== 'string' || !given[name])
+  if (missing.length) {
+    console.error(JSON.stringify({ alert: 'provider_not_configured', provider: 'fcm', missing }))
+    return undefined
+  }
+  const stub = setting('FCM_URL')?.replace(/\/$/, '')
+  return {
+    projectId: given.project_id as string,
+    email: given.client_email as string,
+    key: given.private_key as string,
+    tokenUrl: stub ? `${stub}/token` : 'https://oauth2.googleapis.com/token',
+    url: stub ?? 'https://fcm.googleapis.com',
+  }
+}
+
+const account = readAccount()
+
+/** Whether pushes can be sent at all; otherwise they wait in the outbox. */
+export const configured = account !== undefined
+
+// fetch repeats a request of its own accord when a kept connection breaks. No push goes out twice.
+const freshConnections = Deno.createHttpClient?.({ poolMaxIdlePerHost: 0 })
+
+type Answer = { status: number; body: Record<string, unknown>; retryAfter?: number }
+
+async function post(url: string, headers: Record<string, string>, body: BodyInit): Promise<Answer> {
+  const response = await fetch(url, {
+    client: freshConnections,
+    method: 'POST',
+    headers,
+    body,
+    redirect: 'error',
+    signal: AbortSignal.timeout(callTime),
+  })
+  const text = await response.text()
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    // Not what was agreed on: the status alone counts.
+  }
+  return {
+    status: response.status,
+    body: Object(parsed),
+    retryAfter: secondsOf(response.headers.get('retry-after')),
+  }
+}
+
+/** Retry-After in seconds, an hour at most: a number or a date. */
+export function secondsOf(header: string | null): number | undefined {
+  if (!header) return undefined
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
+  return Number.isFinite(seconds) ? Math.min(3600, Math.max(0, Math.ceil(seconds))) : undefined
+}
+
+// The access token -------------------------------------------------------------------------------
+
+let token: { value: string; until: number } | undefined
+let asking: Promise<string> | undefined
+
+class NoToken extends Error {}
+
+async function askForToken({ email, key, tokenUrl }: Account): Promise<string> {
+  const now = Math.floor(Date.now() / 1000)
+  try {
+    const assertion = await new SignJWT({
+      scope: 'https://www.googleapis.com/auth/firebase.messaging',
+    })
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
+      .setIssuer(email)
+      .setAudience('https://oauth2.googleapis.com/token')
+      .setIssuedAt(now)
+      .setExpirationTime(now + 3600)
+      .sign(await importPKCS8(key, 'RS256'))
+    const { status, body } = await post(
+      tokenUrl,
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      new URLSearchParams({
+        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        assertion,
+      }),
+    )
+    const life = Number(body.expires_in)
+    if (status !== 200 || typeof body.access_token !== 'string' || !(life > 0)) {
+      throw new NoToken(`HTTP ${status}`)
+    }
+    // Renewed five minutes early; a short-lived one half-way.
+    token = { value: body.access_token, until: Date.now() + Math.max(life - 300, life / 2) * 1000 }
+    return token.value
+  } catch (error) {
+    // Nothing of the key may get into the log.
+    throw error instanceof NoToken ? error : new NoToken((error as Error).name)
+  }
+}
+
+function accessToken(from: Account): Promise<string> {
+  if (token && Date.now() < token.until) return Promise.resolve(token.value)
+  return asking ??= askForToken(from).finally(() => (asking = undefined))
+}
+
+// One push ---------------------------------------------------------------------------------------
+
+function message({ token, title, body, data, collapseKey, category, badge, expiresAt }: Push) {
+  const life = Math.max(0, expiresAt - Math.floor(Date.now() / 1000))
+  // The same key replaces what the device still shows: twice sent is once seen.
+  return {
+    message: {
+      token,
+      notification: { title, body },
+      data,
+      android: {
+        priority: 'HIGH',
+        ttl: `${life}s`,
+        notification: { tag: collapseKey, channel_id: category },
+      },
+      apns: {
+        headers: {
+          'apns-priority': '10',
+          'apns-expiration': String(expiresAt),
+          'apns-collapse-id': collapseKey,
+        },
+        payload: { aps: { sound: 'default', badge, 'thread-id': collapseKey } },
+      },
+      webpush: {
+        headers: { TTL: String(life), Urgency: 'high' },
+        notification: { tag: collapseKey },
+      },
+    },
+  }
+}
+
+/** Sends one push and says what became of it; never throws. */
+export async function send(push: Push): Promise<Outcome> {
+  try {
+    let answer = await attempt(push, account!)
+    if (answer.status === 401 && codeOf(answer) !== 'THIRD_PARTY_AUTH_ERROR') {
+      token = undefined // perhaps revoked before its time: one new token, one more try
+      answer = await attempt(push, account!)
+    }
+    return judge(answer)
+  } catch (error) {
+    if (error instanceof NoToken) {
+      return {
+        outcome: 'retry',
+        wait: 60,
+        all: true,
+        why: `no_token ${error.message}`,
+        alert: true,
+      }
+    }
+    // Too slow or cut off: it may have gone out.
+    return { outcome: 'retry', why: (error as Error).name }
+  }
+}
+
+async function attempt(push: Push, from: Account) {
+  return await post(
+    `${from.url}/v1/projects/${from.projectId}/messages:send`,
+    {
+      authorization: `Bearer ${await accessToken(from)}`,
+      'content-type': 'application/json; charset=UTF-8',
+    },
+    JSON.stringify(message(push)),
+  )
+}
+
+type Detail = { errorCode?: unknown; fieldViolations?: { field?: unknown }[] }
+
+const detailsOf = ({ body }: Answer) => {
+  const { details } = Object(body.error) as { details?: unknown }
+  return (Array.isArray(details) ? details : []).map((detail) => Object(detail) as Detail)
+}
+
+/** FCM's own code; where it says none, an argument that is wrong is still one. */
+function codeOf(answer: Answer): unknown {
+  const { status } = Object(answer.body.error) as { status?: unknown }
+  return detailsOf(answer).map(({ errorCode }) => errorCode).find(Boolean) ??
+    (status === 'INVALID_ARGUMENT' ? status : undefined)
+}
+
+/** What an answer means; the classes of FCM's error codes. */
+export function judge(answer: Answer): Outcome {
+  const { status, body, retryAfter } = answer
+  const code = codeOf(answer)
+  const why = `${status} ${code ?? ''}`.trim()
+  if (status === 200 && typeof body.name === 'string') return { outcome: 'sent' }
+  switch (code) {
+    case 'UNREGISTERED':
+      return { outcome: 'dead', why }
+    case 'SENDER_ID_MISMATCH':
+      return { outcome: 'dead', why, alert: true }
+    case 'INVALID_ARGUMENT':
+      // Only an error about the token speaks against the token.
+      return { outcome: aboutToken(answer) ? 'dead' : 'dropped', why, alert: !aboutToken(answer) }
+    case 'THIRD_PARTY_AUTH_ERROR':
+      return { outcome: 'retry', wait: 600, why, alert: true }
+    case 'QUOTA_EXCEEDED':
+      return { outcome: 'retry', wait: Math.max(60, retryAfter ?? 0), all: true, why }
+    case 'UNAVAILABLE':
+      return { outcome: 'retry', wait: retryAfter, all: retryAfter !== undefined, why }
+  }
+  if (status === 429) {
+    return { outcome: 'retry', wait: Math.max(60, retryAfter ?? 0), all: true, why }
+  }
+  if (status === 503) {
+    return { outcome: 'retry', wait: retryAfter, all: retryAfter !== undefined, why }
+  }
+  // The project, its rights or the address are wrong: no token is to blame.
+  if ([401, 403, 404].includes(status)) {
+    return { outcome: 'retry', wait: 60, all: true, why, alert: true }
+  }
+  return { outcome: 'retry', why }
+}
+
+function aboutToken(answer: Answer): boolean {
+  const { message } = Object(answer.body.error) as { message?: unknown }
+  return /registration token is not a valid/i.test(String(message)) ||
+    detailsOf(answer).some(({ fieldViolations }) =>
+      Array.isArray(fieldViolations) &&
+      fieldViolations.some(({ field }) => field === 'message.token')
+    )
+}

@@ -1,0 +1,79 @@
+/** Drains the outbox of pushes: leases a batch, sends it a few at a time, says what became of each. */
+import { backend } from '../api/db.ts'
+import { configured, type Outcome, type Push, send } from './fcm.ts'
+
+const batch = 100
+const atOnce = 20
+/** A run ends before the next one is due; whatever is left waits for it. */
+const runTime = 20_000
+
+// FCM asked everybody to wait: nothing is leased before then. Each worker learns it for itself.
+let pausedUntil = 0
+let lastNotice = 0
+
+const sleepy = (attempts: number) => Math.min(3600, 5 * 4 ** (attempts - 1))
+
+/** Seconds until the next try: at least what was asked for, longer each time, never all at once. */
+export function waitOf({ wait = 0 }: Outcome, attempts: number, random = Math.random()): number {
+  return Math.max(wait, Math.ceil(sleepy(attempts) * (0.75 + random / 2)))
+}
+
+async function finish(push: Push, outcome: string, wait = 0) {
+  const { id, lease, version, token } = push
+  await backend('finish_push', { id, lease, version, outcome, token, wait })
+}
+
+async function deliver(push: Push): Promise<boolean> {
+  const pause = Math.ceil((pausedUntil - Date.now()) / 1000)
+  if (pause > 0) {
+    await finish(push, 'wait', pause)
+    return false
+  }
+  const result = await send(push)
+  const { outcome, why, alert } = result
+  if (outcome !== 'sent') {
+    const line = { push: push.id, outcome, why, attempts: push.attempts }
+    if (alert) console.error(JSON.stringify({ alert: 'push_failed', ...line }))
+    else console.log(JSON.stringify(line))
+  }
+  const wait = waitOf(result, push.attempts)
+  if (result.all) pausedUntil = Math.max(pausedUntil, Date.now() + (result.wait ?? 0) * 1000)
+  await finish(push, outcome, wait)
+  return outcome === 'sent'
+}
+
+/** Runs work over all of them, so many at a time; a failure of one leaves the others alone. */
+async function spread(pushes: Push[]): Promise<number> {
+  let sent = 0
+  const next = pushes.values()
+  await Promise.all(Array.from({ length: atOnce }, async () => {
+    for (const push of next) {
+      try {
+        if (await deliver(push)) sent++
+      } catch (error) {
+        // The database could not be told: the lease ends by itself.
+        console.error(JSON.stringify({ push: push.id, error: (error as Error).message }))
+      }
+    }
+  }))
+  return sent
+}
+
+/** Sends what is due, until nothing is or the time is over; answers how many went out. */
+export async function sendPushes(): Promise<number> {
+  if (!configured) {
+    if (Date.now() - lastNotice > 60_000 && await backend<boolean>('has_pushes', {})) {
+      lastNotice = Date.now()
+      console.error(JSON.stringify({ alert: 'push_not_configured', waiting: true }))
+    }
+    return 0
+  }
+  const end = Date.now() + runTime
+  let sent = 0
+  while (Date.now() < end && Date.now() >= pausedUntil) {
+    const pushes = await backend<Push[]>('claim_pushes', { batch })
+    sent += await spread(pushes)
+    if (pushes.length < batch) break
+  }
+  return sent
+}
