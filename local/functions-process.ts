@@ -13,9 +13,22 @@ type Choice = {
 }
 
 /** The process that runs the edge functions. Tests start further ones with settings of their own. */
-export function functionsProgram(
+export function functionsProgram(stack: Stack, choice: Choice): Program {
+  const { port, functions } = choice
+  return denoProgram(stack, './functions.ts', { port, functions }, choice)
+}
+
+/** A process of the chat gateway. */
+export function chatProgram(stack: Stack, choice: Omit<Choice, 'functions'>): Program {
+  return denoProgram(stack, './chat.ts', { port: choice.port }, choice)
+}
+
+/** A Deno process that may read the project, use the network and its settings, and nothing else. */
+function denoProgram(
   { dataDir }: Stack,
-  { name, port, functions, settings }: Choice,
+  file: string,
+  told: unknown,
+  { name, settings }: Pick<Choice, 'name' | 'settings'>,
 ): Program {
   const reads = ['functions', 'local', 'node_modules'].map((name) => join(root, name))
   return {
@@ -32,8 +45,8 @@ export function functionsProgram(
       '--allow-net',
       '--allow-env',
       `--allow-read=${reads.join(',')}`,
-      fileURLToPath(new URL('./functions.ts', import.meta.url)),
-      JSON.stringify({ port, functions }),
+      fileURLToPath(new URL(file, import.meta.url)),
+      JSON.stringify(told),
     ],
     env: {
       PATH: process.env.PATH,

@@ -6,7 +6,7 @@ import { Refusal } from './refusal.ts'
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
 export type Ports = Record<
-  'gateway' | 'database' | 'studio' | 'inbox' | 'functions' | 'dataApi',
+  'gateway' | 'database' | 'studio' | 'inbox' | 'functions' | 'dataApi' | 'chat1' | 'chat2',
   number
 >
 
@@ -17,9 +17,11 @@ export type Settings = {
   seed: 'demo' | 'none'
   /** False lifts the limits on how often something may be done. */
   rates: boolean
+  /** Processes of the chat gateway; with none its sockets are the edge function's. */
+  gateways: number
 }
 
-/** Reads PORT, LOCAL_DATA, SEED and RATES; a wrong value is named, not guessed at. */
+/** Reads PORT, LOCAL_DATA, SEED, RATES and GATEWAYS; a wrong value is named, not guessed at. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   for (const name of ['ENVIRONMENT', 'NODE_ENV']) {
     if (env[name]?.trim().toLowerCase() === 'production') {
@@ -37,6 +39,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (seed !== 'demo' && seed !== 'none') throw new Refusal('SEED must be demo or none.')
   const rates = env.RATES || 'on'
   if (rates !== 'on' && rates !== 'off') throw new Refusal('RATES must be on or off.')
+  const gateways = Number(env.GATEWAYS || 1)
+  if (![0, 1, 2].includes(gateways)) throw new Refusal('GATEWAYS must be 0, 1 or 2.')
   return {
     dataDir: resolve(root, env.LOCAL_DATA || '.local'),
     ports: {
@@ -46,8 +50,11 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       inbox: port + 3,
       functions: port + 4,
       dataApi: port + 5,
+      chat1: port + 8,
+      chat2: port + 9,
     },
     seed,
     rates: rates === 'on',
+    gateways,
   }
 }

@@ -46,10 +46,15 @@ export function describe(stack: Stack) {
     databaseUrl: stack.databaseUrl('postgres'),
     inboxUrl: stack.inboxUrl,
     studioUrl: stack.studioUrl,
+    chatUrls: chatPorts(stack).map((port) => `ws://127.0.0.1:${port}/chat`),
   }
 }
 
-const passedOn = /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM)_/
+/** Where the processes of the chat gateway listen. */
+export const chatPorts = ({ gateways, ports }: Settings) =>
+  [ports.chat1, ports.chat2].slice(0, gateways)
+
+const passedOn = /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM|GATEWAY)_/
 
 /** The environment of the functions: what a hosted project gives them, and this project's own. */
 export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
@@ -68,7 +73,7 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     CLIENT_IP_HOPS: '1',
     ENVIRONMENT: 'local',
     HTML_PAGES: 'true',
-    ...(stack.rates ? {} : { READ_RATE: '0' }),
+    ...(stack.rates ? {} : { READ_RATE: '0', GATEWAY_MESSAGES: '0' }),
     ...dotEnv(),
     ...Object.fromEntries(own),
   }

@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kept, launch, type Program } from './children.ts'
-import { functionsProgram } from './functions-process.ts'
+import { chatProgram, functionsProgram } from './functions-process.ts'
 import { ensureKeys } from './keys.ts'
 import { takeLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { startPostgres } from './postgres.ts'
 import { Refusal } from './refusal.ts'
 import { type Ports, readSettings } from './settings.ts'
-import { describe, functionsEnvironment, readStack, type Stack } from './stack.ts'
+import { chatPorts, describe, functionsEnvironment, readStack, type Stack } from './stack.ts'
 
 const began = Date.now()
 const say = (line: string) => {
@@ -114,6 +114,13 @@ function programs(stack: Stack): Program[] {
       functions,
       settings: functionsEnvironment(stack, process.env),
     }),
+    ...chatPorts(stack).map((port, index) =>
+      chatProgram(stack, {
+        name: `chat-${index + 1}`,
+        port,
+        settings: { FACADE_DB_POOL: '5', ...functionsEnvironment(stack, process.env) },
+      })
+    ),
   ]
 }
 

@@ -25,6 +25,9 @@ export type Args<Name extends keyof Functions> = Functions[Name]['Args'] extends
   : CamelKeys<A>
   : never
 
+/** For whom a call is made: the request of a route, or a frame of a socket. */
+export type Asking = Pick<Context<Env>, 'var' | 'header'>
+
 type Options = {
   /** A rate counted before the call, in a transaction of its own, so that it counts when it fails. */
   rate?: string
@@ -127,7 +130,7 @@ const ignored = `current_setting('private.acts',true) is distinct from 't' and `
  * Refusals are thrown as Postgres raised them; see problem.ts.
  */
 export async function call<Name extends keyof Functions & string>(
-  c: Context<Env>,
+  c: Asking,
   name: Name,
   args: Args<Name>,
   options: Options = {},
@@ -163,7 +166,7 @@ export async function call<Name extends keyof Functions & string>(
 }
 
 // coalesce evaluates the call only when no answer was kept for the key.
-function once(c: Context<Env>, name: string, args: object, result: string) {
+function once(c: Asking, name: string, args: object, result: string) {
   const key = literal(c.var.idempotencyKey, 'text')
   const request = literal({ name, args }, 'jsonb')
   return `coalesce(private.kept_answer(${key},${request}),private.keep_answer(${key},${result}))`
@@ -175,7 +178,7 @@ function entrance(rule: string, claims?: string, subject?: string) {
   return `begin;${become('backend', claims)}select private.enter(${args});commit;`
 }
 
-export function rateHeaders(c: Context<Env>, rate?: string | null) {
+export function rateHeaders(c: Asking, rate?: string | null) {
   const [limit, remaining, reset] = (rate ?? '').split(',')
   if (!reset || Number(limit) >= 1_000_000) return
   c.header('RateLimit-Limit', limit)

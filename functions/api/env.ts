@@ -85,6 +85,14 @@ export const env = {
   htmlPages: oneOf('HTML_PAGES', 'false', ['true', 'false']) === 'true',
   /** Origins of web apps that may call, exact, with commas between. */
   corsOrigins: text('CORS_ORIGINS', '').split(',').filter(Boolean),
+  /** Chat gateway: seconds after which a socket is closed with 1012; 0 is as long as the process. */
+  gatewayMaxAge: count('GATEWAY_MAX_AGE', 0),
+  /** Chat gateway: messages a second that one socket may send; 0 is no limit. */
+  gatewayMessages: count('GATEWAY_MESSAGES', 5),
+  /** Chat gateway: sockets of one account in one process; a further one ends the oldest. */
+  gatewaySockets: count('GATEWAY_SOCKETS', 10, 1),
+  /** Chat gateway: joins a second at Realtime, of all its sockets; as the project's plan allows. */
+  gatewayJoins: count('GATEWAY_JOINS', 50, 2),
   /** Where the local stack shows what was sent. */
   inboxUrl: Deno.env.get('INBOX_URL'),
 }

@@ -103,10 +103,7 @@ function jsonProblem(c: Context<Env>): ErrorCode | undefined {
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    if (depthOf(text) > depthLimit) {
-      throw new Refusal('validation_failed', { fields: [{ path: '', code: 'too_big' }] })
-    }
-    if (text) checkValues(text)
+    if (text) checkJson(text)
   } catch (error) {
     if (error instanceof Refusal) throw error
     return 'body_not_json'
@@ -161,6 +158,14 @@ function depthOf(text: string): number {
     } else if (char === 0x5d || char === 0x7d) depth--
   }
   return deepest
+}
+
+/** Throws unless this is JSON that every layer reads alike, no deeper than it may be. */
+export function checkJson(text: string) {
+  if (depthOf(text) > depthLimit) {
+    throw new Refusal('validation_failed', { fields: [{ path: '', code: 'too_big' }] })
+  }
+  checkValues(text)
 }
 
 /** Refuses what JavaScript would take for something else: lost digits, lone surrogates, NUL. */

@@ -127,6 +127,7 @@ describe('a running stack', () => {
       databaseUrl: expect.stringContaining(`127.0.0.1:${Number(settings.PORT) + 1}/postgres`),
       inboxUrl: `http://127.0.0.1:${Number(settings.PORT) + 3}`,
       studioUrl: `http://127.0.0.1:${Number(settings.PORT) + 2}`,
+      chatUrls: [`ws://127.0.0.1:${Number(settings.PORT) + 8}/chat`],
     })
     expect(stack.said.out).toMatch(/\d\.\d s {2}database on port/)
     expect(stack.said.out).toContain(described.secretKey)

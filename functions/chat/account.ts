@@ -1,0 +1,38 @@
+/** What a socket hears as its account: changes of its conversations, and the end of its rights. */
+import type { Refusal } from '../api/problem.ts'
+import { ask } from './asking.ts'
+import { Follower } from './follower.ts'
+import type { ConversationUpdated } from './protocol.ts'
+import type { Session } from './session.ts'
+
+export class Account extends Follower {
+  private readonly session: Session
+
+  constructor(session: Session, topic: string) {
+    super(topic)
+    this.session = session
+  }
+
+  protected token() {
+    return this.session.caller!.token!
+  }
+
+  protected async topicNow() {
+    const { realtimeTopic } = await ask<{ realtimeTopic: string }, 'open_socket'>(
+      this.session.caller!,
+      'open_socket',
+      {},
+    )
+    return realtimeTopic
+  }
+
+  protected lost(refusal: Refusal) {
+    this.session.end(refusal)
+  }
+
+  protected caughtUp() {}
+
+  protected told(event: string, payload: unknown) {
+    if (event === 'conversation_updated') this.session.updated(payload as ConversationUpdated)
+  }
+}

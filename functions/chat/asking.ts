@@ -1,0 +1,42 @@
+/** The gateway's way to the database: the same functions and the same refusals as the REST facade. */
+import { type Args, type Asking, backend, call } from '../api/db.ts'
+import { reasonOf, Refusal } from '../api/problem.ts'
+import type { Caller } from '../api/tokens.ts'
+import type { Database } from '../database.types.ts'
+
+type Functions = Database['api']['Functions']
+
+/** One JSON line; never a token or what people write to one another. */
+export const log = (facts: Record<string, unknown>) =>
+  console.log(JSON.stringify({ time: new Date().toISOString(), ...facts }))
+
+/** Calls an `api` function for the owner of a socket. Throws nothing but a Refusal. */
+export async function ask<T, Name extends keyof Functions & string>(
+  caller: Caller,
+  name: Name,
+  args: Args<Name>,
+  options: { rate?: string } = {},
+): Promise<T> {
+  const asking = {
+    // Required: a caller who is not in order is refused and never taken for a guest.
+    var: { requestId: '', address: '', caller, required: true },
+    header: () => {},
+  } as unknown as Asking
+  try {
+    return JSON.parse(await call(asking, name, args, options))
+  } catch (error) {
+    throw refusalOf(error as Error, caller, name)
+  }
+}
+
+/** Any thrown thing as a refusal; what nobody foresaw is logged under a number that the client sees. */
+export function refusalOf(thrown: Error, caller: { role: string }, what: string): Refusal {
+  if (thrown instanceof Refusal) return thrown
+  const { code, detail = {}, cause } = reasonOf(thrown, caller)
+  if (!cause) return new Refusal(code, detail)
+  const requestId = crypto.randomUUID()
+  log({ requestId, call: what, code, cause, ...(code === 'internal' && { stack: thrown.stack }) })
+  return Object.assign(new Refusal(code, detail), { requestId })
+}
+
+export { backend }

@@ -1,0 +1,74 @@
+/** Frames of clients: read strictly, so that nothing in them is guessed at. */
+import { z } from '@hono/zod-openapi'
+import { found, Refusal } from '../api/problem.ts'
+import { checkJson } from '../api/request.ts'
+import type { Ref } from './protocol.ts'
+
+const ConversationId = z.uuid().toLowerCase()
+
+const NewMessage = z.strictObject({
+  clientMessageId: z.string().min(1).max(64),
+  type: z.enum(['text', 'image', 'location', 'property']).default('text'),
+  body: z.string().max(4000).optional(),
+  mediaId: z.uuid().optional(),
+  replyToId: z.uuid().optional(),
+})
+
+const data = {
+  auth: z.strictObject({ accessToken: z.string().max(8192) }),
+  join_conversation: z.strictObject({
+    conversationId: ConversationId,
+    afterSeq: z.int().min(0).optional(),
+  }),
+  leave_conversation: z.strictObject({ conversationId: ConversationId }),
+  send_message: NewMessage.extend({ conversationId: ConversationId }),
+  heartbeat: z.strictObject({}),
+}
+
+type Data = { [Event in keyof typeof data]: z.infer<typeof data[Event]> }
+
+export type Frame = {
+  [Event in keyof Data]: { event: Event; data: Data[Event]; ref?: Ref }
+}[keyof Data]
+
+const Envelope = z.strictObject({
+  event: z.enum(Object.keys(data) as [keyof Data]),
+  data: z.unknown(),
+  ref: z.union([z.string().min(1).max(64), z.int()]).optional(),
+})
+
+/** A frame that is not what it should be; `ref` tells which, if that much could be read. */
+export class BadFrame extends Refusal {
+  ref?: Ref
+}
+
+/** Reads a frame. Throws a SyntaxError for what is no JSON, else a BadFrame. */
+export function readFrame(text: string): Frame {
+  try {
+    checkJson(text)
+  } catch (error) {
+    if (error instanceof Refusal) throw new BadFrame(error.code, error.detail)
+    throw error
+  }
+  const value = JSON.parse(text)
+  const envelope = Envelope.safeParse(value)
+  if (!envelope.success) {
+    throw bad(envelope.error, '', Envelope.shape.ref.safeParse(value?.ref).data)
+  }
+  const { event, ref } = envelope.data
+  const parsed = data[event].safeParse(envelope.data.data ?? {})
+  if (!parsed.success) throw bad(parsed.error, 'data', ref)
+  return { event, data: parsed.data, ref } as Frame
+}
+
+function bad(error: z.ZodError, within: string, ref?: Ref) {
+  const [code, { fields = [] }] = found(error)
+  const refusal = new BadFrame(code, {
+    fields: fields.map(({ path, code }) => ({
+      path: [within, path].filter(Boolean).join('.'),
+      code,
+    })),
+  })
+  refusal.ref = ref
+  return refusal
+}

@@ -1,0 +1,32 @@
+/** Edge function `chat`: the gateway on the sockets of the platform. */
+import { env } from '../api/env.ts'
+import { openGateway } from './gateway.ts'
+import { closes } from './protocol.ts'
+import { answerOf } from './refusals.ts'
+import { openWire } from './wire.ts'
+
+// A worker ends 150 s after its start on the smallest plan, whoever it serves.
+const workerLife = (env.gatewayMaxAge || 140) * 1000
+const begun = Date.now()
+
+const gateway = openGateway({
+  endOf: (opened) => opened < begun + workerLife ? begun + workerLife : opened + workerLife,
+})
+
+addEventListener('beforeunload', () => void gateway.stop(closes.tooOld))
+
+Deno.serve((request) => {
+  const { pathname, searchParams } = new URL(request.url)
+  const decision = gateway.decide({
+    path: pathname,
+    query: searchParams,
+    headers: request.headers,
+  })
+  if ('refuse' in decision) {
+    const { body, ...answer } = answerOf(decision)
+    return new Response(body, answer)
+  }
+  const { socket, response } = Deno.upgradeWebSocket(request, { protocol: decision.protocol })
+  openWire(socket, decision.open)
+  return response
+})

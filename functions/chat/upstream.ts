@@ -1,0 +1,312 @@
+/**
+ * The gateway's way to Realtime. Channels of many people share a few connections, each joined with
+ * its own person's token, so that the policies of the database decide who hears what.
+ */
+import { env } from '../api/env.ts'
+
+export type Listener = {
+  /** Everything sent from now on will be told; what was sent before may have been missed. */
+  joined(): void
+  event(name: string, payload: unknown): void
+  /** Realtime will not have this channel (any more): topic or token are not good. */
+  refused(): void
+}
+
+// Realtime's limit is 100; the rest is for channels that are just leaving.
+const perLine = 90
+const joinTime = 10_000
+const heartbeatEvery = 20_000
+const pauses = [250, 500, 1000, 2000, 5000]
+const final = /^(Unauthorized|InvalidJWTToken|MalformedJWT|Jwt|PrivateOnly)|permission|expired/i
+
+const pauseAfter = (failures: number) =>
+  pauses[Math.min(failures, pauses.length - 1)] * (0.75 + Math.random() / 2)
+
+/** Lets so many through in a second, in the order in which they came. */
+class Turnstile {
+  private readonly waiting: (() => void)[] = []
+  private timer: ReturnType<typeof setInterval> | undefined
+  private left: number
+  private readonly perSecond: number
+
+  constructor(perSecond: number) {
+    this.perSecond = perSecond
+    this.left = perSecond / 2
+  }
+
+  pass(through: () => void): void {
+    this.waiting.push(through)
+    this.timer ??= setInterval(() => this.turn(), 20)
+    this.let()
+  }
+
+  private turn() {
+    this.left = Math.min(this.perSecond / 2, this.left + this.perSecond / 50)
+    this.let()
+    if (this.waiting.length > 0 || this.left < this.perSecond / 2) return
+    clearInterval(this.timer)
+    this.timer = undefined
+  }
+
+  private let() {
+    while (this.left >= 1 && this.waiting.length > 0) {
+      this.left--
+      this.waiting.shift()!()
+    }
+  }
+}
+
+const turnstile = new Turnstile(env.gatewayJoins)
+const lines = new Set<Line>()
+
+/** Joins a topic as the owner of the token. */
+export function subscribe(topic: string, token: string, listener: Listener): Channel {
+  const free = [...lines].find((line) => line.hasRoomFor(topic))
+  const channel = new Channel(free ?? new Line(), topic, token, listener)
+  channel.begin()
+  return channel
+}
+
+/** Ends all connections to Realtime. */
+export function hangUp(): void {
+  lines.forEach((line) => line.end())
+}
+
+/** How many channels and connections there are, for the log. */
+export const upstreamSize = () => ({
+  lines: lines.size,
+  channels: [...lines].reduce((count, line) => count + line.channels.size, 0),
+})
+
+/** One topic for one person. It joins again by itself whenever it is lost. */
+export class Channel {
+  readonly topic: string
+  readonly listener: Listener
+  private readonly line: Line
+  private token: string
+  private state: 'waiting' | 'joining' | 'joined' | 'gone' = 'waiting'
+  private attempts = 0
+  private failures = 0
+  private timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(line: Line, topic: string, token: string, listener: Listener) {
+    this.line = line
+    this.topic = topic
+    this.token = token
+    this.listener = listener
+  }
+
+  begin(): void {
+    this.line.channels.set(this.topic, this)
+    this.line.wanted(this)
+  }
+
+  /** Takes the place of the token that it joined with. */
+  renew(token: string): void {
+    this.token = token
+    if (this.state === 'joined') {
+      this.line.push(this.topic, 'access_token', { access_token: token })
+    }
+  }
+
+  leave(): void {
+    if (this.state === 'gone') return
+    const known = this.state !== 'waiting'
+    this.state = 'gone'
+    clearTimeout(this.timer)
+    if (known) this.line.dismiss(this)
+    else this.line.forget(this)
+  }
+
+  /** The connection is there: asks to join when it is this channel's turn. */
+  join(): void {
+    if (this.state !== 'waiting') return
+    this.state = 'joining'
+    const attempt = ++this.attempts
+    const current = () => this.state === 'joining' && attempt === this.attempts
+    turnstile.pass(() => {
+      if (!current()) return
+      const { token } = this
+      const asked = this.line.push(this.topic, 'phx_join', {
+        config: {
+          broadcast: { ack: false, self: false },
+          presence: { enabled: false },
+          private: true,
+        },
+        access_token: token,
+      }, (status, reason) => {
+        if (current()) this.answered(status, reason)
+        if (this.token !== token) this.renew(this.token)
+      })
+      if (!asked) this.state = 'waiting'
+      else this.timer = setTimeout(() => this.again(), joinTime)
+    })
+  }
+
+  private answered(status: string, reason: string) {
+    clearTimeout(this.timer)
+    if (status === 'ok') {
+      this.state = 'joined'
+      this.failures = 0
+      this.listener.joined()
+    } else if (final.test(reason)) this.refused()
+    else this.again()
+  }
+
+  /** Lost without a word about rights: a crash, a time-out, a limit. */
+  again(): void {
+    if (this.state === 'gone') return
+    clearTimeout(this.timer)
+    this.state = 'waiting'
+    this.timer = setTimeout(() => this.line.isOpen && this.join(), pauseAfter(this.failures++))
+  }
+
+  /** The connection broke; the next one joins anew. */
+  lost(): void {
+    if (this.state === 'gone') return
+    clearTimeout(this.timer)
+    this.state = 'waiting'
+  }
+
+  refused(): void {
+    if (this.state === 'gone') return
+    this.state = 'gone'
+    clearTimeout(this.timer)
+    this.line.forget(this)
+    this.listener.refused()
+  }
+
+  heard(event: string, payload: Record<string, unknown>): void {
+    if (event === 'phx_close') return this.refused()
+    if (event === 'phx_error') return this.again()
+    if (event !== 'broadcast' || this.state === 'gone') return
+    this.listener.event(String(payload.event), payload.payload)
+  }
+}
+
+type Answer = (status: string, reason: string) => void
+
+/** One connection to Realtime. It is opened when a channel wants it and again when it breaks. */
+class Line {
+  readonly channels = new Map<string, Channel>()
+  private socket: WebSocket | undefined
+  private readonly answers = new Map<string, Answer>()
+  // Topics that are being left: their last words must not be taken for those of a new channel.
+  private readonly leaving = new Set<string>()
+  private refs = 0
+  private failures = 0
+  private clock: ReturnType<typeof setInterval> | undefined
+  private unanswered = false
+  private ended = false
+
+  constructor() {
+    lines.add(this)
+  }
+
+  get isOpen(): boolean {
+    return this.socket?.readyState === WebSocket.OPEN
+  }
+
+  hasRoomFor(topic: string): boolean {
+    return this.channels.size + this.leaving.size < perLine && !this.channels.has(topic) &&
+      !this.leaving.has(topic)
+  }
+
+  wanted(channel: Channel): void {
+    if (this.isOpen) channel.join()
+    else if (!this.socket) this.connect()
+  }
+
+  private connect() {
+    const url = `${env.supabaseUrl.replace(/^http/, 'ws')}/realtime/v1/websocket`
+    const socket = new WebSocket(
+      `${url}?apikey=${encodeURIComponent(env.publishableKey)}&vsn=1.0.0`,
+    )
+    this.socket = socket
+    socket.onopen = () => {
+      this.failures = 0
+      this.unanswered = false
+      this.clock = setInterval(() => this.beat(), heartbeatEvery)
+      this.channels.forEach((channel) => channel.join())
+    }
+    socket.onmessage = ({ data }) => {
+      if (typeof data === 'string') this.heard(data)
+    }
+    socket.onclose = () => this.broke(socket)
+    // A close follows every error.
+    socket.onerror = () => {}
+  }
+
+  private broke(socket: WebSocket) {
+    if (this.socket !== socket) return
+    clearInterval(this.clock)
+    this.answers.clear()
+    this.leaving.clear()
+    this.channels.forEach((channel) => channel.lost())
+    if (this.ended) return
+    if (this.channels.size === 0) return this.end()
+    setTimeout(() => !this.ended && this.connect(), pauseAfter(this.failures++))
+  }
+
+  private beat() {
+    if (this.unanswered) return this.cut()
+    this.unanswered = true
+    this.push('phoenix', 'heartbeat', {}, () => (this.unanswered = false))
+    if (this.channels.size === 0 && this.leaving.size === 0) this.end()
+  }
+
+  /** Gives a silent connection up, without waiting for its goodbye. */
+  private cut() {
+    const { socket } = this
+    if (!socket) return
+    socket.onclose = null
+    socket.onmessage = null
+    socket.close()
+    this.broke(socket)
+  }
+
+  push(topic: string, event: string, payload: unknown, answer?: Answer): boolean {
+    if (!this.isOpen) return false
+    const ref = String(++this.refs)
+    if (answer) this.answers.set(ref, answer)
+    const name = topic === 'phoenix' ? topic : `realtime:${topic}`
+    this.socket!.send(JSON.stringify({
+      topic: name,
+      event,
+      payload,
+      ref,
+      ...(event === 'phx_join' && { join_ref: ref }),
+    }))
+    return true
+  }
+
+  dismiss(channel: Channel): void {
+    const { topic } = channel
+    this.forget(channel)
+    const done = () => this.leaving.delete(topic)
+    this.leaving.add(topic)
+    setTimeout(done, joinTime)
+    if (!this.push(topic, 'phx_leave', {}, () => setTimeout(done, 1000))) done()
+  }
+
+  forget(channel: Channel): void {
+    if (this.channels.get(channel.topic) === channel) this.channels.delete(channel.topic)
+  }
+
+  end(): void {
+    this.ended = true
+    lines.delete(this)
+    clearInterval(this.clock)
+    this.socket?.close()
+  }
+
+  private heard(text: string) {
+    const { topic, event, payload, ref } = JSON.parse(text)
+    if (event === 'phx_reply') {
+      const answer = this.answers.get(ref)
+      this.answers.delete(ref)
+      return answer?.(payload.status, String(payload.response?.reason ?? ''))
+    }
+    this.channels.get(String(topic).replace(/^realtime:/, ''))?.heard(event, payload)
+  }
+}
