@@ -18,6 +18,9 @@ export type Database = {
 "archive_property":
 { Args: { "property_id": string }; Returns: Json
                            },
+"begin_upload":
+{ Args: { "bucket": string,"property_id"?: string,"upload_session_id"?: string }; Returns: Json
+                           },
 "check_favorite":
 { Args: { "property_id": string }; Returns: boolean
                            },
@@ -34,7 +37,7 @@ export type Database = {
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "create_property":
-{ Args: { "fields": Json,"publish"?: boolean }; Returns: Json
+{ Args: { "fields": Json,"publish"?: boolean,"upload_session_id"?: string }; Returns: Json
                            },
 "create_review":
 { Args: { "comment"?: string,"identity_id": string,"property_id"?: string,"rating": number }; Returns: Json
@@ -44,6 +47,9 @@ export type Database = {
                            },
 "delete_property":
 { Args: { "property_id": string }; Returns: undefined
+                           },
+"delete_property_media":
+{ Args: { "media_id": string,"property_id": string }; Returns: undefined
                            },
 "delete_review":
 { Args: { "review_id": string }; Returns: undefined
@@ -184,6 +190,9 @@ export type Database = {
 "mark_property_sold":
 { Args: { "property_id": string }; Returns: Json
                            },
+"order_property_media":
+{ Args: { "media_ids": (string)[],"property_id": string }; Returns: Json
+                           },
 "pause_property":
 { Args: { "property_id": string }; Returns: Json
                            },
@@ -262,6 +271,12 @@ export type Database = {
                            },
 "update_settings":
 { Args: { "fields": Json }; Returns: Json
+                           },
+"upload_avatar":
+{ Args: { "upload_id": string }; Returns: Json
+                           },
+"upload_listing_media":
+{ Args: { "property_id"?: string,"start_position"?: number,"upload_id": string,"upload_session_id"?: string }; Returns: Json
                            }
           }
           Enums: {
@@ -512,6 +527,32 @@ isOneToOne: false
       referencedColumns: ["id"]
     },{
       foreignKeyName: "leads_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
+      referencedRelation: "properties"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"media": {
+                  Row: {
+                    "account_id": string,"bucket": string,"bytes": number,"created_at": string,"discarded_at": string | null,"height": number,"id": string,"identity_id": string,"name": string,"orientation": number,"position": number | null,"property_id": string | null,"sha256": string,"upload_session_id": string | null,"use": string | null,"waits": boolean,"width": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "account_id": string,"bucket": string,"bytes": number,"created_at"?: string,"discarded_at"?: string | null,"height": number,"id"?: string,"identity_id": string,"name": string,"orientation": number,"position"?: number | null,"property_id"?: string | null,"sha256": string,"upload_session_id"?: string | null,"use"?: string | null,"waits"?: boolean,"width": number
+                  }
+                  Update: {
+                    "account_id"?: string,"bucket"?: string,"bytes"?: number,"created_at"?: string,"discarded_at"?: string | null,"height"?: number,"id"?: string,"identity_id"?: string,"name"?: string,"orientation"?: number,"position"?: number | null,"property_id"?: string | null,"sha256"?: string,"upload_session_id"?: string | null,"use"?: string | null,"waits"?: boolean,"width"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "media_identity_is_of_account"
+      columns: ["account_id","identity_id"]
+isOneToOne: false
+      referencedRelation: "identities"
+      referencedColumns: ["account_id","id"]
+    },{
+      foreignKeyName: "media_property_id_fkey"
       columns: ["property_id"]
 isOneToOne: false
       referencedRelation: "properties"

@@ -70,7 +70,7 @@ declare
   new_name text := private.tidy(fields ->> 'fullName');
 begin
   if jsonb_typeof(fields) is distinct from 'object'
-    or fields - array['fullName', 'language'] <> '{}' then
+    or fields - array['fullName', 'language', 'avatarMediaId'] <> '{}' then
     perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"","code":"invalid"}]}');
   end if;
   if fields ? 'fullName' then
@@ -91,9 +91,13 @@ begin
     update public.accounts set language = fields ->> 'language'
     where accounts.id = caller_id;
   end if;
+  if fields ? 'avatarMediaId' then
+    perform private.change_avatar(caller_id, fields -> 'avatarMediaId');
+  end if;
 end
 $$;
-comment on function private.change_me is 'Changes name and language of the calling account.';
+comment on function private.change_me is
+  'Changes name, language and picture of the calling account.';
 
 create function api.update_me(fields jsonb)
   returns table (
@@ -107,7 +111,7 @@ begin
   return query select * from api.get_me();
 end
 $$;
-comment on function api.update_me is 'Changes fullName and language; absent ones stay.';
+comment on function api.update_me is 'Changes fullName, language and avatarMediaId; absent ones stay, a null picture goes.';
 
 create function api.check_session() returns uuid
   language sql

@@ -12,7 +12,7 @@ insert into private.rates (rule, max, seconds, note) values
   ('code_wrong', 10, 3600, 'wrong codes per phone or email'),
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
-  ('uploads', 60, 3600, 'uploaded files per account'),
+  ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures'),
   ('contact', 30, 86400, 'contact requests per account')
 on conflict (rule) do nothing;
 
@@ -33,6 +33,19 @@ insert into public.plans
   ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f0004', 'company', 'باقة الشركات', 'Company',
     'company', 60.000, 30, 250, 90, 40, 4)
 on conflict do nothing;
+
+-- Told by the functions, which know where the project is reached.
+insert into private.settings (name, value, note) values
+  ('files_url', '""', 'where public files are read; kept by the functions')
+on conflict (name) do nothing;
+
+-- Public: whoever has the address of a picture sees it, and nobody can guess or list addresses.
+insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
+  ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),
+  ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}')
+on conflict (id) do update set
+  public = excluded.public, file_size_limit = excluded.file_size_limit,
+  allowed_mime_types = excluded.allowed_mime_types;
 
 insert into public.governorates (id, name_ar, name_en, lat, lng, position) values
   ('capital', 'العاصمة', 'Capital', 29.36, 47.97, 1),

@@ -18,3 +18,7 @@ create or replace trigger on_session_begun
 create or replace trigger on_session_ended_for_devices
   after delete on auth.sessions
   for each row execute function private.on_session_ended();
+
+-- No policy on storage.objects and storage.buckets is ours, and so nothing is open there: clients
+-- neither write, list nor sign. Pictures are read by their public address, which skips policies;
+-- the functions store and remove them with the secret key.

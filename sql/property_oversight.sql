@@ -50,6 +50,7 @@ begin
       property.status_reason := reason;
     end if;
   elsif property.pending_changes is not null then
+    perform private.settle_pictures(property, approved);
     if approved then
       property := private.with_fields(property, property.pending_changes);
       perform private.check_property(property, true);

@@ -28,6 +28,10 @@ create function private.property_records(property_ids uuid[], viewer_identity_id
   security definer -- reads listings and names of others; who may see them was decided before
   set search_path = ''
 as $$
+declare
+  files_url text := (
+    select settings.value #>> '{}' from private.settings where settings.name = 'files_url'
+  );
 begin
   return query
   select
@@ -80,7 +84,15 @@ begin
             'lng', case when own.is_mine then properties.lng else properties.shown_lng end,
             'precision', properties.location_precision
           ) end as location,
-          '[]'::json as media,
+          -- Text put together costs a third of building as many objects.
+          ('[' || array_to_string(array(
+            select
+              '{"id":"' || media.id || '","url":"' || files_url || '/listings/' || media.name
+                || '","width":' || media.width || ',"height":' || media.height
+                || ',"position":' || media.position || '}'
+            from public.media where media.property_id = properties.id and not media.waits
+            order by media.position
+          ), ',') || ']')::json as media,
           json_build_object(
             'identityId', properties.owner_identity_id,
             'type', properties.owner_type,

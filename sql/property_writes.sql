@@ -1,6 +1,8 @@
 -- Writing and editing a listing.
 
-create function private.create_property(fields jsonb, publish boolean) returns json
+create function private.create_property(
+  fields jsonb, publish boolean, upload_session_id uuid
+) returns json
   language plpgsql
   security definer -- clients have no write grant; the listing is the acting identity's
   set search_path = ''
@@ -27,10 +29,13 @@ begin
     perform private.check_quota(owner_id);
   end if;
   perform private.save_property(property);
+  if upload_session_id is not null then
+    perform private.take_session(property.id, owner_id, upload_session_id);
+  end if;
   return private.property_record(property.id, owner_id);
 end
 $$;
-comment on function private.create_property is 'A new listing of the acting identity.';
+comment on function private.create_property is 'A new listing of the acting identity, with the pictures of a flow.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -64,11 +69,14 @@ begin
   if private.setting('review_listings') = 'true'
     and before.status in ('active', 'paused', 'expired') then
     waiting := coalesce(before.pending_changes, '{}') || private.reviewed_fields(given);
-    if private.with_fields(before, waiting) is not distinct from before then
+    if private.with_fields(before, waiting) is not distinct from before
+      and not waiting ? 'media' then
       waiting := null;
     end if;
     property := private.with_fields(before, private.unreviewed_fields(given));
     property.pending_changes := waiting;
+  else
+    perform private.settle_pictures(before, true);
   end if;
 
   if property is distinct from before then
@@ -105,11 +113,13 @@ as $$
 $$;
 comment on function private.unreviewed_fields is 'The fields that nobody needs to look at.';
 
-create function api.create_property(fields jsonb, publish boolean default false) returns json
+create function api.create_property(
+  fields jsonb, publish boolean default false, upload_session_id uuid default null
+) returns json
   language sql
   set search_path = ''
 as $$
-  select private.create_property(fields, publish)
+  select private.create_property(fields, publish, upload_session_id)
 $$;
 comment on function api.create_property is
   'A new listing of the acting identity: a draft, or with publish active or pending_review.';

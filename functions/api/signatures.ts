@@ -6,15 +6,17 @@
 export const signatures = {
   add_identity: { type: 'text', fields: 'jsonb' },
   archive_property: { property_id: 'uuid' },
+  begin_upload: { bucket: 'text', property_id: 'uuid?', upload_session_id: 'uuid?' },
   check_favorite: { property_id: 'uuid' },
   check_session: {},
   confirm_property_available: { property_id: 'uuid' },
   contact_property: { property_id: 'uuid', kind: 'text' },
   count_unread_notifications: {},
-  create_property: { fields: 'jsonb', publish: 'boolean?' },
+  create_property: { fields: 'jsonb', publish: 'boolean?', upload_session_id: 'uuid?' },
   create_review: { identity_id: 'uuid', rating: 'integer', comment: 'text?', property_id: 'uuid?' },
   delete_notification: { notification_id: 'uuid' },
   delete_property: { property_id: 'uuid' },
+  delete_property_media: { property_id: 'uuid', media_id: 'uuid' },
   delete_review: { review_id: 'uuid' },
   get_company: { identity_id: 'uuid' },
   get_company_profile: {},
@@ -71,6 +73,7 @@ export const signatures = {
   mark_property_exchanged: { property_id: 'uuid' },
   mark_property_rented: { property_id: 'uuid' },
   mark_property_sold: { property_id: 'uuid' },
+  order_property_media: { property_id: 'uuid', media_ids: 'uuid[]' },
   pause_property: { property_id: 'uuid' },
   publish_property: { property_id: 'uuid' },
   quick_search: {
@@ -119,6 +122,13 @@ export const signatures = {
   update_property: { property_id: 'uuid', fields: 'jsonb', expected_version: 'integer?' },
   update_review: { review_id: 'uuid', fields: 'jsonb' },
   update_settings: { fields: 'jsonb' },
+  upload_avatar: { upload_id: 'uuid' },
+  upload_listing_media: {
+    upload_id: 'uuid',
+    property_id: 'uuid?',
+    upload_session_id: 'uuid?',
+    start_position: 'integer?',
+  },
 } as const
 
 /** What the role backend may call: schema private. */
@@ -143,6 +153,7 @@ export const backendSignatures = {
   expect_identity: { identity_id: 'uuid' },
   expire_licences: {},
   expire_listings: {},
+  files_to_remove: {},
   finish_login: { identifier: 'text', address: 'text', hits: 'jsonb' },
   finish_push: {
     id: 'bigint',
@@ -161,7 +172,10 @@ export const backendSignatures = {
   is_clean: { value: 'text' },
   is_name: { value: 'text' },
   is_word: { vocabulary: 'text', code: 'text' },
+  media_url: { bucket: 'text', name: 'text' },
   normal_phone: { value: 'text' },
+  note_files_url: { url: 'text' },
+  prove_media: {},
   refuse: { status: 'integer', code: 'text', detail: 'jsonb?' },
   register_phone: {
     phone: 'text',

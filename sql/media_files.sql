@@ -1,0 +1,205 @@
+-- Files and rows: what nobody uses is removed, and a walk proves that both agree.
+--
+-- Postgres cannot delete a file: a job asks here for names, has Storage delete them, and asks again.
+-- A row goes after its file, so a job that dies in between leaves nothing that is not found again.
+
+create table private.media_walks (
+  bucket text primary key,
+  after_name text not null default '',
+  began_at timestamptz not null default now(),
+  files bigint not null default 0,
+  files_without_row bigint not null default 0,
+  rows_without_file bigint not null default 0,
+  last_ended_at timestamptz,
+  last_files bigint,
+  last_files_without_row bigint,
+  last_rows_without_file bigint
+);
+comment on table private.media_walks is
+  'The proof that files and rows agree: a job walks through both by name, a stretch at a time.';
+comment on column private.media_walks.bucket is 'Which bucket.';
+comment on column private.media_walks.after_name is 'How far the walk has come.';
+comment on column private.media_walks.began_at is 'When this walk began.';
+comment on column private.media_walks.files is 'Files seen on this walk.';
+comment on column private.media_walks.files_without_row is 'Of them without a row after an hour.';
+comment on column private.media_walks.rows_without_file is 'Rows seen that have no file.';
+comment on column private.media_walks.last_ended_at is 'When the last whole walk ended.';
+comment on column private.media_walks.last_files is 'Files seen on it.';
+comment on column private.media_walks.last_files_without_row is 'Files without a row: 0 is right.';
+comment on column private.media_walks.last_rows_without_file is 'Rows without a file: 0 is right.';
+
+create table private.stray_files (
+  bucket text not null,
+  name text not null,
+  found_at timestamptz not null default now(),
+  primary key (bucket, name)
+);
+comment on table private.stray_files is 'Files without a row that the walk found; removed next.';
+comment on column private.stray_files.bucket is 'Where it lies.';
+comment on column private.stray_files.name is 'Its name.';
+comment on column private.stray_files.found_at is 'When it was found.';
+
+alter table private.media_walks enable row level security;
+alter table private.stray_files enable row level security;
+create policy "nobody but functions of their owner" on private.media_walks using (false);
+create policy "nobody but functions of their owner" on private.stray_files using (false);
+
+create function private.forget_removed_files() returns void
+  language sql
+  security definer -- deletes rows past the policies
+  set search_path = ''
+as $$
+  delete from public.media
+  where media.discarded_at is not null
+    and not exists (
+      select from storage.objects
+      where objects.bucket_id = media.bucket and objects.name = media.name
+    );
+  delete from private.stray_files
+  where not exists (
+    select from storage.objects
+    where objects.bucket_id = stray_files.bucket and objects.name = stray_files.name
+  );
+  delete from private.uploads
+  where uploads.due_at <= now()
+    and not exists (
+      select from private.stored_files(uploads) as stored
+      where not exists (
+        select from public.media
+        where media.bucket = uploads.bucket and media.name = stored.name
+      )
+    );
+$$;
+comment on function private.forget_removed_files is 'What is noted of files that are gone goes too.';
+
+create function private.files_to_remove() returns json
+  language plpgsql
+  security definer -- reads the files of Storage and everybody's pictures
+  set search_path = ''
+as $$
+begin
+  -- Uploaded and never used: a flow that was given up, an avatar that was not taken.
+  update public.media
+  set discarded_at = now(), upload_session_id = null, position = null
+  where media.use is null and media.discarded_at is null
+    and media.created_at < now() - interval '24 hours';
+  delete from private.upload_sessions
+  where upload_sessions.created_at < now() - interval '7 days';
+  perform private.forget_removed_files();
+
+  return (
+    select coalesce(json_agg(json_build_object('bucket', due.bucket, 'names', due.names)), '[]')
+    from (
+      select file.bucket, json_agg(file.name) as names
+      from (
+        (
+          select media.bucket, media.name from public.media
+          where media.discarded_at is not null
+          order by media.discarded_at
+          limit 500
+        )
+        union
+        (select stray_files.bucket, stray_files.name from private.stray_files limit 500)
+        union
+        select uploads.bucket, stored.name
+        from (
+          select uploads.* from private.uploads where uploads.due_at <= now()
+          order by uploads.due_at
+          limit 100
+        ) as uploads
+        cross join lateral private.stored_files(uploads::private.uploads) as stored
+        where not exists (
+          select from public.media
+          where media.bucket = uploads.bucket and media.name = stored.name
+        )
+      ) as file
+      group by file.bucket
+    ) as due
+  );
+end
+$$;
+comment on function private.files_to_remove is
+  'Job: the names of files that nobody wants, by bucket, after forgetting those that are gone.';
+
+create function private.prove_media() returns bigint
+  language plpgsql
+  security definer -- reads the files of Storage and everybody's pictures
+  set search_path = ''
+as $$
+declare
+  walk private.media_walks;
+  last_name text;
+  seen bigint;
+  stray bigint;
+  lost bigint;
+  wrong bigint := 0;
+begin
+  insert into private.media_walks (bucket) values ('avatars'), ('listings')
+  on conflict do nothing;
+  for walk in select * from private.media_walks for update skip locked loop
+    -- A stretch of files, and the rows of the same names.
+    select count(*), case when count(*) = 20000 then max(stretch.name) end into seen, last_name
+    from (
+      select objects.name from storage.objects
+      where objects.bucket_id = walk.bucket and objects.name > walk.after_name
+      order by objects.name
+      limit 20000
+    ) as stretch;
+    with strays as (
+      insert into private.stray_files (bucket, name)
+      select objects.bucket_id, objects.name from storage.objects
+      where objects.bucket_id = walk.bucket and objects.name > walk.after_name
+        and (last_name is null or objects.name <= last_name)
+        and objects.created_at < now() - interval '1 hour'
+        and not exists (
+          select from public.media
+          where media.bucket = objects.bucket_id and media.name = objects.name
+        )
+      on conflict do nothing
+      returning 1
+    )
+    select count(*) into stray from strays;
+    select count(*) into lost from public.media
+    where media.bucket = walk.bucket and media.name > walk.after_name
+      and (last_name is null or media.name <= last_name)
+      and media.discarded_at is null
+      and not exists (
+        select from storage.objects
+        where objects.bucket_id = media.bucket and objects.name = media.name
+      );
+    wrong := wrong + stray + lost;
+    walk.files := walk.files + seen;
+    walk.files_without_row := walk.files_without_row + stray;
+    walk.rows_without_file := walk.rows_without_file + lost;
+    perform private.save_walk(walk, last_name);
+  end loop;
+  return wrong;
+end
+$$;
+comment on function private.prove_media is
+  'Job: walks on through files and rows. Gives how many do not agree, which is an alarm.';
+
+create function private.save_walk(walk private.media_walks, last_name text) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  update private.media_walks
+  set
+    after_name = coalesce(last_name, ''),
+    began_at = case when last_name is null then now() else walk.began_at end,
+    files = case when last_name is null then 0 else walk.files end,
+    files_without_row = case when last_name is null then 0 else walk.files_without_row end,
+    rows_without_file = case when last_name is null then 0 else walk.rows_without_file end,
+    last_ended_at = case when last_name is null then now() else walk.last_ended_at end,
+    last_files = case when last_name is null then walk.files else walk.last_files end,
+    last_files_without_row =
+      case when last_name is null then walk.files_without_row else walk.last_files_without_row end,
+    last_rows_without_file =
+      case when last_name is null then walk.rows_without_file else walk.last_rows_without_file end
+  where media_walks.bucket = walk.bucket
+$$;
+comment on function private.save_walk is 'Notes how far a walk has come; at the end it is whole.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.files_to_remove, private.prove_media to backend;
