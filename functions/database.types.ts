@@ -21,6 +21,12 @@ export type Database = {
 "begin_upload":
 { Args: { "bucket": string,"property_id"?: string,"upload_session_id"?: string }; Returns: Json
                            },
+"cancel_plan":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"charge_invoice":
+{ Args: { "idempotency_key"?: string,"invoice_id": string,"return_url": string }; Returns: Json
+                           },
 "check_favorite":
 { Args: { "property_id": string }; Returns: boolean
                            },
@@ -41,6 +47,9 @@ export type Database = {
                            },
 "create_review":
 { Args: { "comment"?: string,"identity_id": string,"property_id"?: string,"rating": number }; Returns: Json
+                           },
+"current_plan":
+{ Args: Record<PropertyKey, never>; Returns: Json
                            },
 "delete_notification":
 { Args: { "notification_id": string }; Returns: undefined
@@ -66,6 +75,9 @@ export type Database = {
 "get_identity":
 { Args: { "identity_id": string }; Returns: Json
                            },
+"get_invoice":
+{ Args: { "invoice_id": string }; Returns: Json
+                           },
 "get_me":
 { Args: Record<PropertyKey, never>; Returns: {
               "activeIdentity": Json,"identities": Json,"realtimeTopic": string,"user": Json
@@ -80,10 +92,21 @@ export type Database = {
 "get_office_stats":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"get_payment_status":
+{ Args: { "invoice_id": string }; Returns: Json
+                           },
 "get_property":
 { Args: { "property_id": string }; Returns: Json
                            },
+"get_receipt":
+{ Args: { "invoice_id": string }; Returns: {
+              "payer": string,"receipt": Json
+            }[]
+                           },
 "get_settings":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"get_wallet":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "list_amenities":
@@ -134,6 +157,11 @@ export type Database = {
               "items": Json,"nextCursor": string
             }[]
                            },
+"list_invoices":
+{ Args: { "page_cursor"?: string,"page_size"?: number,"state"?: string }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
 "list_kinds":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
@@ -168,6 +196,14 @@ export type Database = {
               "items": Json,"nextCursor": string
             }[]
                            },
+"list_payment_events":
+{ Args: { "outcome"?: string,"page_cursor"?: string,"page_size"?: number }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
+"list_plans":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
 "list_price_history":
 { Args: { "page_cursor"?: string,"page_size"?: number,"property_id": string }; Returns: {
               "items": Json,"nextCursor": string
@@ -180,6 +216,11 @@ export type Database = {
                            },
 "list_similar_properties":
 { Args: { "property_id": string }; Returns: Json
+                           },
+"list_wallet_transactions":
+{ Args: { "page_cursor"?: string,"page_size"?: number }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
                            },
 "mark_property_exchanged":
 { Args: { "property_id": string }; Returns: Json
@@ -210,6 +251,9 @@ export type Database = {
 "read_notification":
 { Args: { "notification_id": string }; Returns: Json
                            },
+"refund_invoice":
+{ Args: { "amount"?: number,"invoice_id": string,"reason": string,"to": string }; Returns: Json
+                           },
 "register_device":
 { Args: { "app_version"?: string,"device_id": string,"locale"?: string,"platform": string,"push_token": string }; Returns: Json
                            },
@@ -239,6 +283,11 @@ export type Database = {
 "set_auction":
 { Args: { "ends_at": string,"min_increment": number,"property_id": string,"start_price": number,"starts_at": string }; Returns: Json
                            },
+"subscribe_plan":
+{ Args: { "pay_with": string,"plan_id": string }; Returns: {
+              "current": Json,"invoice": Json
+            }[]
+                           },
 "switch_identity":
 { Args: { "identity_id": string }; Returns: {
               "activeIdentity": Json,"identities": Json,"user": Json
@@ -248,6 +297,9 @@ export type Database = {
 { Args: { "property_id": string }; Returns: {
               "isFavorite": boolean,"propertyId": string
             }[]
+                           },
+"top_up_wallet":
+{ Args: { "amount": number }; Returns: Json
                            },
 "update_company_profile":
 { Args: { "fields": Json }; Returns: Json
@@ -447,6 +499,26 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"featured_credits": {
+                  Row: {
+                    "credits": number,"identity_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "credits": number,"identity_id": string
+                  }
+                  Update: {
+                    "credits"?: number,"identity_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "featured_credits_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: true
+      referencedRelation: "identities"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"governorates": {
                   Row: {
                     "id": string,"lat": number,"lng": number,"name_ar": string,"name_en": string,"position": number
@@ -498,6 +570,84 @@ isOneToOne: false
       columns: ["account_id"]
 isOneToOne: true
       referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"invoice_events": {
+                  Row: {
+                    "at": string,"from_state": string | null,"id": number,"invoice_id": string,"to_state": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "at"?: string,"from_state"?: string | null,"id"?: never,"invoice_id": string,"to_state": string
+                  }
+                  Update: {
+                    "at"?: string,"from_state"?: string | null,"id"?: never,"invoice_id"?: string,"to_state"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "invoice_events_invoice_id_fkey"
+      columns: ["invoice_id"]
+isOneToOne: false
+      referencedRelation: "invoices"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"invoice_lines": {
+                  Row: {
+                    "amount": number,"invoice_id": string,"kind": string,"plan_id": string | null,"position": number,"quantity": number,"title_ar": string,"title_en": string,"unit_price": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "amount": number,"invoice_id": string,"kind": string,"plan_id"?: string | null,"position": number,"quantity"?: number,"title_ar": string,"title_en": string,"unit_price": number
+                  }
+                  Update: {
+                    "amount"?: number,"invoice_id"?: string,"kind"?: string,"plan_id"?: string | null,"position"?: number,"quantity"?: number,"title_ar"?: string,"title_en"?: string,"unit_price"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "invoice_lines_invoice_id_fkey"
+      columns: ["invoice_id"]
+isOneToOne: false
+      referencedRelation: "invoices"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "invoice_lines_kind_is_the_purpose"
+      columns: ["invoice_id","kind"]
+isOneToOne: false
+      referencedRelation: "invoices"
+      referencedColumns: ["id","purpose"]
+    },{
+      foreignKeyName: "invoice_lines_plan_id_fkey"
+      columns: ["plan_id"]
+isOneToOne: false
+      referencedRelation: "plans"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"invoices": {
+                  Row: {
+                    "account_id": string,"credited": boolean,"currency": string,"due_at": string,"id": string,"identity_id": string,"issued_at": string,"number": string,"paid_at": string | null,"paid_with": string | null,"purpose": string,"refunded": number,"serial": number,"state": string,"total": number,"year": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "account_id": string,"credited"?: boolean,"currency"?: string,"due_at": string,"id"?: string,"identity_id": string,"issued_at"?: string,"number"?: never,"paid_at"?: string | null,"paid_with"?: string | null,"purpose": string,"refunded"?: number,"serial": number,"state"?: string,"total": number,"year": number
+                  }
+                  Update: {
+                    "account_id"?: string,"credited"?: boolean,"currency"?: string,"due_at"?: string,"id"?: string,"identity_id"?: string,"issued_at"?: string,"number"?: never,"paid_at"?: string | null,"paid_with"?: string | null,"purpose"?: string,"refunded"?: number,"serial"?: number,"state"?: string,"total"?: number,"year"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "invoices_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "invoices_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
+      referencedRelation: "identities"
       referencedColumns: ["id"]
     }
                   ]
@@ -623,6 +773,46 @@ isOneToOne: true
       referencedColumns: ["id"]
     }
                   ]
+                },"payment_events": {
+                  Row: {
+                    "amount": number | null,"currency": string | null,"event_key": string,"id": number,"kind": string,"outcome": string,"payload_sha256": string | null,"payment_id": string | null,"processed_at": string | null,"provider": string,"received_at": string,"status": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "amount"?: number | null,"currency"?: string | null,"event_key": string,"id"?: never,"kind": string,"outcome"?: string,"payload_sha256"?: string | null,"payment_id"?: string | null,"processed_at"?: string | null,"provider": string,"received_at"?: string,"status"?: string | null
+                  }
+                  Update: {
+                    "amount"?: number | null,"currency"?: string | null,"event_key"?: string,"id"?: never,"kind"?: string,"outcome"?: string,"payload_sha256"?: string | null,"payment_id"?: string | null,"processed_at"?: string | null,"provider"?: string,"received_at"?: string,"status"?: string | null
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "payment_events_payment_id_fkey"
+      columns: ["payment_id"]
+isOneToOne: false
+      referencedRelation: "payments"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"payments": {
+                  Row: {
+                    "amount": number,"asked_at": string,"captured_at": string | null,"created_at": string,"currency": string,"details": NonNullable<Json>,"id": string,"invoice_id": string,"looked_up_at": string | null,"mode": string,"provider": string,"provider_payment_id": string | null,"provider_ref": string | null,"redirect_url": string | null,"return_url": string,"state": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "amount": number,"asked_at"?: string,"captured_at"?: string | null,"created_at"?: string,"currency"?: string,"details"?: NonNullable<Json>,"id"?: string,"invoice_id": string,"looked_up_at"?: string | null,"mode": string,"provider": string,"provider_payment_id"?: string | null,"provider_ref"?: string | null,"redirect_url"?: string | null,"return_url": string,"state"?: string
+                  }
+                  Update: {
+                    "amount"?: number,"asked_at"?: string,"captured_at"?: string | null,"created_at"?: string,"currency"?: string,"details"?: NonNullable<Json>,"id"?: string,"invoice_id"?: string,"looked_up_at"?: string | null,"mode"?: string,"provider"?: string,"provider_payment_id"?: string | null,"provider_ref"?: string | null,"redirect_url"?: string | null,"return_url"?: string,"state"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "payments_invoice_id_fkey"
+      columns: ["invoice_id"]
+isOneToOne: false
+      referencedRelation: "invoices"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"plans": {
                   Row: {
                     "active_listings": number,"audience": string,"code": string,"featured_credits": number,"id": string,"interval_days": number,"listing_days": number,"name_ar": string,"name_en": string,"on_sale": boolean,"photos_per_listing": number,"position": number,"price": number
@@ -686,6 +876,52 @@ isOneToOne: false
       columns: ["owner_identity_id"]
 isOneToOne: false
       referencedRelation: "identities"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"receipts": {
+                  Row: {
+                    "invoice_id": string,"made_at": string,"payer_name": string,"receipt": NonNullable<Json>
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "invoice_id": string,"made_at"?: string,"payer_name": string,"receipt": NonNullable<Json>
+                  }
+                  Update: {
+                    "invoice_id"?: string,"made_at"?: string,"payer_name"?: string,"receipt"?: NonNullable<Json>
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "receipts_invoice_id_fkey"
+      columns: ["invoice_id"]
+isOneToOne: true
+      referencedRelation: "invoices"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"refunds": {
+                  Row: {
+                    "admin_id": string | null,"amount": number,"asked_at": string | null,"created_at": string,"id": string,"invoice_id": string,"payment_id": string | null,"provider_ref": string | null,"reason": string,"settled_at": string | null,"state": string,"to": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "admin_id"?: string | null,"amount": number,"asked_at"?: string | null,"created_at"?: string,"id"?: string,"invoice_id": string,"payment_id"?: string | null,"provider_ref"?: string | null,"reason": string,"settled_at"?: string | null,"state"?: string,"to": string
+                  }
+                  Update: {
+                    "admin_id"?: string | null,"amount"?: number,"asked_at"?: string | null,"created_at"?: string,"id"?: string,"invoice_id"?: string,"payment_id"?: string | null,"provider_ref"?: string | null,"reason"?: string,"settled_at"?: string | null,"state"?: string,"to"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "refunds_invoice_id_fkey"
+      columns: ["invoice_id"]
+isOneToOne: false
+      referencedRelation: "invoices"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "refunds_payment_id_fkey"
+      columns: ["payment_id"]
+isOneToOne: false
+      referencedRelation: "payments"
       referencedColumns: ["id"]
     }
                   ]
@@ -760,6 +996,66 @@ isOneToOne: false
                   }
                   Relationships: [
                     
+                  ]
+                },"wallet_entries": {
+                  Row: {
+                    "amount": number,"balance_after": number | null,"created_at": string,"id": number,"transfer_id": string,"wallet_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "amount": number,"balance_after"?: number | null,"created_at"?: string,"id"?: never,"transfer_id": string,"wallet_id": string
+                  }
+                  Update: {
+                    "amount"?: number,"balance_after"?: number | null,"created_at"?: string,"id"?: never,"transfer_id"?: string,"wallet_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "wallet_entries_transfer_id_fkey"
+      columns: ["transfer_id"]
+isOneToOne: false
+      referencedRelation: "wallet_transfers"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "wallet_entries_wallet_id_fkey"
+      columns: ["wallet_id"]
+isOneToOne: false
+      referencedRelation: "wallets"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"wallet_transfers": {
+                  Row: {
+                    "created_at": string,"id": string,"invoice_id": string | null,"kind": string,"source_id": string,"source_kind": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"id"?: string,"invoice_id"?: string | null,"kind": string,"source_id": string,"source_kind": string
+                  }
+                  Update: {
+                    "created_at"?: string,"id"?: string,"invoice_id"?: string | null,"kind"?: string,"source_id"?: string,"source_kind"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
+                },"wallets": {
+                  Row: {
+                    "balance": number,"created_at": string,"house": string | null,"id": string,"identity_id": string | null,"part": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "balance"?: number,"created_at"?: string,"house"?: string | null,"id"?: string,"identity_id"?: string | null,"part": string
+                  }
+                  Update: {
+                    "balance"?: number,"created_at"?: string,"house"?: string | null,"id"?: string,"identity_id"?: string | null,"part"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "wallets_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
+      referencedRelation: "identities"
+      referencedColumns: ["id"]
+    }
                   ]
                 }
           }

@@ -17,7 +17,10 @@ insert into private.rates (rule, max, seconds, note) values
 on conflict (rule) do nothing;
 
 insert into private.settings (name, value, note) values
-  ('review_listings', 'false', 'true: listings wait for an admin before everybody sees them')
+  ('review_listings', 'false', 'true: listings wait for an admin before everybody sees them'),
+  ('seller', '{"nameAr":"سوق العقار الكويتي","nameEn":"Kuwait Property Market","registrationNo":"",'
+    '"addressAr":"مدينة الكويت","phone":"","email":""}',
+    'who sells: on every receipt from then on')
 on conflict (name) do nothing;
 
 -- Plans (contract, section 7).
@@ -46,6 +49,13 @@ insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_typ
 on conflict (id) do update set
   public = excluded.public, file_size_limit = excluded.file_size_limit,
   allowed_mime_types = excluded.allowed_mime_types;
+
+-- The other sides of the ledger.
+insert into public.wallets (id, part, house) values
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1001', 'house', 'provider'),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1002', 'house', 'sales'),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1003', 'house', 'adjustments')
+on conflict do nothing;
 
 insert into public.governorates (id, name_ar, name_en, lat, lng, position) values
   ('capital', 'العاصمة', 'Capital', 29.36, 47.97, 1),

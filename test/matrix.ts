@@ -28,6 +28,8 @@ const ofAccount: Outcome[] = ['denied', 'done', '-', 'none', 'none']
 const open: Outcome[] = ['done', 'done', 'done', 'done', 'done']
 const ofListing = '(select owner_identity_id from public.properties where id = property_id)'
 
+const ofInvoice = '(select identity_id from public.invoices where id = invoice_id)'
+
 export const tables: Record<string, Table> = {
   'public.accounts': { of: 'id', may: { select: ofAccount } },
   'public.individual_profiles': { of: 'account_id', may: { select: ofAccount } },
@@ -81,6 +83,57 @@ export const tables: Record<string, Table> = {
       select :identity, plans.id, now() + interval '1 day', 'wallet' from public.plans
       where plans.code = 'plus'`,
   },
+  'public.wallets': {
+    of: 'identity_id',
+    may: { select: ofIdentity },
+    plant: `select private.move_money(private.house('provider'), private.wallet_of(:identity), 1,
+      'topup', 'charge', gen_random_uuid())`,
+  },
+  'public.wallet_entries': {
+    of: '(select identity_id from public.wallets where id = wallet_id)',
+    may: { select: ofIdentity },
+  },
+  'public.wallet_transfers': {
+    of: `(select identity_id from public.wallet_entries as entries
+      join public.wallets on wallets.id = entries.wallet_id
+      where entries.transfer_id = wallet_transfers.id and part <> 'house')`,
+    may: { select: ofIdentity },
+  },
+  'public.invoices': {
+    of: 'identity_id',
+    may: { select: ofIdentity },
+    plant: `select private.issue_invoice(:identity, 'topup', now() + interval '1 day', 'شحن رصيد',
+      'Top-up', 1)`,
+  },
+  'public.invoice_lines': { of: ofInvoice, may: { select: ofIdentity } },
+  'public.invoice_events': { of: ofInvoice, may: { select: ofIdentity } },
+  'public.payments': {
+    of: ofInvoice,
+    may: { select: ofIdentity },
+    plant: `insert into public.payments (invoice_id, provider, mode, amount, return_url)
+      select id, 'sandbox', 'test', total, 'https://app.example/' from public.invoices
+      where identity_id = :identity`,
+  },
+  'public.receipts': {
+    of: ofInvoice,
+    may: { select: ofIdentity },
+    plant: 'select private.make_receipt(id) from public.invoices where identity_id = :identity',
+  },
+  'public.featured_credits': {
+    of: 'identity_id',
+    may: { select: ofIdentity },
+    plant: 'insert into public.featured_credits (identity_id, credits) values (:identity, 1)',
+  },
+  'public.payment_events': closed(
+    null,
+    `insert into public.payment_events (provider, event_key, kind)
+     values ('sandbox', gen_random_uuid(), 'other')`,
+  ),
+  'public.refunds': closed(
+    ofInvoice,
+    `insert into public.refunds (invoice_id, "to", amount, reason)
+     select id, 'wallet', total, 'why' from public.invoices where identity_id = :identity`,
+  ),
   'public.vocabularies': { of: null, may: { select: open } },
   'public.governorates': { of: null, may: { select: open } },
   'public.areas': { of: null, may: { select: open } },
@@ -98,6 +151,22 @@ export const tables: Record<string, Table> = {
     `select private.audit('planted.status', 'account', :account)`,
   ),
 
+  'private.alarms': closed(
+    null,
+    `insert into private.alarms (kind, subject_id) values ('planted', gen_random_uuid())`,
+  ),
+  'private.invoice_numbers': closed(null),
+  'private.recounts': closed(null),
+  'private.sandbox_charges': closed(
+    null,
+    `insert into private.sandbox_charges (reference, amount, currency, title, return_url)
+     values (gen_random_uuid(), 1, 'KWD', '', '')`,
+  ),
+  'private.sandbox_refunds': closed(
+    null,
+    `insert into private.sandbox_refunds (charge_id, reference, amount)
+     select id, gen_random_uuid(), 1 from private.sandbox_charges limit 1`,
+  ),
   'private.codes': closed(
     'account_id',
     `insert into private.codes (purpose, identifier, account_id, hmac)

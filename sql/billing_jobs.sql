@@ -1,0 +1,265 @@
+-- Scheduled work about money: what the provider did not tell, what runs out, and the recount.
+
+create function private.due_payments() returns json
+  language sql
+  security definer -- a job: everybody's payments
+  set search_path = ''
+as $$
+  with due as (
+    select payments.id from public.payments
+    where payments.state in ('starting', 'open', 'superseded')
+      and payments.created_at < now() - interval '10 minutes'
+      and coalesce(payments.looked_up_at < now() - interval '4 minutes', true)
+    order by payments.looked_up_at nulls first, payments.created_at
+    limit 25
+    for update skip locked
+  ), taken as (
+    update public.payments set looked_up_at = now()
+    from due where due.id = payments.id
+    returning payments.*
+  )
+  select coalesce(json_agg(json_build_object(
+    'paymentId', taken.id, 'provider', taken.provider, 'ref', taken.provider_ref,
+    'createdAt', taken.created_at)), '[]')
+  from taken
+$$;
+comment on function private.due_payments is
+  'Job: payments that nobody has told the end of for 10 minutes, each given out once in 4.';
+
+create function private.give_up_payments() returns bigint
+  language plpgsql
+  security definer -- a job: everybody's payments
+  set search_path = ''
+as $$
+declare
+  payment_id uuid;
+  done bigint := 0;
+begin
+  for payment_id in
+    select payments.id from public.payments
+    where payments.state in ('starting', 'open', 'superseded')
+      and payments.created_at < now() - interval '24 hours'
+      and payments.looked_up_at > now() - interval '1 hour'
+    limit 200
+  loop
+    perform private.fail_payment(payment_id);
+    done := done + 1;
+  end loop;
+  return done;
+end
+$$;
+comment on function private.give_up_payments is
+  'Job: a charge that the provider still calls pending, or does not know, after a day came to '
+  'nothing. If it is captured after all, its webhook still pays the invoice.';
+
+create function private.due_refunds() returns json
+  language sql
+  security definer -- a job: everybody's refunds
+  set search_path = ''
+as $$
+  with due as (
+    select refunds.id from public.refunds
+    where refunds.state = 'requested'
+      and refunds.created_at < now() - interval '2 minutes'
+      and coalesce(refunds.asked_at < now() - interval '10 minutes', true)
+    order by refunds.asked_at nulls first
+    limit 25
+    for update skip locked
+  ), taken as (
+    update public.refunds set asked_at = now()
+    from due where due.id = refunds.id
+    returning refunds.id
+  )
+  select coalesce(json_agg(private.refund_order(taken.id)), '[]') from taken
+$$;
+comment on function private.due_refunds is 'Job: refunds whose end is not known yet.';
+
+create function private.expire_invoices() returns bigint
+  language plpgsql
+  security definer -- a job: everybody's invoices
+  set search_path = ''
+as $$
+declare
+  due uuid[];
+begin
+  due := array(
+    select invoices.id from public.invoices
+    where invoices.state in ('open', 'failed') and invoices.due_at <= now()
+    order by invoices.due_at
+    limit 1000
+    for update skip locked
+  );
+  update public.invoices set state = 'open'
+  where invoices.id = any (due) and invoices.state = 'failed';
+  update public.invoices set state = 'expired' where invoices.id = any (due);
+  return cardinality(due);
+end
+$$;
+comment on function private.expire_invoices is 'Job: ends invoices that nobody paid in time.';
+
+create function private.remind_of_plans() returns bigint
+  language plpgsql
+  security definer -- a job: everybody's plans
+  set search_path = ''
+as $$
+declare
+  due record;
+  done bigint := 0;
+begin
+  for due in
+    select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at,
+      subscriptions.renews, subscriptions.pay_with, plans, identities.account_id
+    from public.subscriptions
+    join public.plans on plans.id = subscriptions.plan_id
+    join public.identities on identities.id = subscriptions.identity_id
+    where subscriptions.status = 'active' and subscriptions.reminded_at is null
+      and subscriptions.ends_at between now() and now() + interval '3 days'
+      and identities.status <> 'closed'
+    order by subscriptions.ends_at
+    limit 200
+    for update of subscriptions skip locked
+  loop
+    update public.subscriptions set reminded_at = now() where subscriptions.id = due.id;
+    if due.renews and due.pay_with = 'invoice' and (due.plans).on_sale
+      and private.unpaid_plan_invoice(due.identity_id, due.plans) is null then
+      perform private.issue_plan_invoice(due.identity_id, due.plans, due.ends_at);
+    end if;
+    perform private.notify(due.account_id, due.identity_id, 'plan_expiring', (due.plans).id,
+      jsonb_build_object('nameAr', (due.plans).name_ar, 'nameEn', (due.plans).name_en,
+        'days', greatest(1, ceil(extract(epoch from due.ends_at - now()) / 86400))::integer));
+    done := done + 1;
+  end loop;
+  return done;
+end
+$$;
+comment on function private.remind_of_plans is
+  'Job: three days before a plan ends its owner is told, with the invoice that renews it.';
+
+create function private.renew_plans() returns bigint
+  language plpgsql
+  security definer -- a job: everybody's plans
+  set search_path = ''
+as $$
+declare
+  due record;
+  done bigint := 0;
+begin
+  for due in
+    select subscriptions.id, subscriptions.identity_id, plans
+    from public.subscriptions
+    join public.plans on plans.id = subscriptions.plan_id
+    join public.wallets
+      on wallets.identity_id = subscriptions.identity_id and wallets.part = 'available'
+    where subscriptions.status = 'active' and subscriptions.renews
+      and subscriptions.pay_with = 'wallet'
+      and subscriptions.ends_at between now() and now() + interval '1 day'
+      and plans.on_sale and wallets.balance >= plans.price
+    order by subscriptions.ends_at
+    limit 200
+  loop
+    -- One that cannot be renewed, because its wallet was just emptied, stops none of the others.
+    begin
+      perform pg_advisory_xact_lock(hashtextextended('subscribe ' || due.identity_id, 0));
+      if exists (
+        select from public.subscriptions
+        where subscriptions.id = due.id and subscriptions.status = 'active'
+          and subscriptions.renews and subscriptions.ends_at < now() + interval '1 day'
+      ) then
+        perform private.pay_from_wallet(
+          private.issue_plan_invoice(due.identity_id, due.plans, now() + interval '1 day'));
+        done := done + 1;
+      end if;
+    exception
+      when sqlstate 'PT402' then null;
+    end;
+  end loop;
+  return done;
+end
+$$;
+comment on function private.renew_plans is
+  'Job: renews plans from the wallet in the day before they end, where it holds enough.';
+
+create function private.lapse_plans() returns bigint
+  language plpgsql
+  security definer -- a job: everybody's plans
+  set search_path = ''
+as $$
+declare
+  due record;
+  done bigint := 0;
+begin
+  for due in
+    select subscriptions.identity_id, subscriptions.plan_id from public.subscriptions
+    where subscriptions.status = 'active' and subscriptions.ends_at <= now()
+    order by subscriptions.ends_at
+    limit 200
+  loop
+    if private.end_plan(due.identity_id, due.plan_id, 'lapsed') then
+      done := done + 1;
+    end if;
+  end loop;
+  return done;
+end
+$$;
+comment on function private.lapse_plans is
+  'Job: plans whose time is over end, and what is active over the free quota is paused.';
+
+create table private.recounts (
+  name text primary key,
+  last_wallet_id uuid not null
+);
+comment on table private.recounts is 'How far the recount of the wallets has come.';
+comment on column private.recounts.name is 'Which recount.';
+comment on column private.recounts.last_wallet_id is 'The last wallet counted.';
+alter table private.recounts enable row level security;
+create policy "nobody but functions of their owner" on private.recounts using (false);
+
+create function private.recount_wallets() returns bigint
+  language plpgsql
+  security definer -- a job: everybody's wallets
+  set search_path = ''
+as $$
+declare
+  last uuid;
+  counted record;
+  done bigint := 0;
+begin
+  insert into private.recounts (name, last_wallet_id)
+  values ('wallets', '00000000-0000-0000-0000-000000000000')
+  on conflict do nothing;
+  select recounts.last_wallet_id into last from private.recounts
+  where recounts.name = 'wallets' for update;
+  for counted in
+    select wallets.id, wallets.balance, (
+      select coalesce(sum(wallet_entries.amount), 0) from public.wallet_entries
+      where wallet_entries.wallet_id = wallets.id
+    ) as summed
+    from public.wallets
+    where wallets.id > last and wallets.part <> 'house'
+    order by wallets.id
+    limit 2000
+  loop
+    if counted.balance <> counted.summed then
+      perform private.raise_alarm('wallet_differs', counted.id::text,
+        jsonb_build_object('balance', counted.balance, 'summed', counted.summed));
+    end if;
+    last := counted.id;
+    done := done + 1;
+  end loop;
+  -- At the end it begins anew.
+  update private.recounts
+  set last_wallet_id = case when done = 2000 then last
+    else '00000000-0000-0000-0000-000000000000' end
+  where recounts.name = 'wallets';
+  return done;
+end
+$$;
+comment on function private.recount_wallets is
+  'Job: holds wallets against their entries, 2,000 at a time, and raises an alarm for each that '
+  'differs.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.due_payments, private.give_up_payments, private.due_refunds,
+  private.expire_invoices, private.remind_of_plans, private.renew_plans, private.lapse_plans,
+  private.recount_wallets
+  to backend;

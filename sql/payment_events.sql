@@ -1,0 +1,236 @@
+-- What a provider says became of a charge, and what follows from it.
+
+create function private.settle_payment(payment_id uuid, truth jsonb) returns text
+  language plpgsql
+  security definer -- writes payment, invoice, money and effect together
+  set search_path = ''
+as $$
+declare
+  invoice public.invoices;
+  payment public.payments;
+  given boolean;
+  into_wallet boolean;
+begin
+  select invoices.* into invoice from public.invoices
+  join public.payments on payments.invoice_id = invoices.id
+  where payments.id = settle_payment.payment_id
+  for update of invoices;
+  select * into payment from public.payments
+  where payments.id = settle_payment.payment_id for update;
+  if payment.captured_at is not null then
+    return 'repeated';
+  end if;
+
+  update public.payments
+  set state = case when invoice.paid_at is null then 'captured' else 'surplus' end,
+      captured_at = now(), provider_ref = coalesce(payments.provider_ref, truth ->> 'ref'),
+      provider_payment_id = truth ->> 'paymentId',
+      details = coalesce(truth -> 'details', '{}')
+  where payments.id = payment.id;
+
+  if invoice.paid_at is not null then
+    perform private.move_money(
+      private.house('provider'), private.wallet_of(invoice.identity_id), payment.amount,
+      'payment', 'charge', payment.id, invoice.id);
+    perform private.raise_alarm('paid_twice', payment.id::text,
+      jsonb_build_object('invoice', invoice.number, 'amount', payment.amount));
+    return 'surplus';
+  end if;
+
+  -- One of an invoice is enough: whatever else was begun for it is not shown to anybody any more.
+  update public.payments set state = 'superseded'
+  where payments.invoice_id = invoice.id and payments.state in ('starting', 'open');
+  given := private.can_give(invoice);
+  into_wallet := invoice.purpose = 'topup' or not given;
+  perform private.move_money(
+    private.house('provider'),
+    case when into_wallet then private.wallet_of(invoice.identity_id)
+      else private.house('sales') end,
+    payment.amount, case when invoice.purpose = 'topup' then 'topup' else 'payment' end,
+    'charge', payment.id, invoice.id);
+  perform private.mark_paid(invoice, 'charge', into_wallet);
+  if given then
+    perform private.give_effects(invoice, 'invoice');
+  else
+    perform private.raise_alarm('paid_but_not_given', invoice.id::text,
+      jsonb_build_object('invoice', invoice.number, 'state', invoice.state));
+  end if;
+  return 'paid';
+end
+$$;
+comment on function private.settle_payment is
+  'The money of a charge was taken: the invoice is paid and gives what it is for, or the amount '
+  'stands in the wallet where that cannot be given any more. Once, however often it is told.';
+
+create function private.payment_named(provider text, truth jsonb) returns public.payments
+  language plpgsql
+  stable
+  security definer -- finds a payment for functions that asked the provider
+  set search_path = ''
+as $$
+declare
+  payment public.payments;
+begin
+  select * into payment from public.payments
+  where payments.provider = payment_named.provider and payments.provider_ref = truth ->> 'ref';
+  if payment.id is null and truth ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+    -- The provider's word was faster than its answer to the charge.
+    select * into payment from public.payments
+    where payments.id = (truth ->> 'reference')::uuid
+      and payments.provider = payment_named.provider
+      and payments.provider_ref is null;
+  end if;
+  return payment;
+end
+$$;
+comment on function private.payment_named is
+  'Our payment that the provider means: by its own id of the charge, else by ours.';
+
+create function private.apply_truth(payment public.payments, truth jsonb, told_amount text)
+  returns text
+  language plpgsql
+  security definer -- writes for functions that asked the provider
+  set search_path = ''
+as $$
+begin
+  if (truth ->> 'amount')::numeric is distinct from payment.amount
+    or truth ->> 'currency' is distinct from payment.currency
+    or truth ->> 'mode' is distinct from payment.mode
+    or coalesce(truth ->> 'reference', payment.id::text) <> payment.id::text
+    or told_amount is not null
+      and private.amount_told(told_amount) is distinct from payment.amount then
+    perform private.raise_alarm('payment_mismatch', payment.id::text, jsonb_build_object(
+      'expected', payment.amount, 'told', told_amount, 'truth', truth - 'details'));
+    return 'mismatch';
+  end if;
+  case truth ->> 'status'
+    when 'paid' then return private.settle_payment(payment.id, truth);
+    when 'failed' then return private.fail_payment(payment.id);
+    else return 'pending';
+  end case;
+end
+$$;
+comment on function private.apply_truth is
+  'Compares what the provider answered with the charge that was made, and does what follows. '
+  'What does not fit changes nothing and reaches an admin.';
+
+create function private.receive_payment(
+  provider text, event_key text, kind text, payload_sha256 text, told_amount text, truth jsonb
+) returns json
+  language plpgsql
+  security definer -- the webhook and the job: for nobody in particular
+  set search_path = ''
+as $$
+declare
+  event_id bigint;
+  payment public.payments;
+  result text;
+begin
+  -- The second of two at once waits here until the first is done.
+  insert into public.payment_events (provider, event_key, kind, payload_sha256, amount)
+  values (receive_payment.provider, receive_payment.event_key, receive_payment.kind,
+    receive_payment.payload_sha256, private.amount_told(told_amount))
+  on conflict do nothing
+  returning id into event_id;
+  if event_id is null and receive_payment.kind <> 'look_up' then
+    return json_build_object('received', true, 'duplicate', true);
+  end if;
+
+  if truth is null then
+    result := 'ignored';
+  else
+    payment := private.payment_named(receive_payment.provider, truth);
+    if payment.id is not null then
+      result := private.apply_truth(payment, truth, told_amount);
+    elsif truth ->> 'status' = 'paid' then
+      perform private.raise_alarm('payment_unmatched', truth ->> 'ref', truth - 'details');
+      result := 'unmatched';
+    else
+      result := 'ignored';
+    end if;
+  end if;
+  update public.payment_events
+  set outcome = result, payment_id = payment.id, status = truth ->> 'status',
+      amount = coalesce(payment_events.amount, (truth ->> 'amount')::numeric),
+      currency = truth ->> 'currency', processed_at = clock_timestamp()
+  where payment_events.id = event_id;
+  return json_build_object('received', true, 'duplicate', false, 'outcome', result);
+end
+$$;
+comment on function private.receive_payment is
+  'What came of a payment, as the provider answered when asked. Each event once; a look-up of our '
+  'own may come as often as it likes.';
+
+create function private.amount_told(told text) returns numeric
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select case when told ~ '^-?[0-9]{1,14}(\.[0-9]{1,6})?$' then told::numeric end
+$$;
+comment on function private.amount_told is 'An amount as a provider wrote it, or null.';
+
+create function private.list_payment_events(
+  outcome text, page_cursor text, page_size integer
+)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- everybody's payments, for admins only
+  set search_path = ''
+as $$
+declare
+  query text := concat_ws(' ', 'list_payment_events', private.require_admin(), outcome);
+  key jsonb := private.cursor_key(query, page_cursor);
+  before_id bigint := coalesce((key ->> 0)::bigint, 9223372036854775807);
+begin
+  return query
+  with page as materialized (
+    select payment_events.*, payments.invoice_id,
+      row_number() over (order by payment_events.id desc) as place
+    from public.payment_events
+    left join public.payments on payments.id = payment_events.payment_id
+    where payment_events.id < before_id
+      and (list_payment_events.outcome is null
+        or payment_events.outcome = list_payment_events.outcome)
+    order by payment_events.id desc
+    limit private.page_size(page_size) + 1
+  )
+  select
+    coalesce(json_agg(json_build_object(
+      'id', page.id, 'provider', page.provider, 'eventKey', page.event_key, 'kind', page.kind,
+      'paymentId', page.payment_id, 'invoiceId', page.invoice_id, 'status', page.status,
+      'amount', page.amount, 'currency', page.currency, 'outcome', page.outcome,
+      'receivedAt', page.received_at, 'processedAt', page.processed_at
+    ) order by page.place) filter (where page.place <= page_size), '[]'),
+    case when count(*) > page_size then (
+      select private.cursor_of(query, jsonb_build_array(page.id))
+      from page where page.place = page_size
+    ) end
+  from page;
+end
+$$;
+comment on function private.list_payment_events is 'See api.list_payment_events.';
+
+create function api.list_payment_events(
+  outcome text default null, page_cursor text default null, page_size integer default 20
+)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select page.items, page."nextCursor"
+  from private.list_payment_events(
+    list_payment_events.outcome, page_cursor, page_size) as page;
+end
+$$;
+comment on function api.list_payment_events is
+  'For admins: what providers told and what came of it, newest first. 403 admin_only.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.receive_payment to backend;
+grant execute on function private.list_payment_events to authenticated;
+grant execute on function api.list_payment_events to authenticated;

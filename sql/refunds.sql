@@ -1,0 +1,421 @@
+-- Refunds: money given back, to the wallet or to where it came from.
+--
+-- What goes back to its source is asked of the provider and booked when it says that it is done;
+-- until then it is held: more than was paid can never be given back, also not at once.
+
+create table public.refunds (
+  id uuid primary key default gen_random_uuid(),
+  invoice_id uuid not null references public.invoices (id),
+  payment_id uuid references public.payments (id),
+  "to" text not null constraint refunds_to_is_known check ("to" in ('wallet', 'source')),
+  amount private.kwd not null constraint refunds_amount_is_positive check (amount > 0),
+  state text not null default 'requested'
+    constraint refunds_state_is_known check (state in ('requested', 'settled', 'rejected')),
+  reason text not null constraint refunds_reason_length check (char_length(reason) between 1 and 500),
+  admin_id uuid,
+  provider_ref text,
+  created_at timestamptz not null default now(),
+  asked_at timestamptz,
+  settled_at timestamptz,
+  constraint refunds_provider_ref_key unique (payment_id, provider_ref),
+  constraint refunds_source_has_a_payment check ("to" = 'wallet' or payment_id is not null),
+  constraint refunds_settled_tells_when check ((state = 'settled') = (settled_at is not null))
+);
+comment on table public.refunds is 'Money of a paid invoice that is given back.';
+comment on column public.refunds.id is 'The reference that the provider knows it by.';
+comment on column public.refunds.invoice_id is 'Of which invoice.';
+comment on column public.refunds.payment_id is 'The payment that it goes back through.';
+comment on column public.refunds."to" is 'wallet, or source: the card or account that paid.';
+comment on column public.refunds.amount is 'KWD.';
+comment on column public.refunds.state is
+  'requested at the provider, settled, or rejected by it. The first two count against what was paid.';
+comment on column public.refunds.reason is 'Why, as the admin wrote it.';
+comment on column public.refunds.admin_id is 'Who decided it; null for one made at the provider.';
+comment on column public.refunds.provider_ref is 'The provider''s id of the refund.';
+comment on column public.refunds.created_at is 'When it was decided.';
+comment on column public.refunds.asked_at is 'When the provider was last asked about it.';
+comment on column public.refunds.settled_at is 'When the money was given back.';
+create index refunds_invoice_idx on public.refunds (invoice_id);
+create index refunds_payment_idx on public.refunds (payment_id);
+create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';
+create trigger refunds_stay
+  before delete or truncate on public.refunds
+  for each statement execute function private.refuse_rewriting();
+alter table public.refunds enable row level security;
+revoke all on public.refunds from anon, authenticated, service_role;
+grant select on public.refunds to service_role;
+create policy "nobody but functions of their owner" on public.refunds using (false);
+
+create function private.refund_room(invoice public.invoices) returns numeric
+  language sql
+  stable
+  security definer -- reads for functions that hold the invoice
+  set search_path = ''
+as $$
+  select invoice.total - coalesce(sum(refunds.amount), 0) from public.refunds
+  where refunds.invoice_id = invoice.id and refunds.state in ('requested', 'settled')
+$$;
+comment on function private.refund_room is 'How much of an invoice can still be given back.';
+
+create function private.take_back_plan(identity_id uuid, plan_id uuid) returns void
+  language plpgsql
+  security definer -- writes subscriptions for functions that refund
+  set search_path = ''
+as $$
+begin
+  perform private.hold_plan(identity_id);
+  update public.subscriptions
+  set ends_at = subscriptions.ends_at - make_interval(days => plans.interval_days)
+  from public.plans
+  where plans.id = subscriptions.plan_id
+    and subscriptions.identity_id = take_back_plan.identity_id
+    and subscriptions.plan_id = take_back_plan.plan_id
+    and subscriptions.status = 'active'
+    and subscriptions.ends_at - make_interval(days => plans.interval_days)
+      > greatest(now(), subscriptions.starts_at);
+  if not found then
+    perform private.end_plan(identity_id, plan_id, 'refunded');
+  end if;
+end
+$$;
+comment on function private.take_back_plan is
+  'Takes one interval of a plan back; the plan ends when nothing of it is left.';
+
+create function private.book_refund(refund_id uuid) returns void
+  language plpgsql
+  security definer -- writes invoice, money and effect together, holding the invoice
+  set search_path = ''
+as $$
+declare
+  refund public.refunds;
+  invoice public.invoices;
+  from_wallet uuid;
+begin
+  select * into refund from public.refunds where refunds.id = refund_id;
+  select * into invoice from public.invoices where invoices.id = refund.invoice_id;
+  from_wallet := case
+    when not invoice.credited then private.house('sales')
+    when refund.admin_id is null then private.wallet_of(invoice.identity_id)
+    else private.wallet_of(invoice.identity_id, 'held')
+  end;
+  perform private.move_money(
+    from_wallet,
+    case refund."to" when 'wallet' then private.wallet_of(invoice.identity_id)
+      else private.house('provider') end,
+    refund.amount, 'refund', 'refund', refund.id, invoice.id);
+  update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
+  update public.invoices
+  set refunded = invoices.refunded + refund.amount,
+      state = case when invoices.refunded + refund.amount = invoices.total then 'refunded'
+        else 'partially_refunded' end
+  where invoices.id = invoice.id;
+  -- What was given is taken back when all of its price has been.
+  if invoice.refunded + refund.amount = invoice.total and not invoice.credited then
+    perform private.take_back_plan(invoice.identity_id, invoice_lines.plan_id)
+    from public.invoice_lines
+    where invoice_lines.invoice_id = invoice.id and invoice_lines.plan_id is not null;
+  end if;
+  perform private.notify(invoice.account_id, invoice.identity_id, 'refund', invoice.id,
+    jsonb_build_object('number', invoice.number, 'amount', refund.amount, 'to', refund."to"));
+end
+$$;
+comment on function private.book_refund is
+  'The money is given back: ledger, invoice, and the plan where all of it was.';
+
+create function private.start_refund(
+  invoice_id uuid, amount numeric, "to" text, reason text
+) returns json
+  language plpgsql
+  security definer -- an admin gives back what another has paid
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_admin();
+  may_ask boolean := nullif(current_setting('facade.provider', true), '') is not null;
+  invoice public.invoices;
+  payment public.payments;
+  room numeric;
+  made uuid;
+begin
+  select * into invoice from public.invoices
+  where invoices.id = start_refund.invoice_id for update;
+  if invoice.id is null then
+    perform private.refuse(404, 'invoice_not_found');
+  elsif invoice.state not in ('paid', 'partially_refunded') then
+    perform private.refuse(409, 'status_transition_invalid',
+      jsonb_build_object('from', invoice.state, 'to', 'refunded'));
+  end if;
+  room := private.refund_room(invoice);
+  if room = 0 then
+    perform private.refuse(409, 'status_transition_invalid',
+      jsonb_build_object('from', invoice.state, 'to', 'refunded'));
+  end if;
+  amount := coalesce(amount, room);
+  if amount <= 0 or amount > room or amount <> round(amount, 3) then
+    perform private.refuse(422, 'amount_out_of_range',
+      '{"fields":[{"path":"amount","code":"amount_out_of_range"}]}');
+  end if;
+  select * into payment from public.payments
+  where payments.invoice_id = invoice.id and payments.state = 'captured';
+  -- What stands in the wallet already cannot go there, and what came from it has no other source.
+  if case start_refund."to" when 'wallet' then invoice.credited else payment.id is null end then
+    perform private.refuse_fields('[{"path":"to","code":"invalid"}]');
+  elsif start_refund."to" = 'source' and not may_ask then
+    perform private.refuse(503, 'payment_not_configured');
+  end if;
+
+  perform private.audit('invoice.refund', 'invoice', invoice.id, reason,
+    jsonb_build_object('state', invoice.state, 'refunded', invoice.refunded),
+    jsonb_build_object('amount', amount, 'to', start_refund."to"));
+  insert into public.refunds (invoice_id, payment_id, "to", amount, reason, admin_id)
+  values (invoice.id, payment.id, start_refund."to", start_refund.amount, start_refund.reason,
+    caller_id)
+  returning id into made;
+  if start_refund."to" = 'wallet' then
+    perform private.book_refund(made);
+  elsif invoice.credited then
+    perform private.move_money(
+      private.wallet_of(invoice.identity_id), private.wallet_of(invoice.identity_id, 'held'),
+      amount, 'hold', 'hold', made, invoice.id);
+  end if;
+  return private.refund_answer(made);
+end
+$$;
+comment on function private.start_refund is 'See api.refund_invoice.';
+
+create function private.refund_answer(refund_id uuid) returns json
+  language sql
+  stable
+  security definer -- for functions that have looked who asks
+  set search_path = ''
+as $$
+  select json_build_object(
+    'refund', json_build_object(
+      'id', refunds.id, 'amount', refunds.amount, 'to', refunds."to", 'state', refunds.state,
+      'reason', refunds.reason, 'createdAt', refunds.created_at, 'settledAt', refunds.settled_at),
+    'invoice', private.invoice_record(invoices))
+  from public.refunds
+  join public.invoices on invoices.id = refunds.invoice_id
+  where refunds.id = refund_answer.refund_id
+$$;
+comment on function private.refund_answer is 'A refund and its invoice, as an admin sees them.';
+
+create function api.refund_invoice(
+  invoice_id uuid, "to" text, reason text, amount numeric default null
+) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.start_refund(invoice_id, amount, refund_invoice."to", reason);
+end
+$$;
+comment on function api.refund_invoice is
+  'For admins: gives back all or a part of a paid invoice. 403 admin_only, 404 invoice_not_found, '
+  '409 status_transition_invalid, 422 amount_out_of_range, 402 wallet_insufficient.';
+
+-- What the provider says of refunds --------------------------------------------------------------
+
+create function private.refund_order(refund_id uuid) returns json
+  language sql
+  stable
+  security definer -- for the function that asks the provider
+  set search_path = ''
+as $$
+  select json_build_object(
+    'refundId', refunds.id, 'provider', payments.provider, 'chargeRef', payments.provider_ref,
+    'paymentId', payments.provider_payment_id, 'refundRef', refunds.provider_ref,
+    'amount', to_char(refunds.amount, 'FM999999999990.000'), 'currency', payments.currency,
+    'reason', refunds.reason)
+  from public.refunds
+  join public.payments on payments.id = refunds.payment_id
+  where refunds.id = refund_order.refund_id and refunds.state = 'requested'
+$$;
+comment on function private.refund_order is 'What a provider is told to give money back.';
+
+create function private.reject_refund(refund_id uuid) returns void
+  language plpgsql
+  security definer -- gives held money back, holding the invoice
+  set search_path = ''
+as $$
+declare
+  refund public.refunds;
+  invoice public.invoices;
+begin
+  update public.refunds set state = 'rejected'
+  where refunds.id = refund_id and refunds.state = 'requested'
+  returning * into refund;
+  if refund.id is null then
+    return;
+  end if;
+  select * into invoice from public.invoices where invoices.id = refund.invoice_id;
+  if invoice.credited then
+    perform private.move_money(
+      private.wallet_of(invoice.identity_id, 'held'), private.wallet_of(invoice.identity_id),
+      refund.amount, 'release', 'release', refund.id, invoice.id);
+  end if;
+  perform private.raise_alarm('refund_rejected', refund.id::text,
+    jsonb_build_object('invoice', invoice.number, 'amount', refund.amount));
+end
+$$;
+comment on function private.reject_refund is
+  'The provider will not give it back: what was held is free again, and an admin is told.';
+
+create function private.note_refund(payment public.payments, truth jsonb) returns uuid
+  language plpgsql
+  security definer -- records a refund that was made at the provider, holding the invoice
+  set search_path = ''
+as $$
+declare
+  invoice public.invoices;
+  amount numeric := (truth ->> 'amount')::numeric;
+  made uuid;
+begin
+  select * into invoice from public.invoices where invoices.id = payment.invoice_id;
+  if payment.state <> 'captured' or amount > private.refund_room(invoice)
+    or invoice.credited and amount > (
+      select wallets.balance from public.wallets
+      where wallets.id = private.wallet_of(invoice.identity_id)
+    ) then
+    return null;
+  end if;
+  insert into public.refunds (invoice_id, payment_id, "to", amount, reason, provider_ref)
+  values (invoice.id, payment.id, 'source', amount, 'made at the provider', truth ->> 'refundRef')
+  returning id into made;
+  return made;
+end
+$$;
+comment on function private.note_refund is
+  'A refund that nobody here asked for, if there is room for it.';
+
+create function private.apply_refund(truth jsonb) returns text
+  language plpgsql
+  security definer -- writes for functions that asked the provider
+  set search_path = ''
+as $$
+declare
+  payment public.payments;
+  refund public.refunds;
+begin
+  select * into payment from public.payments
+  where payments.provider = truth ->> 'provider' and payments.provider_ref = truth ->> 'chargeRef';
+  if payment.id is null then
+    perform private.raise_alarm('refund_unmatched', truth ->> 'refundRef', truth);
+    return 'unmatched';
+  end if;
+  perform from public.invoices where invoices.id = payment.invoice_id for update;
+  select * into refund from public.refunds
+  where refunds.payment_id = payment.id
+    and (refunds.provider_ref = truth ->> 'refundRef'
+      or refunds.provider_ref is null and refunds.id::text = truth ->> 'reference');
+  if refund.id is null and truth ->> 'status' = 'refunded' then
+    refund.id := private.note_refund(payment, truth);
+    if refund.id is null then
+      perform private.raise_alarm('refund_unmatched', truth ->> 'refundRef', truth);
+      return 'unmatched';
+    end if;
+    perform private.book_refund(refund.id);
+    return 'refunded';
+  elsif refund.id is null then
+    return 'ignored';
+  elsif refund.amount <> (truth ->> 'amount')::numeric
+    or payment.currency is distinct from truth ->> 'currency' then
+    perform private.raise_alarm('refund_mismatch', refund.id::text, truth);
+    return 'mismatch';
+  end if;
+
+  update public.refunds
+  set provider_ref = coalesce(refunds.provider_ref, truth ->> 'refundRef')
+  where refunds.id = refund.id;
+  if refund.state <> 'requested' then
+    return 'repeated';
+  elsif truth ->> 'status' = 'refunded' then
+    perform private.book_refund(refund.id);
+    return 'refunded';
+  elsif truth ->> 'status' = 'failed' then
+    perform private.reject_refund(refund.id);
+    return 'failed';
+  end if;
+  return 'pending';
+end
+$$;
+comment on function private.apply_refund is
+  'What the provider answered about a refund, and what follows from it.';
+
+create function private.receive_refund(
+  provider text, event_key text, kind text, payload_sha256 text, told_amount text,
+  charge jsonb, refund jsonb
+) returns json
+  language plpgsql
+  security definer -- the webhook and the job: for nobody in particular
+  set search_path = ''
+as $$
+declare
+  event_id bigint;
+  payment public.payments;
+  result text := 'ignored';
+begin
+  insert into public.payment_events (provider, event_key, kind, payload_sha256, amount)
+  values (receive_refund.provider, receive_refund.event_key, receive_refund.kind,
+    receive_refund.payload_sha256, private.amount_told(told_amount))
+  on conflict do nothing
+  returning id into event_id;
+  if event_id is null and receive_refund.kind <> 'look_up' then
+    return json_build_object('received', true, 'duplicate', true);
+  end if;
+  -- Nothing is given back before it has come in, in whatever order that is told.
+  payment := private.payment_named(receive_refund.provider, charge);
+  if payment.id is not null and payment.captured_at is null then
+    perform private.apply_truth(payment, charge, null);
+  end if;
+  if refund is not null then
+    result := private.apply_refund(
+      refund || jsonb_build_object('provider', receive_refund.provider));
+  end if;
+  update public.payment_events
+  set outcome = result, payment_id = payment.id, status = refund ->> 'status',
+      amount = coalesce(payment_events.amount, (refund ->> 'amount')::numeric),
+      currency = refund ->> 'currency', processed_at = clock_timestamp()
+  where payment_events.id = event_id;
+  return json_build_object('received', true, 'duplicate', false, 'outcome', result);
+end
+$$;
+comment on function private.receive_refund is
+  'What came of a refund, as the provider answered when asked for it and for its charge.';
+
+create function private.refund_answered(
+  refund_id uuid, provider_ref text, status text
+) returns json
+  language plpgsql
+  security definer -- writes what the provider answered to our request
+  set search_path = ''
+as $$
+declare
+  invoice_id uuid;
+begin
+  select refunds.invoice_id into invoice_id from public.refunds
+  where refunds.id = refund_answered.refund_id;
+  perform from public.invoices where invoices.id = invoice_id for update;
+  update public.refunds
+  set provider_ref = coalesce(refunds.provider_ref, refund_answered.provider_ref),
+      asked_at = now()
+  where refunds.id = refund_answered.refund_id;
+  if status = 'failed' then
+    perform private.reject_refund(refund_id);
+  elsif status = 'refunded' and exists (
+    select from public.refunds
+    where refunds.id = refund_answered.refund_id and refunds.state = 'requested'
+  ) then
+    perform private.book_refund(refund_id);
+  end if;
+  return private.refund_answer(refund_id);
+end
+$$;
+comment on function private.refund_answered is
+  'What the provider said when it was asked to give money back.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.start_refund to authenticated;
+grant execute on function api.refund_invoice to authenticated;
+grant execute on function private.refund_order, private.receive_refund, private.refund_answered
+  to backend;
