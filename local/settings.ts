@@ -6,7 +6,15 @@ import { Refusal } from './refusal.ts'
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
 export type Ports = Record<
-  'gateway' | 'database' | 'studio' | 'inbox' | 'functions' | 'dataApi' | 'chat1' | 'chat2',
+  | 'gateway'
+  | 'database'
+  | 'studio'
+  | 'inbox'
+  | 'functions'
+  | 'dataApi'
+  | 'realtime'
+  | 'chat1'
+  | 'chat2',
   number
 >
 
@@ -50,6 +58,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       inbox: port + 3,
       functions: port + 4,
       dataApi: port + 5,
+      realtime: port + 6,
       chat1: port + 8,
       chat2: port + 9,
     },

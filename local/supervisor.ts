@@ -108,6 +108,7 @@ function programs(stack: Stack): Program[] {
   return [
     node('services', './services.ts'),
     node('data-api', './data-api.ts', true),
+    node('realtime', './realtime.ts'),
     functionsProgram(stack, {
       name: 'functions',
       port: ports.functions,

@@ -91,6 +91,9 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
   request.once('close', () => socket.off('drain', resume).off('close', resume))
 }
 
+/** How long the last bytes to a client that has stopped reading are kept. */
+const farewell = 5000
+
 /** Joins an upgraded connection (WebSocket) with one to a local port. */
 export function forwardUpgrade(
   request: IncomingMessage,
@@ -105,14 +108,22 @@ export function forwardUpgrade(
     head += `${raw[index]}: ${raw[index + 1]}\r\n`
   }
   let open = false
-  const upstream = connect(port, '127.0.0.1', () => {
+  // Small frames must not wait for each other, and a peer that vanished must be noticed.
+  const options = { port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true }
+  const upstream = connect(options, () => {
     open = true
     upstream.write(`${head}X-Forwarded-For: ${peer}\r\n\r\n`, 'latin1')
     if (first.length > 0) upstream.write(first)
+    socket.setTimeout(0).setNoDelay(true).setKeepAlive(true, 30_000)
+    // Ends of one side are passed on, and whoever reads slowly slows down only its own peer.
     socket.pipe(upstream).pipe(socket)
   })
   upstream.on('error', () => open ? socket.destroy() : unavailable())
-  upstream.on('close', () => open && socket.destroy())
+  upstream.on('close', () => {
+    if (!open || socket.destroyed) return
+    socket.end()
+    setTimeout(() => socket.destroy(), farewell).unref()
+  })
   socket.on('error', () => upstream.destroy())
   socket.on('close', () => upstream.destroy())
 }

@@ -5,6 +5,7 @@ import { type Auth, openPaths } from '../auth/server.ts'
 import type { KeyRing } from '../keys.ts'
 import type { Stack } from '../stack.ts'
 import { dataApiToken } from '../data-api-token.ts'
+import { chatPort, isChat } from './chat.ts'
 import { clientOf, type Credentials, peerOf, readCredentials, type Refused } from './credentials.ts'
 import { forward, forwardUpgrade, type Target } from './proxy.ts'
 
@@ -17,6 +18,7 @@ export function openGateway(parts: Parts): Server {
     if (url.startsWith('/functions/v1/')) toFunctions(parts, request, response)
     else if (url.startsWith('/auth/v1/')) void toAuth(parts, request, response)
     else if (url.startsWith('/rest/v1/')) void toDataApi(parts, request, response)
+    else if (url.startsWith('/realtime/v1/')) toRealtime(parts, request, response)
     else elsewhere(request, response)
   })
   // Longer than clients keep theirs, so that a connection is not closed under a new request.
@@ -64,6 +66,18 @@ function functionsTarget({ stack }: Parts, request: IncomingMessage): Omit<Targe
 
 function toFunctions(parts: Parts, request: IncomingMessage, response: ServerResponse) {
   const target = functionsTarget(parts, request)
+  forward(request, response, { ...target, unavailable: unavailable(response) })
+}
+
+const realtimeTarget = ({ stack }: Parts, request: IncomingMessage) => ({
+  port: stack.ports.realtime,
+  path: request.url!,
+  peer: peerOf(request),
+})
+
+function toRealtime(parts: Parts, request: IncomingMessage, response: ServerResponse) {
+  if (preflight(request, response)) return
+  const target = realtimeTarget(parts, request)
   forward(request, response, { ...target, unavailable: unavailable(response) })
 }
 
@@ -186,7 +200,7 @@ function schemaOf(request: IncomingMessage, exposed: string[]): string | Refused
 
 function elsewhere(request: IncomingMessage, response: ServerResponse) {
   const { url = '' } = request
-  if (/^\/(storage|realtime)\/v1(\/|$)/.test(url)) {
+  if (/^\/storage\/v1(\/|$)/.test(url)) {
     return answer(response, 501, { message: 'The embedded stack does not have this part yet.' })
   }
   answer(response, 404, { message: 'no Route matched with those values' })
@@ -197,10 +211,18 @@ function upgrade(parts: Parts, request: IncomingMessage, socket: Socket, head: B
     if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
     else socket.destroy()
   }
-  if (!request.url!.startsWith('/functions/v1/')) return refuse('404 Not Found')
-  const target = functionsTarget(parts, request)
+  const target = upgradeTarget(parts, request)
+  if (!target) return refuse('404 Not Found')
   forwardUpgrade(request, socket, head, {
     ...target,
     unavailable: () => refuse('503 Service Unavailable'),
   })
+}
+
+function upgradeTarget(parts: Parts, request: IncomingMessage) {
+  const url = request.url!
+  if (/^\/realtime\/v1\/websocket(\?|$)/.test(url)) return realtimeTarget(parts, request)
+  if (!url.startsWith('/functions/v1/')) return undefined
+  const target = functionsTarget(parts, request)
+  return isChat(url) ? { ...target, port: chatPort(parts.stack) } : target
 }

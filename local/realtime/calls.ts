@@ -1,0 +1,203 @@
+// Realtime without a socket: broadcasts by HTTP and the health of the project.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { readCredentials } from '../gateway/credentials.ts'
+import type { Caller } from './authorization.ts'
+import { type Json, Message, type UserBroadcast } from './frames.ts'
+import type { Realtime } from './server.ts'
+import { identify } from './tokens.ts'
+
+const largestBody = 5_000_000
+
+class Refused extends Error {
+  readonly status: number
+  readonly body: unknown
+
+  constructor(status: number, body: unknown) {
+    super(String(status))
+    this.status = status
+    this.body = body
+  }
+}
+
+/** Answers everything that is not a WebSocket. */
+export async function answerCall(
+  realtime: Realtime,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const { status, body } = await call(realtime, request)
+    answer(realtime, response, status, body)
+  } catch (error) {
+    if (error instanceof Refused) return answer(realtime, response, error.status, error.body)
+    console.error(`realtime: ${(error as Error).stack}`)
+    answer(realtime, response, 500, { message: 'Internal Server Error' })
+  }
+}
+
+function answer(
+  { events, limits }: Realtime,
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+) {
+  if (response.destroyed) return
+  const text = body === undefined ? '' : JSON.stringify(body)
+  response.writeHead(status, {
+    ...(text && { 'content-type': 'application/json; charset=utf-8' }),
+    'access-control-allow-origin': '*',
+    'x-rate-rolling': events.average.toFixed(2),
+    ...(Number.isFinite(limits.eventsPerSecond) && { 'x-rate-limit': limits.eventsPerSecond }),
+  })
+  response.end(text)
+}
+
+type Answer = { status: number; body?: unknown }
+
+async function call(realtime: Realtime, request: IncomingMessage): Promise<Answer> {
+  const { pathname, searchParams } = new URL(request.url!, 'http://realtime')
+  const path = pathname.replace(/^\/realtime\/v1\/api/, '')
+  if (request.method === 'GET' && /^\/tenants\/[\w-]+\/health$/.test(path)) {
+    return await health(realtime, request)
+  }
+  if (request.method !== 'POST') throw new Refused(404, { message: 'Not found' })
+  const single = /^\/broadcast\/([^/]+)\/events\/([^/]+)$/.exec(path)
+  if (path !== '/broadcast' && !single) throw new Refused(404, { message: 'Not found' })
+  const caller = await callerOf(realtime, request)
+  const body = await read(request)
+  if (!single) return await sendAll(realtime, caller, body)
+  const [topic, event] = single.slice(1).map(decoded)
+  const message = {
+    topic: topic!,
+    private: searchParams.get('private') === 'true',
+    content: singleContent(request, event!, body),
+  }
+  refuseCrowd(realtime, 1)
+  if (!await send(realtime, caller, message)) throw new Refused(403, { message: 'Forbidden' })
+  return { status: 202 }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new Refused(404, { message: 'Not found' })
+  }
+}
+
+async function health({ stack, authorization, connections }: Realtime, request: IncomingMessage) {
+  const credentials = readCredentials(stack, request)
+  if ('status' in credentials) throw new Refused(401, { message: 'Unauthorized' })
+  const connected = await authorization.answers()
+  const data = {
+    healthy: connected,
+    db_connected: connected,
+    connected_cluster: connections.size,
+  }
+  return { status: connected ? 200 : 503, body: { data } }
+}
+
+async function callerOf({ stack, keys }: Realtime, request: IncomingMessage): Promise<Caller> {
+  const credentials = readCredentials(stack, request)
+  if ('status' in credentials) throw new Refused(401, { message: 'Unauthorized' })
+  const { keyRole: role, bearer, bearerIsKey } = credentials
+  const headers = request.headers as Json
+  if (bearer === undefined || bearerIsKey) return { role, claims: { role }, headers }
+  try {
+    const identity = await identify(keys, bearer)
+    return { ...identity, headers }
+  } catch {
+    throw new Refused(401, { message: 'Unauthorized' })
+  }
+}
+
+async function read(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    size += chunk.length
+    if (size > largestBody) throw new Refused(413, { message: 'Request Entity Too Large' })
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+type Sent = { topic: string; private: boolean; content: Json | UserBroadcast }
+
+function singleContent(request: IncomingMessage, event: string, body: Buffer): Sent['content'] {
+  const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim()
+  if (type === 'application/octet-stream') return { event, json: false, bytes: body }
+  if (type !== 'application/json') throw new Refused(415, { message: 'Unsupported Media Type' })
+  const payload = parsed(body)
+  return { event, payload, type: 'broadcast' }
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    throw new Refused(400, { message: 'Bad Request' })
+  }
+}
+
+/** Several messages; a private one that the caller may not send is left out without a word. */
+async function sendAll(realtime: Realtime, caller: Caller, body: Buffer): Promise<Answer> {
+  const { messages } = Object(parsed(body)) as { messages?: unknown }
+  if (!Array.isArray(messages) || messages.length === 0) {
+    throw new Refused(422, { errors: { messages: ["can't be blank"] } })
+  }
+  const errors = messages.map((message) => problems(realtime, Object(message)))
+  if (errors.some((each) => Object.keys(each).length > 0)) {
+    throw new Refused(422, { errors: { messages: errors } })
+  }
+  refuseCrowd(realtime, messages.length)
+  const allowed = new Map<string, boolean>()
+  for (const { topic, event, payload, private: isPrivate } of messages) {
+    if (allowed.get(topic) === false && isPrivate === true) continue
+    const content = { event, payload, type: 'broadcast' }
+    const message = { topic, private: isPrivate === true, content }
+    const sent = await send(realtime, caller, message, allowed.get(topic))
+    if (isPrivate === true) allowed.set(topic, sent)
+  }
+  return { status: 202 }
+}
+
+function problems({ limits }: Realtime, message: Json): Record<string, string[]> {
+  const found: Record<string, string[]> = {}
+  for (const name of ['topic', 'event']) {
+    if (typeof message[name] !== 'string' || message[name] === '') found[name] = ["can't be blank"]
+  }
+  const { payload } = message
+  if (typeof payload !== 'object' || payload === null) found.payload = ["can't be blank"]
+  else if (Buffer.byteLength(JSON.stringify(payload)) > limits.payloadBytes) {
+    found.payload = ['Payload size exceeds tenant limit']
+  }
+  return found
+}
+
+function refuseCrowd({ events, limits }: Realtime, count: number) {
+  const { average } = events
+  const refuse = (message: string) => {
+    throw new Refused(429, { message })
+  }
+  if (average > limits.eventsPerSecond) refuse('You have exceeded your rate limit')
+  if (count + average > limits.eventsPerSecond) {
+    refuse('Too many messages to broadcast, please reduce the batch size')
+  }
+}
+
+/** Sends one message; false when it is private and the caller may not. */
+async function send(
+  { authorization, topics, events }: Realtime,
+  caller: Caller,
+  { topic: name, private: isPrivate, content }: Sent,
+  known?: boolean,
+): Promise<boolean> {
+  if (isPrivate && known === undefined) {
+    if (!await authorization.writable(name, caller, 'broadcast')) return false
+  }
+  events.add()
+  const topic = topics.find(name, isPrivate)
+  topic?.publish(new Message(topic.wire, 'broadcast', content))
+  return true
+}

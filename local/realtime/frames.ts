@@ -1,0 +1,123 @@
+// Frames of Phoenix channels, as @supabase/realtime-js writes and reads them: protocol 1.0.0 (JSON
+// objects) and 2.0.0 (JSON arrays, and bytes for what users broadcast).
+
+export type Version = '1.0.0' | '2.0.0'
+
+export type Json = Record<string, unknown>
+
+/** What a user sends to others; the bytes are passed on as they came. */
+export type UserBroadcast = { event: string; json: boolean; bytes: Buffer }
+
+export type Frame = {
+  joinRef: string | null
+  ref: string | null
+  topic: string
+  event: string
+  payload: Json
+  user?: UserBroadcast
+}
+
+const pushKind = 3
+const broadcastKind = 4
+
+const textOrNull = (value: unknown) => typeof value === 'string' ? value : null
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Reads a frame of a client; throws at anything that is none. */
+export function readFrame(version: Version, data: Buffer, binary: boolean): Frame {
+  if (binary) return readPush(data)
+  const value = JSON.parse(data.toString())
+  const [joinRef, ref, topic, event, payload] = version === '2.0.0'
+    ? value
+    : [value.join_ref, value.ref, value.topic, value.event, value.payload]
+  if (typeof topic !== 'string' || typeof event !== 'string') throw new Error('not a frame')
+  return {
+    joinRef: textOrNull(joinRef),
+    ref: textOrNull(ref),
+    topic,
+    event,
+    payload: isObject(payload) ? payload : {},
+  }
+}
+
+function readPush(data: Buffer): Frame {
+  if (data.length < 7 || data[0] !== pushKind) throw new Error('not a frame')
+  let at = 7
+  const [joinRef, ref, topic, event] = [1, 2, 3, 4, 5].map((place) => {
+    const part = data.toString('utf8', at, at + data[place]!)
+    at += data[place]!
+    return part
+  })
+  if (at > data.length) throw new Error('not a frame')
+  const user = { event: event!, json: data[6] === 1, bytes: data.subarray(at) }
+  return {
+    joinRef: joinRef || null,
+    ref: ref || null,
+    topic: topic!,
+    event: 'broadcast',
+    payload: {},
+    user,
+  }
+}
+
+/** A frame of the server as text. */
+export function writeFrame(version: Version, frame: Omit<Frame, 'user'>): string {
+  const { joinRef, ref, topic, event, payload } = frame
+  return version === '2.0.0'
+    ? JSON.stringify([joinRef, ref, topic, event, payload])
+    : JSON.stringify({ join_ref: joinRef, ref, topic, event, payload })
+}
+
+/** A message for everybody on a topic; each form is made once, whatever the number of receivers. */
+export class Message {
+  readonly event: string
+  /** Of a message from the database: the id of its row. */
+  readonly meta: { id: string; replayed?: true } | undefined
+  private readonly topic: string
+  private readonly payload: Json | UserBroadcast
+  private readonly made: { [version in Version]?: string | Buffer | null } = {}
+
+  constructor(
+    topic: string,
+    event: string,
+    payload: Json | UserBroadcast,
+    meta?: { id: string; replayed?: true },
+  ) {
+    this.topic = topic
+    this.event = event
+    this.payload = payload
+    this.meta = meta
+  }
+
+  /** Null for what this protocol cannot carry. */
+  as(version: Version): string | Buffer | null {
+    let form = this.made[version]
+    if (form === undefined) form = this.made[version] = this.make(version)
+    return form
+  }
+
+  private make(version: Version): string | Buffer | null {
+    const { topic, event, payload } = this
+    const text = (content: Json) =>
+      writeFrame(version, { joinRef: null, ref: null, topic, event, payload: content })
+    if (!isUser(payload)) return text(this.meta ? { ...payload, meta: this.meta } : payload)
+    if (version === '2.0.0') return this.bytes(payload)
+    if (!payload.json) return null
+    const content = JSON.parse(payload.bytes.toString())
+    return text({ event: payload.event, payload: content, type: 'broadcast' })
+  }
+
+  private bytes({ event, json, bytes }: UserBroadcast): Buffer {
+    const topic = Buffer.from(this.topic)
+    const name = Buffer.from(event)
+    const meta = Buffer.from(this.meta ? JSON.stringify(this.meta) : '')
+    const lengths = [topic.length, name.length, meta.length]
+    const head = Buffer.from([broadcastKind, ...lengths, json ? 1 : 0])
+    return Buffer.concat([head, topic, name, meta, bytes])
+  }
+}
+
+const isUser = (payload: Json | UserBroadcast): payload is UserBroadcast =>
+  Buffer.isBuffer((payload as UserBroadcast).bytes)

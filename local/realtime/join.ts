@@ -1,0 +1,165 @@
+// Joining a topic: what is asked, in which order it is checked, and the words of a refusal.
+import type { Extension } from './authorization.ts'
+import { Channel } from './channel.ts'
+import type { Connection } from './connection.ts'
+import { type Frame, type Json, Message } from './frames.ts'
+import type { Realtime } from './server.ts'
+import { identify, type Identity, problemOf } from './tokens.ts'
+
+export type Join = {
+  joinRef: string | null
+  name: string
+  private: boolean
+  ack: boolean
+  self: boolean
+  presence: boolean
+  presenceKey: string
+  replicationReady: boolean
+  replay?: unknown
+  postgresChanges: Json[]
+  token: string | undefined
+}
+
+/** A join that cannot be; `fatal` ends the whole connection. */
+export class JoinRefused extends Error {
+  readonly fatal: boolean
+
+  constructor(code: string, text: string, fatal = false) {
+    super(code ? `${code}: ${text}` : text)
+    this.fatal = fatal
+  }
+}
+
+const object = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Json : {}
+
+/** Some clients send booleans as text. */
+const flag = (value: unknown) => value === true || value === 'true'
+
+/** Reads the payload of phx_join as far as it can be read. */
+export function readJoin({ topic, joinRef, ref, payload }: Frame): Join {
+  const config = object(payload.config)
+  const broadcast = object(config.broadcast)
+  const presence = object(config.presence)
+  const token = payload.access_token ?? payload.user_token
+  const changes = Array.isArray(config.postgres_changes) ? config.postgres_changes : []
+  return {
+    joinRef: joinRef ?? ref,
+    name: topic.slice('realtime:'.length),
+    private: flag(config.private),
+    ack: flag(broadcast.ack),
+    self: flag(broadcast.self),
+    presence: flag(presence.enabled),
+    presenceKey: typeof presence.key === 'string' ? presence.key : '',
+    replicationReady: flag(broadcast.replication_ready),
+    replay: broadcast.replay,
+    postgresChanges: changes.map(object),
+    token: typeof token === 'string' && !token.startsWith('sb_') ? token : undefined,
+  }
+}
+
+/** Joins, or throws JoinRefused; the answer to the client is the caller's to send. */
+export async function join(
+  realtime: Realtime,
+  connection: Connection,
+  asked: Join,
+): Promise<Channel> {
+  checkLimits(realtime, connection)
+  const identity = await identityOf(realtime, connection, asked)
+  await realtime.ready().catch(() => {
+    const text = 'Realtime was unable to connect to the project database'
+    throw new JoinRefused('UnableToConnectToProject', text)
+  })
+  const reads = asked.private ? await readsOf(realtime, connection, asked, identity) : []
+  const channel = new Channel(realtime, connection, asked, { identity, reads })
+  try {
+    await findReplay(realtime, channel, asked)
+  } catch (error) {
+    channel.end()
+    throw error
+  }
+  return channel
+}
+
+function checkLimits({ joins, limits }: Realtime, { channels }: Connection) {
+  if (joins.average >= limits.joinsPerSecond) {
+    throw new JoinRefused('ClientJoinRateLimitReached', 'Too many joins per second', true)
+  }
+  joins.add()
+  if (channels.size >= limits.channelsPerConnection) {
+    throw new JoinRefused('ChannelRateLimitReached', 'Too many channels')
+  }
+}
+
+async function identityOf(
+  { keys }: Realtime,
+  connection: Connection,
+  { token }: Join,
+): Promise<Identity> {
+  if (token === undefined) return connection.identity
+  try {
+    return await identify(keys, token)
+  } catch (error) {
+    const { code, text } = problemOf(error)
+    throw new JoinRefused(code, text)
+  }
+}
+
+async function readsOf(
+  { authorization }: Realtime,
+  { headers }: Connection,
+  { name, presence }: Join,
+  identity: Identity,
+): Promise<Extension[]> {
+  const asked: Extension[] = presence ? ['broadcast', 'presence'] : ['broadcast']
+  const refused = () =>
+    new JoinRefused(
+      'Unauthorized',
+      `You do not have permissions to read from this Channel topic: ${name}`,
+    )
+  try {
+    const seen = await authorization.readable(name, { ...identity, headers }, asked)
+    if (seen.length > 0) return seen
+  } catch (error) {
+    throw refusalOf(error as Error & { code?: string }, refused)
+  }
+  throw refused()
+}
+
+/** What a failure of the database means for a join. */
+function refusalOf(error: Error & { code?: string }, refused: () => JoinRefused): JoinRefused {
+  const { code = '', message } = error
+  console.error(`join: ${message}`)
+  if (code === '57014') return new JoinRefused('QueryCanceled', message)
+  if (code === '23514') {
+    const text = 'Realtime was unable to find the expected messages partition'
+    return new JoinRefused('MissingPartition', text)
+  }
+  if (code === '53300') {
+    const text = "Database can't accept more connections, Realtime won't connect"
+    return new JoinRefused('DatabaseLackOfConnections', text)
+  }
+  // A policy that fails lets nobody in; without a state it is the connection that failed.
+  if (/^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code)) return refused()
+  return new JoinRefused('', 'Realtime was unable to connect to the project database')
+}
+
+const mostReplayed = 25
+
+/** Looks up what the database sent before; what comes meanwhile is held back by the channel. */
+async function findReplay({ authorization }: Realtime, channel: Channel, { name, replay }: Join) {
+  if (replay === undefined || replay === null) return
+  const wrong = (text: string) => new JoinRefused('UnableToReplayMessages', text)
+  if (!channel.private) throw wrong('Replay is not allowed for public channels')
+  const { since, limit = 10 } = object(replay)
+  const valid = Number.isInteger(since) && Number.isInteger(limit) && (limit as number) > 0 &&
+    (limit as number) <= mostReplayed
+  if (!valid) throw wrong('Replay params are not valid')
+  const rows = await authorization.sent(name, since as number, limit as number).catch(() => {
+    throw wrong('Realtime was unable to replay messages')
+  })
+  channel.replay = rows.map(({ id, event, payload, binary_payload: bytes }) => {
+    const content = bytes ? { event, json: false, bytes } : { event, payload, type: 'broadcast' }
+    return new Message(`realtime:${name}`, 'broadcast', content, { id, replayed: true })
+  })
+}

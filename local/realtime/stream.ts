@@ -1,0 +1,118 @@
+// The rows that the database adds to realtime.messages, through a temporary logical replication slot:
+// only what is committed, in the order of the commits, and nothing left out while the stream lives.
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import pg from 'pg'
+
+/** A row as Postgres writes it; null is null. */
+export type Row = Record<string, string | null>
+
+export type Stream = { ended: Promise<void>; close: () => void }
+
+type CopyConnection = {
+  on(event: 'copyData', listener: (message: { chunk: Buffer }) => void): void
+  once(event: 'replicationStart', listener: () => void): void
+  sendCopyFromChunk(chunk: Buffer): void
+}
+
+const publication = 'supabase_realtime_messages_publication'
+
+/** Starts reading; `onRow` gets every row committed from now on. */
+export async function openStream(
+  databaseUrl: string,
+  onRow: (row: Row) => void,
+): Promise<Stream> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    replication: 'database',
+    keepAlive: true,
+    connectionTimeoutMillis: 5000,
+  } as pg.ClientConfig)
+  client.on('error', () => {})
+  const ended = once(client, 'end').then(() => {})
+  const close = () => void client.end().catch(() => {})
+  try {
+    await client.connect()
+    const slot = `realtime_${randomUUID().replaceAll('-', '_')}`
+    await client.query(
+      `CREATE_REPLICATION_SLOT ${slot} TEMPORARY LOGICAL pgoutput NOEXPORT_SNAPSHOT`,
+    )
+    const { connection } = client as unknown as { connection: CopyConnection }
+    const started = new Promise<void>((resolve) => connection.once('replicationStart', resolve))
+    connection.on('copyData', reader(connection, onRow))
+    const streaming = client.query(
+      `START_REPLICATION SLOT ${slot} LOGICAL 0/0 ` +
+        `(proto_version '1', publication_names '${publication}')`,
+    )
+    // Ends only with the connection.
+    streaming.catch(() => close())
+    await Promise.race([started, streaming])
+  } catch (error) {
+    close()
+    throw error
+  }
+  return { ended, close }
+}
+
+/** Reads the messages of a stream and confirms them, so that the server lets go of them. */
+function reader(connection: CopyConnection, onRow: (row: Row) => void) {
+  const columns = new Map<number, string[]>()
+  let confirmed = Date.now()
+  return ({ chunk }: { chunk: Buffer }) => {
+    const isKeepAlive = chunk[0] === 0x6b
+    const end = chunk.readBigUInt64BE(isKeepAlive ? 1 : 9)
+    if (!isKeepAlive) readChange(chunk.subarray(25), columns, onRow)
+    if ((isKeepAlive && chunk[17] === 1) || Date.now() - confirmed > 5000) {
+      confirmed = Date.now()
+      connection.sendCopyFromChunk(confirmation(end))
+    }
+  }
+}
+
+function confirmation(position: bigint): Buffer {
+  const bytes = Buffer.alloc(34)
+  bytes.write('r', 'latin1')
+  for (const at of [1, 9, 17]) bytes.writeBigUInt64BE(position, at)
+  return bytes
+}
+
+/** One message of pgoutput: the columns of a table, or a new row. Others do not matter here. */
+function readChange(bytes: Buffer, columns: Map<number, string[]>, onRow: (row: Row) => void) {
+  const kind = String.fromCharCode(bytes[0]!)
+  if (kind === 'R') columns.set(bytes.readUInt32BE(1), columnsOf(bytes))
+  else if (kind === 'I') onRow(rowOf(bytes, columns.get(bytes.readUInt32BE(1))!))
+}
+
+function columnsOf(bytes: Buffer): string[] {
+  let at = 5
+  const text = () => {
+    const end = bytes.indexOf(0, at)
+    const part = bytes.toString('utf8', at, end)
+    at = end + 1
+    return part
+  }
+  // The names of schema and table, and a byte about what identifies a row.
+  text()
+  text()
+  const count = bytes.readUInt16BE(at + 1)
+  at += 3
+  return Array.from({ length: count }, () => {
+    at += 1
+    const name = text()
+    at += 8
+    return name
+  })
+}
+
+function rowOf(bytes: Buffer, names: string[]): Row {
+  let at = 8
+  return Object.fromEntries(names.map((name) => {
+    const isText = bytes[at] === 0x74
+    at += 1
+    if (!isText) return [name, null]
+    const length = bytes.readUInt32BE(at)
+    const value = bytes.toString('utf8', at + 4, at + 4 + length)
+    at += 4 + length
+    return [name, value]
+  }))
+}

@@ -1,0 +1,31 @@
+import { errors } from 'jose'
+import type { KeyRing } from '../keys.ts'
+import type { Json } from './frames.ts'
+
+/** Whom a token, or in its place the key of the connection, stands for. */
+export type Identity = { token?: string; role: string; claims: Json; exp?: number }
+
+/** What is wrong with a token: the code of a refused join and the text of a closed channel. */
+export type TokenProblem = { code: string; text: string }
+
+/** Reads an access token; throws at a bad one. */
+export async function identify(keys: KeyRing, token: string): Promise<Identity> {
+  const claims = await keys.verify(token)
+  return { token, role: claims.role!, claims, exp: claims.exp as number }
+}
+
+export const expiredSince = (exp: number) =>
+  `Token has expired ${Math.max(0, Math.floor(Date.now() / 1000 - exp))} seconds ago`
+
+export function problemOf(error: unknown): TokenProblem {
+  if (error instanceof errors.JWTExpired) {
+    return { code: 'InvalidJWTToken', text: expiredSince(error.payload.exp!) }
+  }
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return { code: 'InvalidJWTToken', text: 'Fields `role` and `exp` are required in JWT' }
+  }
+  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) {
+    return { code: 'MalformedJWT', text: 'The token provided is not a valid JWT' }
+  }
+  return { code: 'JwtSignatureError', text: 'Failed to validate JWT signature' }
+}
