@@ -13,7 +13,8 @@ type Parts = { stack: Stack; auth: Auth; keys: KeyRing }
 
 /** Makes the gateway; it does not listen yet. */
 export function openGateway(parts: Parts): Server {
-  const server = createServer((request, response) => {
+  // Node looks for requests that take too long only so often.
+  const server = createServer({ connectionsCheckingInterval: 2000 }, (request, response) => {
     const url = request.url!
     if (url.startsWith('/functions/v1/')) toFunctions(parts, request, response)
     else if (url.startsWith('/auth/v1/')) void toAuth(parts, request, response)
@@ -23,6 +24,8 @@ export function openGateway(parts: Parts): Server {
   })
   // Longer than clients keep theirs, so that a connection is not closed under a new request.
   server.keepAliveTimeout = 75_000
+  // Whoever sends the head of a request byte by byte holds no connection for long.
+  server.headersTimeout = 10_000
   server.on('upgrade', (request, socket: Socket, head) => upgrade(parts, request, socket, head))
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()

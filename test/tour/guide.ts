@@ -1,0 +1,132 @@
+/** What every part of the tour needs: asking, showing, and stopping at the first thing that is wrong. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+// deno-lint-ignore no-explicit-any
+export type Json = any
+export type Answer = { status: number; body: Json }
+
+/** Somebody who asks; without a token a guest. */
+export type Asker = { token?: string }
+
+class Wrong extends Error {}
+
+export const { url, inboxUrl, databaseUrl, publishableKey } = project()
+let steps = 0
+
+function project() {
+  const given = parseArgs({ options: { url: { type: 'string' } } }).values.url
+  const { INBOX_URL: inboxUrl, DATABASE_URL: databaseUrl } = process.env
+  const { SUPABASE_PUBLISHABLE_KEY: publishableKey } = process.env
+  if (given) return { url: given.replace(/\/$/, ''), inboxUrl, databaseUrl, publishableKey }
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const file = join(root, process.env.LOCAL_DATA ?? '.local', 'stack.json')
+  const absolute = join(process.env.LOCAL_DATA ?? '', 'stack.json')
+  const found = [file, absolute].find(existsSync)
+  if (!found) stop('No stack is running here: type npm start in another window, or give --url.')
+  return JSON.parse(readFileSync(found!, 'utf8'))
+}
+
+function stop(sentence: string): never {
+  console.error(`\n  ✗ ${sentence}`)
+  process.exit(1)
+}
+
+/** Cuts what was sent or came to what fits on a line. */
+export function brief(value: unknown): string {
+  const text = JSON.stringify(value) ?? ''
+  return text.length > 150 ? `${text.slice(0, 147)}…` : text
+}
+
+/** Who asks unless somebody else is named. */
+export const me: Asker = {}
+
+/** Sends a request and shows it; fails unless the answer has that status. */
+export async function ask(
+  method: string,
+  path: string,
+  sent?: unknown,
+  { status = 200, as = me }: { status?: number; as?: Asker } = {},
+): Promise<Answer> {
+  const response = await fetch(`${url}/functions/v1/api${path}`, {
+    method,
+    headers: {
+      ...(as.token && { authorization: `Bearer ${as.token}` }),
+      ...(sent !== undefined && { 'content-type': 'application/json' }),
+    },
+    body: sent === undefined ? undefined : JSON.stringify(sent),
+  })
+  const text = await response.text()
+  const body = text ? JSON.parse(text) : null
+  const shown = sent === undefined ? '' : ` ${brief(hidden(sent))}`
+  show(`${method} ${decodeURIComponent(path)}${shown}`)
+  show(`  ${response.status} ${brief(hidden(summary(body)))}`)
+  if (response.status !== status) throw new Wrong(`${status} was to come, not ${response.status}`)
+  return { status: response.status, body }
+}
+
+const secret = /password|token/i
+
+/** The same without passwords and tokens: what a tour shows may be looked at by others. */
+function hidden(value: Json): Json {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, secret.test(key) ? '…' : one]),
+  )
+}
+
+/** Of a page its titles, of a listing what one reads first. */
+function summary(body: Json): Json {
+  if (Array.isArray(body?.items)) {
+    const { items, ...rest } = body
+    const names = items.map((item: Json) => item.titleAr ?? item.nameAr ?? item.price ?? item.id)
+    return { ...rest, items: items.length, first: names.slice(0, 2) }
+  }
+  if (body?.refNo) {
+    const { refNo, status, titleAr, priceLabel } = body
+    return { refNo, status, titleAr, priceLabel }
+  }
+  return body
+}
+
+/** A line under the step that runs. */
+export function show(line: string) {
+  console.log(`     ${line}`)
+}
+
+export function must(holds: unknown, sentence: string) {
+  if (!holds) throw new Wrong(sentence)
+}
+
+/** One step: its name, what happens, and the end of the tour when it is not as it should be. */
+export async function step(name: string, work: () => Promise<void>) {
+  console.log(`\n${String(++steps).padStart(2)}.  ${name}`)
+  try {
+    await work()
+  } catch (error) {
+    if (error instanceof Wrong) stop(`Step ${steps}, ${name}: ${error.message}.`)
+    stop(`Step ${steps}, ${name}: ${(error as Error).message}`)
+  }
+}
+
+/** The last line. */
+export function finish() {
+  console.log(`\n  ✓ ${steps} steps, all as the contract says.`)
+}
+
+/** The code that was sent there, as its reader finds it. */
+export async function codeFor(address: string): Promise<string> {
+  for (let tries = 0; tries < 50; tries++) {
+    const response = await fetch(`${inboxUrl}/messages?to=${encodeURIComponent(address)}`)
+    const [message] = await response.json()
+    if (message) {
+      show(`inbox: ${message.body.replaceAll('\n', ' · ')}`)
+      return message.code
+    }
+    await sleep(100)
+  }
+  throw new Wrong(`no code came to ${address}`)
+}

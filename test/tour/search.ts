@@ -1,0 +1,89 @@
+/** The tour: search, feed and map. */
+import { isDeepStrictEqual } from 'node:util'
+import { ask, type Json, must, step } from './guide.ts'
+import { ids, offered, same, word } from './world.ts'
+
+/** The tour's own listings that a strategy finds. */
+async function found(strategy: string, more: object = {}): Promise<string[]> {
+  return ids((await ask('POST', '/search/advanced', { strategy, q: word, ...more })).body)
+}
+
+export async function search() {
+  await step('Finds them with the five strategies, each its own', async () => {
+    const { sale, rent, exchange, deal, auction, company } = offered as Record<string, string>
+    const expected = {
+      standard: [sale, rent, deal, company],
+      exchange: [exchange],
+      auction: [auction],
+      deal: [deal],
+      company: [company],
+    } as Record<string, string[]>
+    for (const [strategy, own] of Object.entries(expected)) {
+      must(same(await found(strategy), own), `${strategy} was to find ${own.length}`)
+    }
+    must(
+      same(await found('standard', { type: 'RENT', priceMax: 1000 }), [rent!]),
+      'filters were to narrow',
+    )
+    const { body } = await ask('POST', '/search/advanced', { strategy: 'Standard' }, {
+      status: 422,
+    })
+    must(body.error.code === 'search_strategy_unknown', 'the strategy was to be unknown')
+  })
+
+  await step('Quick search is the same as strategy standard', async () => {
+    for (const { q, sort } of [{ q: word, sort: 'price_asc' }, { q: 'مشرف', sort: 'newest' }]) {
+      const standard = await ask('POST', '/search/advanced', {
+        strategy: 'standard',
+        q,
+        sort,
+        areaIds: ['mishref'],
+      })
+      const quick = await ask(
+        'GET',
+        `/search?q=${encodeURIComponent(q)}&sort=${sort}&areaIds=mishref`,
+      )
+      must(
+        isDeepStrictEqual(ids(quick.body), ids(standard.body)),
+        'ids and order were to be the same',
+      )
+    }
+  })
+
+  await step('Reads the feed page by page', async () => {
+    const { publishedAt } = (await ask('GET', `/properties/${offered.company}`)).body
+    const seen: string[] = []
+    let more = true
+    for (let page = 1; more && page <= 5; page++) {
+      const query = `filter=all&page=${page}&limit=10&snapshot=${encodeURIComponent(publishedAt)}`
+      const { body } = await ask('GET', `/feed?${query}`)
+      must(Array.isArray(body.items) && body.page === page, `page ${page} was to come`)
+      seen.push(...ids(body))
+      more = body.hasMore
+    }
+    must(new Set(seen).size === seen.length, 'nothing was to come twice')
+    must(
+      Object.values(offered).every((id) => seen.includes(id)),
+      'what was published was to be in it',
+    )
+    must(
+      (await ask('GET', '/feed?filter=rent&limit=5')).body.page === 1,
+      'a filter was to begin anew',
+    )
+    await ask('GET', '/feed?filter=land', undefined, { status: 422 })
+  })
+
+  await step('Looks at the map', async () => {
+    const box = 'bbox=48.05,29.26,48.09,29.29'
+    must(
+      (await ask('GET', `/map/listings?${box}&zoom=12`)).body.clusters.length,
+      'clusters were to come',
+    )
+    const { body } = await ask('GET', `/map/listings?${box}&zoom=16&kinds=floor`)
+    const point = body.points.find(({ id }: Json) => id === offered.rent)
+    must(
+      point?.lat === 29.275 && point?.lng === 48.0675,
+      'the point was to be snapped to about 250 m',
+    )
+  })
+}
