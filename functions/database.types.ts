@@ -51,6 +51,9 @@ export type Database = {
 "current_plan":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"decide_moderation":
+{ Args: { "decision": string,"id": string,"reason"?: string }; Returns: Json
+                           },
 "delete_notification":
 { Args: { "notification_id": string }; Returns: undefined
                            },
@@ -62,6 +65,15 @@ export type Database = {
                            },
 "delete_review":
 { Args: { "review_id": string }; Returns: undefined
+                           },
+"delete_user":
+{ Args: { "reason": string,"user_id": string }; Returns: undefined
+                           },
+"export_account":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"get_admin_stats":
+{ Args: Record<PropertyKey, never>; Returns: Json
                            },
 "get_company":
 { Args: { "identity_id": string }; Returns: Json
@@ -106,6 +118,9 @@ export type Database = {
 "get_settings":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"get_user":
+{ Args: { "user_id": string }; Returns: Json
+                           },
 "get_wallet":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
@@ -114,6 +129,11 @@ export type Database = {
                            },
 "list_areas":
 { Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"list_audit":
+{ Args: { "action"?: string,"actor_id"?: string,"page_cursor"?: string,"page_size"?: number,"since"?: string,"target_id"?: string,"target_type"?: string,"until"?: string }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
                            },
 "list_companies":
 { Args: { "area_id"?: string,"governorate_id"?: string,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string }; Returns: {
@@ -171,6 +191,11 @@ export type Database = {
 "list_map_listings":
 { Args: { "bbox": Json,"filters"?: Json,"zoom": number }; Returns: Json
                            },
+"list_moderation":
+{ Args: { "kind"?: string,"page_cursor"?: string,"page_size"?: number }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
 "list_my_properties":
 { Args: { "page_cursor"?: string,"page_size"?: number,"status"?: string }; Returns: {
               "items": Json,"nextCursor": string
@@ -216,6 +241,11 @@ export type Database = {
                            },
 "list_similar_properties":
 { Args: { "property_id": string }; Returns: Json
+                           },
+"list_users":
+{ Args: { "page_cursor"?: string,"page_size"?: number,"q"?: string,"status"?: string,"type"?: string }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
                            },
 "list_wallet_transactions":
 { Args: { "page_cursor"?: string,"page_size"?: number }; Returns: {
@@ -282,6 +312,12 @@ export type Database = {
                            },
 "set_auction":
 { Args: { "ends_at": string,"min_increment": number,"property_id": string,"start_price": number,"starts_at": string }; Returns: Json
+                           },
+"set_identity_status":
+{ Args: { "identity_id": string,"reason": string,"status": string }; Returns: Json
+                           },
+"set_user_status":
+{ Args: { "reason": string,"status": string,"until"?: string,"user_id": string }; Returns: Json
                            },
 "subscribe_plan":
 { Args: { "pay_with": string,"plan_id": string }; Returns: {
@@ -361,14 +397,14 @@ isOneToOne: true
                   ]
                 },"accounts": {
                   Row: {
-                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null,"topic_epoch": number
+                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null,"taken_over_at": string | null,"topic_epoch": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"topic_epoch"?: number
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic_epoch"?: number
                   }
                   Update: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"topic_epoch"?: number
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic_epoch"?: number
                   }
                   Relationships: [
                     {

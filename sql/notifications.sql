@@ -190,10 +190,12 @@ begin
   made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
   if private.wants(chosen, known.category, 'inApp') then
     made := private.keep_notification(made, known.category, facts, known.collapses);
-    perform private.tell_account(make_notification.account_id, 'notification',
-      jsonb_build_object(
-        'notification', private.notification_record(made),
-        'unread', private.count_unread(make_notification.account_id)));
+    if to_regprocedure('private.tell_account(uuid,text,jsonb)') is not null then
+      perform private.tell_account(make_notification.account_id, 'notification',
+        jsonb_build_object(
+          'notification', private.notification_record(made),
+          'unread', private.count_unread(make_notification.account_id)));
+    end if;
   else
     select * into made.title_ar, made.body_ar, made.title_en, made.body_en
     from private.notification_texts(known.kind, known.category, facts, 1);

@@ -1,14 +1,16 @@
 -- Notifications as their account lists, reads and deletes them, and how they are forgotten.
 
-create function api.list_notifications(
-  unread boolean default null, page_cursor text default null, page_size integer default 20
+create function private.list_notifications(
+  unread boolean, page_cursor text, page_size integer
 ) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
+  security definer -- asks for the caller first; helpers of pages are closed to clients
   set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
+  size integer := private.page_size(page_size);
   query text := concat_ws(' ', 'list_notifications', unread, caller_id);
   key jsonb := private.cursor_key(query, page_cursor);
   before_at timestamptz := coalesce(key ->> 0, 'infinity');
@@ -17,34 +19,52 @@ begin
   return query
   with page as materialized (
     (
-      select notifications.* from public.notifications
+      select notifications as notification, notifications.created_at, notifications.id
+      from public.notifications
       where unread and notifications.account_id = caller_id and notifications.read_at is null
         and (notifications.created_at, notifications.id) < (before_at, before_id)
       order by notifications.created_at desc, notifications.id desc
-      limit private.page_size(page_size) + 1
+      limit size + 1
     ) union all (
-      select notifications.* from public.notifications
+      select notifications as notification, notifications.created_at, notifications.id
+      from public.notifications
       where unread is not true and notifications.account_id = caller_id
         and (unread is null or notifications.read_at is not null)
         and (notifications.created_at, notifications.id) < (before_at, before_id)
       order by notifications.created_at desc, notifications.id desc
-      limit page_size + 1
+      limit size + 1
     )
   ), placed as (
-    select page as notification, page.created_at, page.id,
+    select page.*,
       row_number() over (order by page.created_at desc, page.id desc) as place
     from page
   )
   select
     coalesce(
       json_agg(private.notification_record(placed.notification) order by placed.place)
-        filter (where placed.place <= page_size),
+        filter (where placed.place <= size),
       '[]'),
-    case when count(*) > page_size then (
+    case when count(*) > size then (
       select private.cursor_of(query, jsonb_build_array(last_one.created_at, last_one.id))
-      from placed as last_one where last_one.place = page_size
+      from placed as last_one where last_one.place = size
     ) end
   from placed;
+end
+$$;
+comment on function private.list_notifications is
+  'A page of notifications; see api.list_notifications.';
+
+create function api.list_notifications(
+  unread boolean default null, page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select mine.items, mine."nextCursor"
+  from private.list_notifications(unread, page_cursor, page_size) as mine;
 end
 $$;
 comment on function api.list_notifications is
@@ -176,7 +196,7 @@ comment on function private.sweep_notifications is 'Job: forgets notifications a
 
 revoke execute on all functions in schema private, api from public;
 grant execute on function
-  private.read_notification, private.read_all_notifications,
+  private.list_notifications, private.read_notification, private.read_all_notifications,
   private.delete_notification
   to authenticated;
 grant execute on function

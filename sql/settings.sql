@@ -210,7 +210,7 @@ begin
   if jsonb_typeof(fields) is distinct from 'object' then
     perform private.refuse_fields('[{"path":"","code":"invalid"}]');
   end if;
-  select jsonb_agg(to_jsonb(found)) into problems from private.setting_problems(fields) as found;
+  select jsonb_agg(to_jsonb(wrong)) into problems from private.setting_problems(fields) as wrong;
   if problems is not null then
     perform private.refuse_fields(problems);
   end if;

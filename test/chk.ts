@@ -22,6 +22,7 @@ create view chk.property as
   from public.properties;
 create view chk.review as
   select id, author_identity_id, subject_identity_id as subject_id from public.reviews;
+create view chk.device as select push_token as token, account_id, session_id from public.devices;
 create view chk.favorite as select identity_id, property_id from public.favorites;
 create view chk.message as select null::uuid as id, null::text as body where false;
 create view chk.invoice as select null::uuid as id, null::numeric as amount where false;

@@ -35,14 +35,14 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts it; settings replace the usual ones, undefined takes one away. */
-export async function startFacade(settings: Settings = {}): Promise<Facade> {
+/** Starts it; settings replace the usual ones, undefined takes one away. `name`: another function. */
+export async function startFacade(settings: Settings = {}, name = 'api'): Promise<Facade> {
   const port = await freePort()
   const stack = theStack()
   const program = functionsProgram(stack, {
     name: 'own facade',
     port,
-    functions: stack.config.functions.filter(({ name }) => name === 'api'),
+    functions: stack.config.functions.filter((each) => each.name === name),
     settings: { ...usualSettings(), READ_RATE: '0', ...settings },
   })
   // Its input stays open: the process takes the end of it as the sign to finish.
@@ -51,7 +51,7 @@ export async function startFacade(settings: Settings = {}): Promise<Facade> {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
   await ready(child, () => said)
   return {
-    url: `http://127.0.0.1:${port}/api`,
+    url: `http://127.0.0.1:${port}/${name}`,
     pid: child.pid!,
     said: () => said,
     stop: async () => {

@@ -118,6 +118,17 @@ export const invariants: Invariant[] = [
       values (gen_random_uuid(), gen_random_uuid())`,
   },
   {
+    id: 'ISO-16',
+    says: 'a push token has one owner, a device a session that is there, of its account',
+    sql: `select token as bad from chk.device group by 1 having count(*) > 1
+      union all
+      select d.token from chk.device d
+        left join chk.session s on s.id = d.session_id and s.user_id = d.account_id
+        where s.id is null`,
+    plant: `create or replace view chk.device as
+      select 'planted' as token, gen_random_uuid() as account_id, gen_random_uuid() as session_id`,
+  },
+  {
     id: 'I-20',
     says: 'numbers are numbers',
     sql: `select id as bad from chk.property

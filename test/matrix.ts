@@ -134,6 +134,24 @@ export const tables: Record<string, Table> = {
     `insert into public.refunds (invoice_id, "to", amount, reason)
      select id, 'wallet', total, 'why' from public.invoices where identity_id = :identity`,
   ),
+  'public.notifications': {
+    of: 'account_id',
+    may: { select: ofAccount },
+    plant: `insert into public.notifications
+        (account_id, kind, title_ar, body_ar, title_en, body_en, route)
+      values (:account, 'system', 'x', 'x', 'x', 'x', 'notifications')`,
+  },
+  'public.devices': {
+    of: 'account_id',
+    may: { select: ofAccount },
+    plant: `insert into public.devices (account_id, device_id, session_id, platform, push_token)
+      values (:account, gen_random_uuid(), gen_random_uuid(), 'ios', gen_random_uuid())`,
+  },
+  'public.account_settings': {
+    of: 'account_id',
+    may: { select: ofAccount },
+    plant: 'insert into public.account_settings (account_id) values (:account)',
+  },
   'public.vocabularies': { of: null, may: { select: open } },
   'public.governorates': { of: null, may: { select: open } },
   'public.areas': { of: null, may: { select: open } },
@@ -180,6 +198,25 @@ export const tables: Record<string, Table> = {
     'account_id',
     `insert into private.idempotency_keys (account_id, key, request_hash)
      values (:account, gen_random_uuid(), '\\x00')`,
+  ),
+  'private.news': closed(
+    ofListing,
+    `insert into private.news (kind, property_id) values ('favorite_price_drop', :property)`,
+  ),
+  'private.expiry_warnings': closed(
+    ofListing,
+    'insert into private.expiry_warnings (property_id, expires_at) values (:property, now())',
+  ),
+  'private.push_outbox': closed(
+    'account_id',
+    `with device as (
+       insert into public.devices (account_id, device_id, session_id, platform, push_token)
+       values (:account, gen_random_uuid(), gen_random_uuid(), 'ios', gen_random_uuid())
+       returning *
+     )
+     insert into private.push_outbox (account_id, device_id, collapse_key, category, title, body,
+       data, exempt, due_at, expires_at)
+     select account_id, device_id, 'x', 'account', 'x', 'x', '{}', false, now(), now() from device`,
   ),
   'private.office_ranks': closed(
     'identity_id',
