@@ -6,6 +6,9 @@ type Table = { [key: string]: Value | Table }
 
 export type Hook = { schema: string; name: string }
 
+export type SocialProvider = 'google' | 'apple'
+type Social = { clientIds: string[]; keysUrl: string }
+
 /** What the embedded stack reads of supabase/config.toml. */
 export type Config = {
   api: { schemas: string[]; maxRows: number }
@@ -18,8 +21,11 @@ export type Config = {
     passwordLength: number
     email: boolean
     phone: boolean
+    /** On where client ids are set; a hosted project also needs `enabled = true`. */
+    social: Record<SocialProvider, Social>
     hooks: Partial<Record<'custom_access_token' | 'send_sms' | 'send_email', Hook>>
   }
+  storage: { limit: string }
   /** Entry points as file urls; those that do not exist yet are told apart by the supervisor. */
   functions: { name: string; entrypoint: string }[]
 }
@@ -27,7 +33,7 @@ export type Config = {
 const file = new URL('../supabase/config.toml', import.meta.url)
 
 /** Reads the one configuration; what the stand-in does not know is left to the real Supabase. */
-export function readConfig(): Config {
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const toml = parseToml(readFileSync(file, 'utf8'))
   const at = <T extends Value>(path: string, otherwise: T): T =>
     (path.split('.').reduce<Value | Table | undefined>(
@@ -46,12 +52,27 @@ export function readConfig(): Config {
       passwordLength: Math.max(6, at('auth.minimum_password_length', 6)),
       email: at('auth.email.enable_signup', true),
       phone: at('auth.sms.enable_signup', false),
+      social: {
+        google: social(
+          env,
+          at('auth.external.google.client_id', ''),
+          'GOOGLE_JWKS_URL',
+          'https://www.googleapis.com/oauth2/v3/certs',
+        ),
+        apple: social(
+          env,
+          at('auth.external.apple.client_id', ''),
+          'APPLE_JWKS_URL',
+          'https://appleid.apple.com/auth/keys',
+        ),
+      },
       hooks: Object.fromEntries(
         (['custom_access_token', 'send_sms', 'send_email'] as const)
           .filter((name) => at(`auth.hook.${name}.enabled`, false))
           .map((name) => [name, parseHook(name, at(`auth.hook.${name}.uri`, ''))]),
       ),
     },
+    storage: { limit: at('storage.file_size_limit', '50MiB') },
     functions: Object.entries((toml.functions ?? {}) as Table)
       .filter(([, settings]) => (settings as Table).enabled !== false)
       .map(([name, settings]) => ({
@@ -61,6 +82,21 @@ export function readConfig(): Config {
           file,
         ).href,
       })),
+  }
+}
+
+/** Client ids, commas between, by `env(NAME)` as the CLI has it; tests bring a key set of their own. */
+function social(
+  env: NodeJS.ProcessEnv,
+  clientId: string,
+  keysName: string,
+  usual: string,
+): Social {
+  const name = /^env\((\w+)\)$/.exec(clientId)?.[1]
+  const given = name ? env[name] ?? '' : clientId
+  return {
+    clientIds: given.split(',').map((text) => text.trim()).filter(Boolean),
+    keysUrl: env[keysName] || usual,
   }
 }
 

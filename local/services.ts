@@ -1,11 +1,12 @@
-// One process for what is light and belongs together: the gateway, Auth behind it (password
-// hashing has its own threads), the inbox and the clock of the jobs.
+// One process for what is light and belongs together: the gateway, Auth and Storage behind it
+// (password hashing has its own threads), the inbox and the clock of the jobs.
 import { openAuth } from './auth/server.ts'
 import { close, endWithSupervisor, listen, readyLine } from './child.ts'
 import { openGateway } from './gateway/server.ts'
 import { openInbox } from './inbox.ts'
 import { openKeys } from './keys.ts'
 import { readStack, type Stack } from './stack.ts'
+import { openStorage } from './storage/server.ts'
 
 const stack = readStack(process.env)
 const keys = openKeys(stack.dataDir, stack.issuer)
@@ -16,7 +17,14 @@ const auth = openAuth({
   issuer: stack.issuer,
   rates: stack.rates,
 })
-const gateway = openGateway({ stack, auth, keys })
+const storage = openStorage({
+  databaseUrl: stack.databaseUrl('supabase_storage_admin'),
+  dataDir: stack.dataDir,
+  keys,
+  secret: stack.secrets.secretKey,
+  limit: stack.config.storage.limit,
+})
+const gateway = openGateway({ stack, auth, keys, storage })
 const inbox = openInbox()
 
 await listen(inbox, stack.ports.inbox)
@@ -25,7 +33,7 @@ const stopClock = startClock(stack)
 endWithSupervisor(async () => {
   stopClock()
   await Promise.all([close(gateway), close(inbox)])
-  await auth.close()
+  await Promise.all([auth.close(), storage.close()])
 })
 console.error(readyLine)
 

@@ -4,12 +4,13 @@ import type { Socket } from 'node:net'
 import { type Auth, openPaths } from '../auth/server.ts'
 import type { KeyRing } from '../keys.ts'
 import type { Stack } from '../stack.ts'
+import { needsNoKey, type Storage } from '../storage/server.ts'
 import { dataApiToken } from '../data-api-token.ts'
 import { chatPort, isChat } from './chat.ts'
 import { clientOf, type Credentials, peerOf, readCredentials, type Refused } from './credentials.ts'
 import { forward, forwardUpgrade, type Target } from './proxy.ts'
 
-type Parts = { stack: Stack; auth: Auth; keys: KeyRing }
+type Parts = { stack: Stack; auth: Auth; keys: KeyRing; storage: Storage }
 
 /** Makes the gateway; it does not listen yet. */
 export function openGateway(parts: Parts): Server {
@@ -19,6 +20,7 @@ export function openGateway(parts: Parts): Server {
     if (url.startsWith('/functions/v1/')) toFunctions(parts, request, response)
     else if (url.startsWith('/auth/v1/')) void toAuth(parts, request, response)
     else if (url.startsWith('/rest/v1/')) void toDataApi(parts, request, response)
+    else if (url.startsWith('/storage/v1/')) void toStorage(parts, request, response)
     else if (url.startsWith('/realtime/v1/')) toRealtime(parts, request, response)
     else elsewhere(request, response)
   })
@@ -184,6 +186,16 @@ async function toDataApi(parts: Parts, request: IncomingMessage, response: Serve
   }
 }
 
+async function toStorage(parts: Parts, request: IncomingMessage, response: ServerResponse) {
+  if (preflight(request, response)) return
+  const url = request.url!.slice('/storage/v1'.length)
+  let credentials: Credentials | Refused = { keyRole: 'anon', bearerIsKey: false }
+  if (!needsNoKey(request.method!, url)) credentials = readCredentials(parts.stack, request)
+  if ('status' in credentials) return refuse(response, credentials)
+  for (const [name, value] of Object.entries(cors)) response.setHeader(name, value)
+  await parts.storage.handle(request, response, url, credentials)
+}
+
 /** The schema that a call is about: the one it names if that is exposed, else the first one. */
 function schemaOf(request: IncomingMessage, exposed: string[]): string | Refused {
   const reading = request.method === 'GET' || request.method === 'HEAD'
@@ -201,11 +213,7 @@ function schemaOf(request: IncomingMessage, exposed: string[]): string | Refused
   }
 }
 
-function elsewhere(request: IncomingMessage, response: ServerResponse) {
-  const { url = '' } = request
-  if (/^\/storage\/v1(\/|$)/.test(url)) {
-    return answer(response, 501, { message: 'The embedded stack does not have this part yet.' })
-  }
+function elsewhere(_request: IncomingMessage, response: ServerResponse) {
   answer(response, 404, { message: 'no Route matched with those values' })
 }
 

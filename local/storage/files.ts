@@ -1,0 +1,84 @@
+// The bytes of objects on disk. A file is named by the version of its object and never changes: it
+// is written aside, put in place by one rename, and only then may a row name it. So a row always has
+// its whole file, whatever is killed when; a file that no row names is swept at the next start.
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { tooLarge } from './errors.ts'
+
+export type Stored = { version: string; size: number; etag: string }
+export type Files = ReturnType<typeof openFiles>
+
+const young = 10 * 60_000
+
+export function openFiles(dataDir: string) {
+  const root = join(dataDir, 'storage')
+  const aside = join(root, 'incoming')
+  const ready = mkdir(aside, { recursive: true })
+  const pathOf = (version: string) => join(root, version.slice(0, 2), version)
+
+  /** Writes what comes, up to a limit, piece by piece. */
+  async function store(content: AsyncIterable<Uint8Array>, limit: number): Promise<Stored> {
+    await ready
+    const version = crypto.randomUUID()
+    const temporary = join(aside, version)
+    const file = await open(temporary, 'wx')
+    const hash = createHash('md5')
+    let size = 0
+    try {
+      for await (const piece of content) {
+        size += piece.length
+        if (size > limit) throw tooLarge()
+        hash.update(piece)
+        await file.write(piece)
+      }
+      await file.datasync()
+      await file.close()
+      await mkdir(join(root, version.slice(0, 2)), { recursive: true })
+      await rename(temporary, pathOf(version))
+    } catch (error) {
+      await file.close().catch(() => {})
+      await rm(temporary, { force: true })
+      throw error
+    }
+    return { version, size, etag: `"${hash.digest('hex')}"` }
+  }
+
+  const remove = (versions: string[]) =>
+    Promise.all(versions.map((version) => rm(pathOf(version), { force: true }))).then(() => {})
+
+  /** Removes what an earlier life left behind: half-written files, files that no row names. */
+  async function sweep(pool: pg.Pool): Promise<void> {
+    await ready
+    const before = Date.now() - young
+    for (const name of await readdir(aside)) {
+      const path = join(aside, name)
+      if ((await stat(path)).mtimeMs < before) await rm(path, { force: true })
+    }
+    for (const folder of await readdir(root)) {
+      if (!/^[0-9a-f]{2}$/.test(folder)) continue
+      const names = await readdir(join(root, folder))
+      const { rows } = await pool.query<{ version: string }>(
+        `select version from unnest($1::text[]) as version
+        where version not in (
+          select objects.version from storage.objects where objects.version = any ($1)
+        )`,
+        [names],
+      )
+      for (const { version } of rows) {
+        if ((await stat(pathOf(version))).mtimeMs < before) await remove([version])
+      }
+    }
+  }
+
+  return {
+    store,
+    remove,
+    sweep,
+    read: (version: string, range?: { start: number; end: number }) =>
+      createReadStream(pathOf(version), range),
+    copy: (version: string) => store(createReadStream(pathOf(version)), Infinity),
+  }
+}
