@@ -282,7 +282,7 @@ export type Database = {
 { Args: { "notification_id": string }; Returns: Json
                            },
 "refund_invoice":
-{ Args: { "amount"?: number,"invoice_id": string,"reason": string,"to": string }; Returns: Json
+{ Args: { "amount"?: number,"destination": string,"invoice_id": string,"reason": string }; Returns: Json
                            },
 "register_device":
 { Args: { "app_version"?: string,"device_id": string,"locale"?: string,"platform": string,"push_token": string }; Returns: Json
@@ -937,14 +937,14 @@ isOneToOne: true
                   ]
                 },"refunds": {
                   Row: {
-                    "admin_id": string | null,"amount": number,"asked_at": string | null,"created_at": string,"id": string,"invoice_id": string,"payment_id": string | null,"provider_ref": string | null,"reason": string,"settled_at": string | null,"state": string,"to": string
+                    "admin_id": string | null,"amount": number,"asked_at": string | null,"created_at": string,"destination": string,"id": string,"invoice_id": string,"payment_id": string | null,"provider_ref": string | null,"reason": string,"settled_at": string | null,"state": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "admin_id"?: string | null,"amount": number,"asked_at"?: string | null,"created_at"?: string,"id"?: string,"invoice_id": string,"payment_id"?: string | null,"provider_ref"?: string | null,"reason": string,"settled_at"?: string | null,"state"?: string,"to": string
+                    "admin_id"?: string | null,"amount": number,"asked_at"?: string | null,"created_at"?: string,"destination": string,"id"?: string,"invoice_id": string,"payment_id"?: string | null,"provider_ref"?: string | null,"reason": string,"settled_at"?: string | null,"state"?: string
                   }
                   Update: {
-                    "admin_id"?: string | null,"amount"?: number,"asked_at"?: string | null,"created_at"?: string,"id"?: string,"invoice_id"?: string,"payment_id"?: string | null,"provider_ref"?: string | null,"reason"?: string,"settled_at"?: string | null,"state"?: string,"to"?: string
+                    "admin_id"?: string | null,"amount"?: number,"asked_at"?: string | null,"created_at"?: string,"destination"?: string,"id"?: string,"invoice_id"?: string,"payment_id"?: string | null,"provider_ref"?: string | null,"reason"?: string,"settled_at"?: string | null,"state"?: string
                   }
                   Relationships: [
                     {

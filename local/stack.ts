@@ -25,7 +25,7 @@ export function readStack(env: NodeJS.ProcessEnv): Stack {
   const url = `http://127.0.0.1:${ports.gateway}`
   return {
     ...settings,
-    config: readConfig(),
+    config: readConfig({ ...dotEnv(), ...env }),
     secrets,
     url,
     issuer: `${url}/auth/v1`,
@@ -54,7 +54,7 @@ export function describe(stack: Stack) {
 export const chatPorts = ({ gateways, ports }: Settings) =>
   [ports.chat1, ports.chat2].slice(0, gateways)
 
-const passedOn = /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM|GATEWAY)_/
+const passedOn = /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM|GATEWAY|PAYMENT|SANDBOX|RETURN)_/
 
 /** The environment of the functions: what a hosted project gives them, and this project's own. */
 export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
@@ -70,6 +70,10 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     CODE_SECRET: secrets.code,
     SEAL_KEY: secrets.seal,
     INBOX_URL: stack.inboxUrl,
+    // A payment provider of our own: money is played with on its page.
+    PAYMENT_PROVIDER: 'sandbox',
+    SANDBOX_SECRET: passwordOf(secrets, 'sandbox'),
+    RETURN_URLS: `${stack.url}/functions/v1/api/sandbox/done,https://app.example/payments`,
     CLIENT_IP_HOPS: '1',
     ENVIRONMENT: 'local',
     HTML_PAGES: 'true',

@@ -115,7 +115,8 @@ comment on function private.apply_truth is
   'What does not fit changes nothing and reaches an admin.';
 
 create function private.receive_payment(
-  provider text, event_key text, kind text, payload_sha256 text, told_amount text, truth jsonb
+  provider text, event_key text, kind text, payload_sha256 text default null,
+  told_amount text default null, truth jsonb default null
 ) returns json
   language plpgsql
   security definer -- the webhook and the job: for nobody in particular
@@ -160,6 +161,23 @@ $$;
 comment on function private.receive_payment is
   'What came of a payment, as the provider answered when asked. Each event once; a look-up of our '
   'own may come as often as it likes.';
+
+create function private.is_known_event(provider text, event_key text) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.payment_events
+    where payment_events.provider = is_known_event.provider
+      and payment_events.event_key = is_known_event.event_key
+  );
+end
+$$;
+comment on function private.is_known_event is
+  'Whether an event was taken in: a repetition needs no answer from the provider.';
 
 create function private.amount_told(told text) returns numeric
   language sql
@@ -231,6 +249,6 @@ comment on function api.list_payment_events is
   'For admins: what providers told and what came of it, newest first. 403 admin_only.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.receive_payment to backend;
+grant execute on function private.receive_payment, private.is_known_event to backend;
 grant execute on function private.list_payment_events to authenticated;
 grant execute on function api.list_payment_events to authenticated;

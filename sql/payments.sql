@@ -231,7 +231,7 @@ comment on function api.charge_invoice is
   'invoice_already_paid, 503 payment_not_configured: so it is wherever the functions do not ask.';
 
 create function private.charge_started(
-  payment_id uuid, provider_ref text, redirect_url text, idempotency_key text
+  payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
 ) returns json
   language plpgsql
   security definer -- writes the payment that the provider has made

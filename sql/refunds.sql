@@ -7,7 +7,7 @@ create table public.refunds (
   id uuid primary key default gen_random_uuid(),
   invoice_id uuid not null references public.invoices (id),
   payment_id uuid references public.payments (id),
-  "to" text not null constraint refunds_to_is_known check ("to" in ('wallet', 'source')),
+  destination text not null constraint refunds_destination_is_known check (destination in ('wallet', 'source')),
   amount private.kwd not null constraint refunds_amount_is_positive check (amount > 0),
   state text not null default 'requested'
     constraint refunds_state_is_known check (state in ('requested', 'settled', 'rejected')),
@@ -18,14 +18,14 @@ create table public.refunds (
   asked_at timestamptz,
   settled_at timestamptz,
   constraint refunds_provider_ref_key unique (payment_id, provider_ref),
-  constraint refunds_source_has_a_payment check ("to" = 'wallet' or payment_id is not null),
+  constraint refunds_source_has_a_payment check (destination = 'wallet' or payment_id is not null),
   constraint refunds_settled_tells_when check ((state = 'settled') = (settled_at is not null))
 );
 comment on table public.refunds is 'Money of a paid invoice that is given back.';
 comment on column public.refunds.id is 'The reference that the provider knows it by.';
 comment on column public.refunds.invoice_id is 'Of which invoice.';
 comment on column public.refunds.payment_id is 'The payment that it goes back through.';
-comment on column public.refunds."to" is 'wallet, or source: the card or account that paid.';
+comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
 comment on column public.refunds.amount is 'KWD.';
 comment on column public.refunds.state is
   'requested at the provider, settled, or rejected by it. The first two count against what was paid.';
@@ -100,7 +100,7 @@ begin
   end;
   perform private.move_money(
     from_wallet,
-    case refund."to" when 'wallet' then private.wallet_of(invoice.identity_id)
+    case refund.destination when 'wallet' then private.wallet_of(invoice.identity_id)
       else private.house('provider') end,
     refund.amount, 'refund', 'refund', refund.id, invoice.id);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
@@ -116,14 +116,14 @@ begin
     where invoice_lines.invoice_id = invoice.id and invoice_lines.plan_id is not null;
   end if;
   perform private.notify(invoice.account_id, invoice.identity_id, 'refund', invoice.id,
-    jsonb_build_object('number', invoice.number, 'amount', refund.amount, 'to', refund."to"));
+    jsonb_build_object('number', invoice.number, 'amount', refund.amount, 'to', refund.destination));
 end
 $$;
 comment on function private.book_refund is
   'The money is given back: ledger, invoice, and the plan where all of it was.';
 
 create function private.start_refund(
-  invoice_id uuid, amount numeric, "to" text, reason text
+  invoice_id uuid, amount numeric, destination text, reason text
 ) returns json
   language plpgsql
   security definer -- an admin gives back what another has paid
@@ -158,20 +158,20 @@ begin
   select * into payment from public.payments
   where payments.invoice_id = invoice.id and payments.state = 'captured';
   -- What stands in the wallet already cannot go there, and what came from it has no other source.
-  if case start_refund."to" when 'wallet' then invoice.credited else payment.id is null end then
+  if case start_refund.destination when 'wallet' then invoice.credited else payment.id is null end then
     perform private.refuse_fields('[{"path":"to","code":"invalid"}]');
-  elsif start_refund."to" = 'source' and not may_ask then
+  elsif start_refund.destination = 'source' and not may_ask then
     perform private.refuse(503, 'payment_not_configured');
   end if;
 
   perform private.audit('invoice.refund', 'invoice', invoice.id, reason,
     jsonb_build_object('state', invoice.state, 'refunded', invoice.refunded),
-    jsonb_build_object('amount', amount, 'to', start_refund."to"));
-  insert into public.refunds (invoice_id, payment_id, "to", amount, reason, admin_id)
-  values (invoice.id, payment.id, start_refund."to", start_refund.amount, start_refund.reason,
+    jsonb_build_object('amount', amount, 'to', start_refund.destination));
+  insert into public.refunds (invoice_id, payment_id, destination, amount, reason, admin_id)
+  values (invoice.id, payment.id, start_refund.destination, start_refund.amount, start_refund.reason,
     caller_id)
   returning id into made;
-  if start_refund."to" = 'wallet' then
+  if start_refund.destination = 'wallet' then
     perform private.book_refund(made);
   elsif invoice.credited then
     perform private.move_money(
@@ -191,7 +191,7 @@ create function private.refund_answer(refund_id uuid) returns json
 as $$
   select json_build_object(
     'refund', json_build_object(
-      'id', refunds.id, 'amount', refunds.amount, 'to', refunds."to", 'state', refunds.state,
+      'id', refunds.id, 'amount', refunds.amount, 'to', refunds.destination, 'state', refunds.state,
       'reason', refunds.reason, 'createdAt', refunds.created_at, 'settledAt', refunds.settled_at),
     'invoice', private.invoice_record(invoices))
   from public.refunds
@@ -201,13 +201,13 @@ $$;
 comment on function private.refund_answer is 'A refund and its invoice, as an admin sees them.';
 
 create function api.refund_invoice(
-  invoice_id uuid, "to" text, reason text, amount numeric default null
+  invoice_id uuid, destination text, reason text, amount numeric default null
 ) returns json
   language plpgsql
   set search_path = ''
 as $$
 begin
-  return private.start_refund(invoice_id, amount, refund_invoice."to", reason);
+  return private.start_refund(invoice_id, amount, refund_invoice.destination, reason);
 end
 $$;
 comment on function api.refund_invoice is
@@ -279,7 +279,7 @@ begin
     ) then
     return null;
   end if;
-  insert into public.refunds (invoice_id, payment_id, "to", amount, reason, provider_ref)
+  insert into public.refunds (invoice_id, payment_id, destination, amount, reason, provider_ref)
   values (invoice.id, payment.id, 'source', amount, 'made at the provider', truth ->> 'refundRef')
   returning id into made;
   return made;
@@ -343,8 +343,8 @@ comment on function private.apply_refund is
   'What the provider answered about a refund, and what follows from it.';
 
 create function private.receive_refund(
-  provider text, event_key text, kind text, payload_sha256 text, told_amount text,
-  charge jsonb, refund jsonb
+  provider text, event_key text, kind text, payload_sha256 text default null,
+  told_amount text default null, charge jsonb default null, refund jsonb default null
 ) returns json
   language plpgsql
   security definer -- the webhook and the job: for nobody in particular

@@ -131,7 +131,7 @@ export const tables: Record<string, Table> = {
   ),
   'public.refunds': closed(
     ofInvoice,
-    `insert into public.refunds (invoice_id, "to", amount, reason)
+    `insert into public.refunds (invoice_id, destination, amount, reason)
      select id, 'wallet', total, 'why' from public.invoices where identity_id = :identity`,
   ),
   'public.notifications': {

@@ -152,7 +152,6 @@ const reviews: Review[] = [
     'private.identity_record',
     'private.notification_record',
     'private.device_record',
-    'private.session_topic',
   ]],
   ['all', 'who calls, read from the verified claims and the database', [
     'private.account_id',
@@ -256,6 +255,7 @@ const reviews: Review[] = [
   ['backend', 'what a payment provider answered when the functions asked it', [
     'private.charge_refused',
     'private.charge_started',
+    'private.is_known_event',
     'private.receive_payment',
     'private.receive_refund',
     'private.refund_answered',

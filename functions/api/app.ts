@@ -1,18 +1,25 @@
 /** The REST facade: which areas there are, and what surrounds them. */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { cors } from 'hono/cors'
+import { providerNamed } from '../payments/index.ts'
+import { accountExport } from './account-export.ts'
 import { accounts } from './accounts.ts'
+import { adminPayments } from './admin-payments.ts'
+import { admin } from './admin.ts'
 import { devices } from './devices.ts'
 import { page } from './docs.ts'
 import { env } from './env.ts'
 import { favorites } from './favorites.ts'
 import { feed } from './feed.ts'
 import type { Env } from './http.ts'
+import { invoices } from './invoices.ts'
 import { map } from './map.ts'
 import { meta } from './meta.ts'
 import { notifications } from './notifications.ts'
 import { organisations } from './organisations.ts'
 import { passwords } from './passwords.ts'
+import { payments } from './payments.ts'
+import { plans } from './plans.ts'
 import { onError, problem } from './problem.ts'
 import { properties } from './properties.ts'
 import { propertyActs } from './property-acts.ts'
@@ -20,10 +27,13 @@ import { registration } from './registration.ts'
 import { apiVersion, identified, logged } from './request.ts'
 import { reviews } from './reviews.ts'
 import { routesOf } from './routes.ts'
+import { sandboxPages } from './sandbox-pages.ts'
 import { search } from './search.ts'
 import { service } from './service.ts'
 import { settings } from './settings.ts'
 import { signingIn } from './sign-in.ts'
+import { social } from './social.ts'
+import { wallets } from './wallet.ts'
 
 // Routes are written as the contract names them; the platform puts the function's name before them.
 const getPath = ({ url }: Request) => new URL(url).pathname.replace(/^\/api(?=\/|$)/, '') || '/'
@@ -58,7 +68,9 @@ app.use((c, next) => c.req.header('origin') ? crossOrigin(c, next) : next())
 app.use(identified)
 
 app.route('/', service)
-for (const part of [registration, signingIn, passwords, accounts]) app.route('/auth', part)
+app.route('/admin', admin)
+for (const part of [registration, signingIn, social, passwords, accounts]) app.route('/auth', part)
+app.route('/auth', accountExport)
 app.route('/devices', devices)
 app.route('/favorites', favorites)
 app.route('/feed', feed)
@@ -68,6 +80,11 @@ app.route('/notifications', notifications)
 app.route('/', organisations)
 app.route('/reviews', reviews)
 app.route('/search', search)
+app.route('/plans', plans)
+app.route('/wallet', wallets)
+app.route('/invoices', invoices)
+app.route('/payments', payments)
+app.route('/admin', adminPayments)
 app.route('/settings', settings)
 for (const part of [properties, propertyActs]) app.route('/properties', part)
 
@@ -94,6 +111,7 @@ app.get('/openapi.json', (c) => {
   c.header('Cache-Control', 'public, max-age=300')
   return c.json(described())
 })
+if (env.htmlPages && providerNamed('sandbox')) sandboxPages(app)
 if (env.htmlPages) app.get('/docs', (c) => c.html(page(described() as never)))
 
 // A known path with another method is 405; only what is no path at all is 404.

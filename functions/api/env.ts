@@ -61,6 +61,10 @@ const supabaseUrl = url('SUPABASE_URL', /^https?:/).replace(/\/$/, '')
 
 export const env = {
   supabaseUrl,
+  /** Where clients and payment providers reach this API; another one under a custom domain. */
+  apiUrl: text('API_URL', `${supabaseUrl}/functions/v1/api`).replace(/\/$/, ''),
+  /** Where a person may come back to after paying: addresses and what lies under them. */
+  returnUrls: text('RETURN_URLS', '').split(',').filter(Boolean),
   /** `iss` of access tokens; another one where Auth is reached by a custom domain. */
   issuer: text('AUTH_ISSUER', `${supabaseUrl}/auth/v1`),
   secretKey: firstKey('SUPABASE_SECRET_KEYS'),

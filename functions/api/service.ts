@@ -1,5 +1,6 @@
 /** The service itself: health, the table of errors, the description of the API. */
 import { z } from '@hono/zod-openapi'
+import { paymentState } from '../payments/index.ts'
 import { databaseAnswers } from './db.ts'
 import { env } from './env.ts'
 import { errors } from './errors.ts'
@@ -75,7 +76,7 @@ async function look() {
     storage: say(storage),
     realtime: say(realtime),
     sms: smsState,
-    payments: 'off',
+    payments: paymentState,
   } as const
 }
 

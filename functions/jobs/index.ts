@@ -3,9 +3,11 @@
  * minute, and `jobs/often` every two seconds; hosted projects schedule both with
  * supabase/schedule.sql.
  */
+import { revokeApple } from '../api/apple.ts'
 import { backend, type BackendFunction } from '../api/db.ts'
 import { env } from '../api/env.ts'
 import { sameText } from '../api/secrets.ts'
+import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'
 
 /** Each takes nothing, may run twice at once, and gives the number of things it did. */
@@ -13,23 +15,34 @@ const jobs: BackendFunction[] = [
   'delete_due_accounts',
   'end_suspensions',
   'expire_licences',
+  'expire_invoices',
   'expire_listings',
   'drop_pushes',
   'fold_views',
+  'give_up_payments',
+  'lapse_plans',
+  'recount_wallets',
+  'remind_of_plans',
+  'renew_plans',
   'sweep_codes',
   'sweep_idempotency_keys',
   'sweep_news',
   'sweep_notifications',
   'sweep_office_ranks',
   'sweep_rates',
+  'sweep_social_tokens',
   'warn_expiring_listings',
 ]
+
+/** Those that ask somebody outside. */
+const outside = { look_up_payments: lookUpPayments, look_up_refunds: lookUpRefunds }
 
 /** What people wait for: notices to many, pushes. Runs of it may overlap. */
 const often = {
   spread_sign_ins: () => untilDone('spread_sign_ins'),
   spread_news: () => untilDone('spread_news'),
   send_pushes: sendPushes,
+  revoke_apple: revokeApple,
 }
 
 /** Calls a job again and again until it finds nothing to do, for 20 seconds at most. */
@@ -62,6 +75,7 @@ Deno.serve(async (request) => {
   const outcomes = []
   if (!new URL(request.url).pathname.endsWith('/often')) {
     for (const name of jobs) outcomes.push(await run(name, () => backend<number>(name, {})))
+    for (const [name, work] of Object.entries(outside)) outcomes.push(await run(name, work))
   }
   for (const [name, work] of Object.entries(often)) outcomes.push(await run(name, work))
   return Response.json(Object.fromEntries(outcomes))

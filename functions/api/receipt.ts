@@ -1,0 +1,139 @@
+/** The printed receipt: a page in Arabic, right to left, made from what was written down when paid. */
+
+type Line = { titleAr: string; quantity: number; unitPrice: string; amount: string }
+
+export type Receipt = {
+  number: string
+  issuedAt: string
+  paidAt: string
+  paidWith: 'charge' | 'wallet'
+  payer: string
+  seller: {
+    nameAr?: string
+    registrationNo?: string
+    addressAr?: string
+    phone?: string
+    email?: string
+  } | null
+  lines: Line[]
+  tax: string
+  total: string
+  currency: string
+  credited: boolean
+  payment: {
+    provider: string
+    providerRef: string | null
+    paymentId: string | null
+    method: string | null
+    trackId: string | null
+    referenceId: string | null
+    authorizationId: string | null
+  } | null
+}
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Text as text, wherever it stands in a page. */
+export const escaped = (value: unknown) =>
+  String(value ?? '').replace(/[&<>"']/g, (char) => entities[char])
+
+/** Latin digits, three decimals, isolated so that the line does not turn around them. */
+const dinar = (amount: string) =>
+  `<bdi dir="ltr">${amount.replace(/\B(?=(\d{3})+(?!\d)(?=.*\.))/g, ',')}</bdi> د.ك`
+
+// Kuwait is three hours ahead of UTC, all year.
+const inKuwait = (at: string) =>
+  new Date(Date.parse(at) + 3 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
+
+const row = (name: string, value: unknown) =>
+  value ? `<tr><th>${name}</th><td><bdi>${escaped(value)}</bdi></td></tr>` : ''
+
+const lineRow = ({ titleAr, quantity, unitPrice, amount }: Line) =>
+  `<tr><td>${escaped(titleAr)}</td><td>${escaped(quantity)}</td>` +
+  `<td>${dinar(unitPrice)}</td><td>${dinar(amount)}</td></tr>`
+
+const methods: Record<string, string> = { charge: 'دفع إلكتروني', wallet: 'رصيد المحفظة' }
+
+const style = `
+@page { size: A4; margin: 18mm }
+* { box-sizing: border-box }
+body { margin: 0 auto; max-width: 720px; padding: 32px 24px; color: #1d2733; background: #fff;
+  font: 15px/1.7 "Noto Naskh Arabic", "Noto Sans Arabic", "Geeza Pro", Tahoma, sans-serif }
+header { display: flex; justify-content: space-between; gap: 24px; align-items: flex-start;
+  border-bottom: 3px solid #0b6b57; padding-bottom: 16px }
+h1 { margin: 0; font-size: 26px } h2 { font-size: 16px; margin: 28px 0 6px; color: #0b6b57 }
+header p { margin: 0; color: #4c5a67; font-size: 14px }
+.number { text-align: left } .number b { font-size: 18px; display: block }
+.paid { display: inline-block; margin-top: 6px; padding: 0 14px; border-radius: 14px;
+  background: #e2f4ee; color: #0b6b57; font-weight: bold }
+table { width: 100%; border-collapse: collapse } .lines th { background: #f3f6f8 }
+th, td { text-align: right; padding: 8px 10px; border-bottom: 1px solid #dde3e8; font-weight: normal }
+.lines td:nth-child(n+2), .lines th:nth-child(n+2) { text-align: left; white-space: nowrap }
+.facts th { width: 34%; color: #4c5a67 }
+.total td { font-size: 18px; font-weight: bold; border-bottom: 3px double #0b6b57 }
+footer { margin-top: 32px; color: #4c5a67; font-size: 13px; border-top: 1px solid #dde3e8;
+  padding-top: 12px }
+@media print { body { padding: 0; max-width: none } }`
+
+/** The page. The same receipt gives the same page. */
+export function receiptPage(receipt: Receipt): string {
+  const { seller, payment } = receipt
+  return `<!doctype html>
+<html lang="ar" dir="rtl">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>إيصال ${escaped(receipt.number)}</title>
+<style>${style}
+</style>
+</head>
+<body>
+<header>
+<div>
+<h1>إيصال دفع</h1>
+<p>${escaped(seller?.nameAr)}</p>
+<p>${escaped(seller?.addressAr)}</p>
+<span class="paid">مدفوع</span>
+</div>
+<div class="number"><p>رقم الفاتورة</p><b><bdi dir="ltr">${escaped(receipt.number)}</bdi></b>
+<p>تاريخ الدفع <bdi dir="ltr">${inKuwait(receipt.paidAt)}</bdi></p></div>
+</header>
+<h2>المدفوع عنه</h2>
+<table class="lines">
+<thead><tr><th>البيان</th><th>العدد</th><th>السعر</th><th>المبلغ</th></tr></thead>
+<tbody>${receipt.lines.map(lineRow).join('')}
+<tr class="total"><td colspan="3">الإجمالي</td><td>${dinar(receipt.total)}</td></tr></tbody>
+</table>
+<h2>بيانات الدفع</h2>
+<table class="facts">
+${row('الدافع', receipt.payer)}
+${row('طريقة الدفع', methods[receipt.paidWith])}
+${row('بوابة الدفع', payment?.provider)}
+${row('وسيلة الدفع', payment?.method)}
+${row('مرجع العملية', payment?.providerRef)}
+${row('رقم الدفع', payment?.paymentId)}
+${row('رقم التتبع', payment?.trackId)}
+${row('الرقم المرجعي', payment?.referenceId)}
+${row('رقم التفويض', payment?.authorizationId)}
+${row('تاريخ الإصدار', inKuwait(receipt.issuedAt))}
+</table>
+<h2>البائع</h2>
+<table class="facts">
+${row('الاسم', seller?.nameAr)}
+${row('السجل التجاري', seller?.registrationNo)}
+${row('العنوان', seller?.addressAr)}
+${row('الهاتف', seller?.phone)}
+${row('البريد الإلكتروني', seller?.email)}
+</table>
+<footer>الأوقات بتوقيت الكويت والمبالغ بالدينار الكويتي. المبلغ المسترد يعاد بوسيلة الدفع نفسها أو إلى
+المحفظة، ويصدر به مستند مستقل.</footer>
+</body>
+</html>
+`
+}

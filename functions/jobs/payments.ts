@@ -1,0 +1,53 @@
+/** Looks up what no provider told: payments that stay open, refunds that stay requested. */
+import { backend } from '../api/db.ts'
+import { lookUp, lookUpRefund } from '../payments/events.ts'
+import { providerNamed } from '../payments/index.ts'
+import { type RefundOrder, Refused, Silent } from '../payments/provider.ts'
+
+type Due = { paymentId: string; provider: string; ref: string | null; createdAt: string }
+
+/** One that does not answer stops none of the others; it is asked again later. */
+async function each<T>(list: T[], work: (one: T) => Promise<unknown>): Promise<number> {
+  const waiting = [...list]
+  let done = 0
+  // A provider counts how often it is asked, so few at a time.
+  await Promise.all(Array.from({ length: 4 }, async () => {
+    for (let one = waiting.shift(); one; one = waiting.shift()) {
+      try {
+        if (await work(one) !== undefined) done++
+      } catch (error) {
+        if (!(error instanceof Silent || error instanceof Refused)) throw error
+        console.error(JSON.stringify({ job: 'look_up', why: error.message }))
+      }
+    }
+  }))
+  return done
+}
+
+export async function lookUpPayments(): Promise<number> {
+  return await each(await backend<Due[]>('due_payments', {}), async (due) => {
+    const provider = providerNamed(due.provider)
+    return provider && await lookUp(provider, due)
+  })
+}
+
+type DueRefund = RefundOrder & { provider: string }
+
+export async function lookUpRefunds(): Promise<number> {
+  return await each(await backend<DueRefund[]>('due_refunds', {}), async (order) => {
+    const provider = providerNamed(order.provider)
+    if (!provider) return undefined
+    const { refundId, refundRef, chargeRef } = order
+    if (refundRef) return await lookUpRefund(provider, { refundId, refundRef, chargeRef })
+    // Whether the provider ever got it is not known: by the same name it gives no second time.
+    const told = await provider.refund(order).catch((error) => {
+      if (error instanceof Refused) return { refundRef: null, status: 'failed' as const }
+      throw error
+    })
+    return await backend('refund_answered', {
+      refundId,
+      providerRef: told.refundRef,
+      status: told.status,
+    })
+  })
+}

@@ -1,0 +1,255 @@
+/** MyFatoorah, API v2; webhooks of version 1 and 2. */
+import { address, type Answer, ask, type Json, text, threeDecimals } from './outside.ts'
+import {
+  type Provider,
+  type RefundTruth,
+  Refused,
+  Silent,
+  type Told,
+  type Truth,
+} from './provider.ts'
+import { hmacBase64, parsed, sha256, signedBy } from './signing.ts'
+
+type Settings = {
+  url: string
+  mode: 'live' | 'test'
+  token: string
+  /** Of the portal's webhook; a second one while it is being changed. */
+  secrets: string[]
+}
+
+/** HTTP 200 may carry a failure: only IsSuccess counts. */
+function dataOf({ status, body }: Answer): Json {
+  if (body.IsSuccess === true && body.Data) return body.Data
+  if (status >= 500 || status === 429 || typeof body.IsSuccess !== 'boolean') {
+    throw new Silent(`HTTP ${status}`)
+  }
+  throw new Refused(`HTTP ${status}`)
+}
+
+const isSuccess = ({ TransactionStatus: status }: Json) =>
+  status === 'Succss' || status === 'Success' || status === 'SUCCESS'
+
+const currencyOf = (value: unknown) => (value === 'KD' ? 'KWD' : text(value))
+
+/** Its dates have no zone: they are Kuwait's. */
+function isOver({ ExpiryDate: date, ExpiryTime: time }: Json): boolean {
+  const day = /^\d{4}-\d\d-\d\d/.exec(String(date))?.[0] ??
+    String(date).replace(/^(\w+ \d+, \d{4}).*/, '$1')
+  const end = Date.parse(`${day} ${String(time ?? '23:59:59').split('.')[0]} GMT+0300`)
+  return Number.isFinite(end) && end < Date.now()
+}
+
+function truthOf(status: Json, mode: Truth['mode']): Truth {
+  const tries: Json[] = Array.isArray(status.InvoiceTransactions) ? status.InvoiceTransactions : []
+  const success = tries.find(isSuccess)
+  const paid = success !== undefined &&
+    ['Paid', 'DuplicatePayment', 'Pending'].includes(status.InvoiceStatus)
+  const failed = status.InvoiceStatus === 'Canceled' || isOver(status)
+  return {
+    ref: String(status.InvoiceId),
+    reference: text(status.CustomerReference),
+    status: paid ? 'paid' : failed ? 'failed' : 'pending',
+    amount: threeDecimals(status.InvoiceValue),
+    currency: success ? currencyOf(success.Currency) : 'KWD',
+    mode,
+    paymentId: paid ? text(success.PaymentId) : null,
+    details: {
+      method: text(success?.PaymentGateway),
+      trackId: text(success?.TrackId),
+      referenceId: text(success?.ReferenceId),
+      authorizationId: text(success?.AuthorizationId),
+    },
+  }
+}
+
+const refundStates: Record<string, RefundTruth['status']> = {
+  Refunded: 'refunded',
+  REFUNDED: 'refunded',
+  Canceled: 'failed',
+  CANCELED: 'failed',
+}
+
+// What is signed, by the code of the event; paths inside Data.
+const signedPaths: Record<number, string[]> = {
+  1: [
+    'Invoice.Id',
+    'Invoice.Status',
+    'Transaction.Status',
+    'Transaction.PaymentId',
+    'Invoice.ExternalIdentifier',
+  ],
+  2: ['Refund.Id', 'Refund.Status', 'Amount.ValueInBaseCurrency', 'ReferencedInvoice.Id'],
+  3: ['Deposit.Reference', 'Deposit.ValueInBaseCurrency', 'Deposit.NumberOfTransactions'],
+  4: ['Supplier.Code', 'KycDecision.Status'],
+  5: ['Recurring.Id', 'Recurring.Status', 'Recurring.InitialInvoiceId'],
+  6: [
+    'Dispute.DisputeTransactionId',
+    'Dispute.Status',
+    'Invoice.Id',
+    'Invoice.Status',
+    'Transaction.Status',
+    'Transaction.PaymentId',
+    'Invoice.ExternalIdentifier',
+  ],
+  7: ['Supplier.Code', 'RequestStatus.Status'],
+}
+
+const at = (data: Json, path: string) =>
+  path.split('.').reduce((value, name) => value?.[name] ?? undefined, data) ?? ''
+
+/** What version 2 signs; undefined for a code that nobody knows. */
+export function signedTextV2({ Event, Data }: Json): string | undefined {
+  return signedPaths[Event.Code]?.map((path) => `${path}=${at(Data, path)}`).join(',')
+}
+
+const unsigned: Record<number, string> = { 2: 'GatewayReference', 4: 'KycFeedback' }
+
+/** What version 1 signs: every key of Data, in order whatever their case. */
+export function signedTextV1({ EventType, Data }: Json): string {
+  const lower = (name: string) => name.toLowerCase()
+  return Object.keys(Data)
+    .filter((name) => name !== unsigned[EventType])
+    .sort((a, b) => (lower(a) < lower(b) ? -1 : lower(a) > lower(b) ? 1 : 0))
+    .map((name) => `${name}=${Data[name] ?? ''}`)
+    .join(',')
+}
+
+function toldV2({ Event, Data }: Json): Told {
+  const key = String(Event.Reference)
+  if (Event.Code === 1) return { kind: 'payment', key, ref: String(at(Data, 'Invoice.Id')) }
+  if (Event.Code !== 2) return { kind: 'other', key }
+  return {
+    kind: 'refund',
+    key,
+    refundRef: String(at(Data, 'Refund.Id')),
+    ref: String(at(Data, 'ReferencedInvoice.Id')),
+    amount: threeDecimals(at(Data, 'Amount.ValueInBaseCurrency')) ?? undefined,
+  }
+}
+
+async function toldV1({ EventType, Data }: Json, signed: string): Promise<Told> {
+  const number = Number(EventType)
+  if (number === 1) {
+    return {
+      kind: 'payment',
+      key: `1:${Data.PaymentId}:${Data.TransactionStatus}`,
+      ref: String(Data.InvoiceId),
+      amount: String(Data.InvoiceValueInBaseCurrency),
+    }
+  }
+  if (number !== 2) return { kind: 'other', key: `${EventType}:${await sha256(signed)}` }
+  return {
+    kind: 'refund',
+    key: `2:${Data.RefundId}:${Data.RefundStatus}`,
+    refundRef: String(Data.RefundId),
+    ref: String(Data.InvoiceId),
+    amount: threeDecimals(Data.Amount) ?? String(Data.Amount),
+  }
+}
+
+const isObject = (value: unknown) =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
+  const headers = { authorization: `Bearer ${token}` }
+  const post = (path: string, sent: unknown, once?: string) =>
+    ask('POST', `${url}/v2/${path}`, { ...headers, ...(once && { 'idempotency-key': once }) }, sent)
+
+  /** The data of an answer, or null where the provider says that there is no such thing. */
+  async function found(path: string, sent: unknown): Promise<Json | null> {
+    try {
+      return dataOf(await post(path, sent))
+    } catch (error) {
+      if (error instanceof Refused) return null
+      throw error
+    }
+  }
+
+  return {
+    name: 'myfatoorah',
+    mode,
+    header: 'myfatoorah-signature',
+
+    async charge(order) {
+      const { name, phone, email, language } = order.customer
+      const amount = Number(order.amount)
+      const data = dataOf(
+        await post('SendPayment', {
+          NotificationOption: 'LNK',
+          CustomerName: name,
+          InvoiceValue: amount,
+          DisplayCurrencyIso: order.currency,
+          ...(phone && { MobileCountryCode: '+965', CustomerMobile: phone.slice(-8) }),
+          ...(email && { CustomerEmail: email }),
+          CallBackUrl: order.returnUrl,
+          ErrorUrl: order.returnUrl,
+          Language: language,
+          CustomerReference: order.paymentId,
+          UserDefinedField: order.number,
+          // Without a zone it is read as Kuwait's.
+          ExpiryDate: new Date(Date.now() + (3 * 60 + 30) * 60_000).toISOString().slice(0, 19),
+          InvoiceItems: [{ ItemName: order.titleAr, Quantity: 1, UnitPrice: amount }],
+        }, order.paymentId),
+      )
+      const ref = text(data.InvoiceId)
+      if (!ref) throw new Silent('no invoice id')
+      return { ref, redirectUrl: address(data.InvoiceURL) }
+    },
+
+    async lookUp({ ref, paymentId }) {
+      const status = await found(
+        'GetPaymentStatus',
+        ref ? { Key: ref, KeyType: 'InvoiceId' } : { Key: paymentId, KeyType: 'CustomerReference' },
+      )
+      return status && truthOf(status, mode)
+    },
+
+    async refund({ refundId, chargeRef, amount, reason }) {
+      const data = dataOf(
+        await post('MakeRefund', {
+          KeyType: 'InvoiceId',
+          Key: chargeRef,
+          Amount: Number(amount),
+          ServiceChargeOnCustomer: false,
+          Comment: reason,
+          ExternalIdentifier: refundId,
+          AmountDeductedFromSupplier: 0,
+        }, refundId),
+      )
+      const refundRef = text(data.RefundId)
+      if (!refundRef) throw new Silent('no refund id')
+      // It waits there for approval.
+      return { refundRef, status: 'pending' }
+    },
+
+    async lookUpRefund(refundRef, chargeRef) {
+      const data = await found('GetRefundStatus', { KeyType: 'RefundId', Key: refundRef })
+      const results: Json[] = Array.isArray(data?.RefundStatusResult) ? data.RefundStatusResult : []
+      const refund = results.find(({ RefundId }) => String(RefundId) === refundRef)
+      return refund
+        ? {
+          refundRef,
+          reference: null,
+          chargeRef: chargeRef ?? text(refund.InvoiceId),
+          status: refundStates[refund.RefundStatus] ?? 'pending',
+          amount: threeDecimals(refund.Amount),
+          currency: 'KWD',
+        }
+        : null
+    },
+
+    async verify(given, raw) {
+      const signature = given.get('myfatoorah-signature')
+      const body = parsed(raw)
+      if (!signature || signature.length !== 44 || !body || !isObject(body.Data)) return undefined
+      const second = isObject(body.Event)
+      const signed = second ? signedTextV2(body) : signedTextV1(body)
+      if (signed === undefined) return undefined
+      if (!await signedBy(secrets, signature, (secret) => hmacBase64(secret, signed))) {
+        return undefined
+      }
+      return second ? toldV2(body) : await toldV1(body, signed)
+    },
+  }
+}

@@ -1,0 +1,84 @@
+/** What a payment provider is to us, whichever it is. Rules about money: sql/payments.sql. */
+
+export type Mode = 'live' | 'test'
+
+/** What private.charge_order gives: all that a provider is told. */
+export type Order = {
+  paymentId: string
+  /** Always with three decimals. */
+  amount: string
+  currency: string
+  returnUrl: string
+  number: string
+  titleAr: string
+  customer: { name: string; phone: string | null; email: string | null; language: string }
+}
+
+export type Charge = { ref: string; redirectUrl: string }
+
+/** What the provider answers when it is asked: the only thing that is believed. */
+export type Truth = {
+  ref: string
+  /** Our payment's id, as it was given when the charge was made. */
+  reference: string | null
+  status: 'paid' | 'failed' | 'pending'
+  amount: string | null
+  currency: string | null
+  mode: Mode
+  /** The provider's id of the money taken. */
+  paymentId: string | null
+  details: Record<string, string | null>
+}
+
+export type RefundOrder = {
+  refundId: string
+  chargeRef: string
+  paymentId: string | null
+  refundRef: string | null
+  amount: string
+  currency: string
+  reason: string
+}
+
+export type RefundTruth = {
+  refundRef: string
+  reference: string | null
+  chargeRef: string | null
+  status: 'refunded' | 'failed' | 'pending'
+  amount: string | null
+  currency: string | null
+}
+
+/** What a webhook with a right signature is about: a hint, and what makes it the same one again. */
+export type Told = {
+  kind: 'payment' | 'refund' | 'other'
+  key: string
+  ref?: string
+  refundRef?: string
+  /** The amount where the signature covers it. */
+  amount?: string
+}
+
+export type Provider = {
+  name: 'tap' | 'myfatoorah' | 'sandbox'
+  mode: Mode
+  /** The header that its signature comes in. */
+  header: string
+  /** Makes a charge; the same one again for the same payment. */
+  charge(order: Order): Promise<Charge>
+  /** By its own id, or where that never came by ours. Null when the provider knows none. */
+  lookUp(
+    wanted: { ref: string | null; paymentId: string; createdAt: string },
+  ): Promise<Truth | null>
+  refund(order: RefundOrder): Promise<Pick<RefundTruth, 'refundRef' | 'status'>>
+  lookUpRefund(refundRef: string, chargeRef: string | null): Promise<RefundTruth | null>
+  /** Undefined unless the signature over the body as it came is right. */
+  verify(headers: Headers, raw: Uint8Array): Promise<Told | undefined>
+}
+
+/** The provider said no: there is no charge, and there will be none. */
+export class Refused extends Error {}
+/** The provider did what it was not asked for. */
+export class Lied extends Refused {}
+/** No answer, or none that can be read: whether it did anything is not known. */
+export class Silent extends Error {}

@@ -1,0 +1,69 @@
+/**
+ * The sandbox: a provider of our own for development, with a page on which a person pays, fails or
+ * leaves, and signed callbacks. It signs as Stripe does, time and body as it was sent.
+ */
+import { backend } from '../api/db.ts'
+import { text } from './outside.ts'
+import type { Provider, RefundTruth, Truth } from './provider.ts'
+import { hmacHex, parsed, signedBy } from './signing.ts'
+
+type Settings = { url: string; secret: string }
+
+const tolerance = 300
+
+/** The header of a callback at this time. */
+export async function signature(secret: string, raw: string, at = Date.now()): Promise<string> {
+  const time = Math.floor(at / 1000)
+  return `t=${time},v1=${await hmacHex(secret, `${time}.${raw}`)}`
+}
+
+export function sandbox({ url, secret }: Settings): Provider {
+  return {
+    name: 'sandbox',
+    mode: 'test',
+    header: 'sandbox-signature',
+
+    async charge({ paymentId, amount, currency, titleAr, number, returnUrl }) {
+      const ref = await backend<string>('sandbox_charge', {
+        reference: paymentId,
+        amount,
+        currency,
+        title: `${titleAr} (${number})`,
+        returnUrl,
+      })
+      return { ref, redirectUrl: `${url}/sandbox/${ref}` }
+    },
+
+    lookUp: ({ ref, paymentId }) =>
+      backend<Truth | null>('sandbox_look_up', { id: ref, reference: paymentId }),
+
+    refund: ({ chargeRef, refundId, amount }) =>
+      backend<RefundTruth>('sandbox_refund', { chargeId: chargeRef, reference: refundId, amount }),
+
+    lookUpRefund: (refundRef) =>
+      backend<RefundTruth | null>('sandbox_refund_look_up', { id: refundRef, reference: null }),
+
+    async verify(given, raw) {
+      const [, time, sign] =
+        /^t=(\d{10}),v1=([0-9a-f]{64})$/.exec(given.get('sandbox-signature') ?? '') ?? []
+      if (!time) return undefined
+      const before = new TextEncoder().encode(`${time}.`)
+      const signed = new Uint8Array(before.length + raw.length)
+      signed.set(before)
+      signed.set(raw, before.length)
+      if (!await signedBy([secret], sign, (key) => hmacHex(key, signed))) return undefined
+      if (Math.abs(Date.now() / 1000 - Number(time)) > tolerance) return undefined
+      const body = parsed(raw) ?? {}
+      const key = text(body.id) ?? `${time}:${sign}`
+      const amount = body.amount === undefined ? undefined : String(body.amount)
+      if (body.type === 'charge' && text(body.chargeId)) {
+        return { kind: 'payment', key, ref: body.chargeId, amount }
+      }
+      if (body.type === 'refund' && text(body.refundId)) {
+        const ref = text(body.chargeId) ?? undefined
+        return { kind: 'refund', key, refundRef: body.refundId, ref, amount }
+      }
+      return { kind: 'other', key }
+    },
+  }
+}

@@ -1,0 +1,204 @@
+/** Tap Payments: https://api.tap.company/v2. */
+import { address, type Answer, ask, good, type Json, text, threeDecimals } from './outside.ts'
+import { Lied, type Provider, type RefundTruth, type Truth } from './provider.ts'
+import { hmacHex, parsed, sha256, signedBy } from './signing.ts'
+
+type Settings = {
+  url: string
+  /** The secret API key; it also signs webhooks. A second one while the key is being changed. */
+  keys: string[]
+  source: string
+  callbackUrl: string
+}
+
+const states: Record<string, Truth['status']> = {
+  CAPTURED: 'paid',
+  ABANDONED: 'failed',
+  CANCELLED: 'failed',
+  EXPIRED: 'failed',
+  FAILED: 'failed',
+  DECLINED: 'failed',
+  RESTRICTED: 'failed',
+  VOID: 'failed',
+}
+
+const refundStates: Record<string, RefundTruth['status']> = {
+  REFUNDED: 'refunded',
+  CANCELLED: 'failed',
+  FAILED: 'failed',
+  DECLINED: 'failed',
+  RESTRICTED: 'failed',
+}
+
+function truthOf(charge: Json): Truth {
+  const { reference = {}, source = {}, transaction = {} } = charge
+  return {
+    ref: String(charge.id),
+    reference: text(reference.transaction),
+    status: states[charge.status] ?? 'pending',
+    amount: threeDecimals(charge.amount),
+    currency: text(charge.currency),
+    mode: charge.live_mode === true ? 'live' : 'test',
+    paymentId: charge.status === 'CAPTURED' ? text(charge.id) : null,
+    details: {
+      method: text(source.payment_method),
+      trackId: text(reference.track),
+      referenceId: text(reference.payment),
+      authorizationId: text(transaction.authorization_id),
+    },
+  }
+}
+
+const refundTruthOf = (refund: Json): RefundTruth => ({
+  refundRef: String(refund.id),
+  reference: text(refund.reference?.merchant),
+  chargeRef: text(refund.charge_id),
+  status: refundStates[refund.status] ?? 'pending',
+  amount: threeDecimals(refund.amount),
+  currency: text(refund.currency),
+})
+
+const decimals: Record<string, number> = { KWD: 3, BHD: 3, OMR: 3 }
+
+/** What Tap signs: fields by name, in its order, each after its label; what is missing is nothing. */
+export function signedText(body: Json): string {
+  const reference = body.reference ?? {}
+  const amount = Number(body.amount).toFixed(decimals[body.currency] ?? 2)
+  const created = body.object === 'refund' ? body.created : body.transaction?.created
+  const fields = body.object === 'invoice'
+    ? {
+      id: body.id,
+      amount,
+      currency: body.currency,
+      updated: body.updated,
+      status: body.status,
+      created: body.created,
+    }
+    : {
+      id: body.id,
+      amount,
+      currency: body.currency,
+      gateway_reference: reference.gateway,
+      payment_reference: reference.payment,
+      status: body.status,
+      created,
+    }
+  return Object.entries(fields).map(([name, value]) => `x_${name}${value ?? ''}`).join('')
+}
+
+export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
+  const [key] = keys
+  const headers = { authorization: `Bearer ${key}` }
+  const unknown = ({ status, body }: Answer) =>
+    status === 404 || status === 400 && String(body.errors?.[0]?.code) === '1144'
+  const mode = key.startsWith('sk_live') ? 'live' : 'test'
+
+  async function find(paymentId: string, createdAt: string): Promise<Truth | null> {
+    const from = Date.parse(createdAt)
+    let after: string | undefined
+    for (let page = 0; page < 4; page++) {
+      const answer = good(
+        await ask('POST', `${url}/charges/list`, headers, {
+          period: { date: { from: String(from - 300_000), to: String(from + 3_600_000) } },
+          limit: 50,
+          ...(after && { starting_after: after }),
+        }),
+      )
+      const charges: Json[] = Array.isArray(answer.charges) ? answer.charges : []
+      const found = charges.find(({ reference }) => reference?.transaction === paymentId)
+      if (found) return truthOf(found)
+      if (!answer.has_more || !charges.length) break
+      after = charges.at(-1).id
+    }
+    return null
+  }
+
+  return {
+    name: 'tap',
+    mode,
+    header: 'hashstring',
+
+    async charge(order) {
+      const { name, phone, email } = order.customer
+      const charge = good(
+        await ask('POST', `${url}/charges`, headers, {
+          amount: Number(order.amount),
+          currency: order.currency,
+          customer_initiated: true,
+          threeDSecure: true,
+          save_card: false,
+          description: order.titleAr,
+          metadata: { invoice: order.number },
+          reference: {
+            transaction: order.paymentId,
+            order: order.number,
+            idempotent: order.paymentId,
+          },
+          receipt: { email: false, sms: false },
+          customer: {
+            first_name: name,
+            ...(email && { email }),
+            ...(phone && { phone: { country_code: '965', number: phone.slice(-8) } }),
+          },
+          source: { id: source },
+          post: { url: callbackUrl },
+          redirect: { url: order.returnUrl },
+          transaction: { expiry: { period: 15, type: 'MINUTE' } },
+        }),
+      )
+      const ref = text(charge.id)
+      if (
+        !ref || threeDecimals(charge.amount) !== order.amount || charge.currency !== order.currency
+      ) throw new Lied('another charge than was asked for')
+      return { ref, redirectUrl: address(charge.transaction?.url) }
+    },
+
+    async lookUp({ ref, paymentId, createdAt }) {
+      if (!ref) return await find(paymentId, createdAt)
+      const answer = await ask('GET', `${url}/charges/${encodeURIComponent(ref)}`, headers)
+      if (unknown(answer)) return null
+      return truthOf(good(answer))
+    },
+
+    async refund({ refundId, chargeRef, amount, currency, reason }) {
+      const refund = good(
+        await ask('POST', `${url}/refunds`, headers, {
+          charge_id: chargeRef,
+          amount: Number(amount),
+          currency,
+          reason: reason.slice(0, 240),
+          reference: { merchant: refundId, idempotent: refundId },
+          post: { url: callbackUrl },
+        }),
+      )
+      return refundTruthOf(refund)
+    },
+
+    async lookUpRefund(refundRef) {
+      const answer = await ask('GET', `${url}/refunds/${encodeURIComponent(refundRef)}`, headers)
+      if (unknown(answer)) return null
+      return refundTruthOf(good(answer))
+    },
+
+    async verify(given, raw) {
+      const signature = given.get('hashstring')?.toLowerCase()
+      const body = parsed(raw)
+      if (!signature || signature.length !== 64 || !body) return undefined
+      const signed = signedText(body)
+      if (!await signedBy(keys, signature, (secret) => hmacHex(secret, signed))) return undefined
+      const key = `${body.id}:${body.status}:${await sha256(signed)}`
+      const amount = threeDecimals(body.amount) ?? String(body.amount)
+      if (body.object === 'refund') {
+        return {
+          kind: 'refund',
+          key: `${body.id}:${body.status}`,
+          refundRef: String(body.id),
+          ref: text(body.charge_id) ?? undefined,
+          amount,
+        }
+      }
+      if (body.object !== 'charge' || !text(body.id)) return { kind: 'other', key }
+      return { kind: 'payment', key, ref: String(body.id), amount }
+    },
+  }
+}
