@@ -119,6 +119,10 @@ begin
   elsif account.status = 'suspended' and coalesce(account.suspended_until > now(), true) then
     return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
       concat_ws(': ', 'account_suspended', account.status_reason)));
+  elsif event ->> 'authentication_method' = 'password'
+    and account.taken_over_at > clock_timestamp() - interval '15 seconds' then
+    -- The password was compared before it was overwritten (social.sql), by whoever knew the old one.
+    return '{"error":{"http_code":401,"message":"invalid_credentials"}}';
   end if;
 
   -- Signing in takes back a requested deletion and ends a suspension that is over, and gives an

@@ -348,7 +348,7 @@ create function private.finish_reset(account_id uuid, identifier text) returns v
   security definer -- writes a closed table
   set search_path = ''
 as $$
-  update public.accounts set email_proven = true
+  update public.accounts set email_proven = true, taken_over_at = null
   where accounts.id = finish_reset.account_id and accounts.email = finish_reset.identifier
 $$;
 comment on function private.finish_reset is 'After a reset by email that email is proven.';

@@ -62,11 +62,11 @@ begin
   end if;
 
   -- A common word fills the page after a few steps in the order; for a rare one the index is asked.
-  execute 'with walked as materialized (' || found_some || in_order || ' limit 1000)'
+  execute 'with walked as materialized (' || found_some || in_order || ' limit 400)'
     || ' select array(select id from walked where words @@ $4' || in_order || ' limit $3),'
     || ' (select count(*) from walked)'
     into ids, walked using wanted, key, take, query;
-  if cardinality(ids) < take and walked = 1000 then
+  if cardinality(ids) < take and walked = 400 then
     execute 'with matches as materialized (' || found_some || ' and organisations.words @@ $4)'
       || ' select array(select id from matches' || in_order || ' limit $3)'
       into ids using wanted, key, take, query;

@@ -11,6 +11,12 @@ create or replace trigger on_auth_user_deleted
   after delete on auth.users
   for each row execute function private.on_auth_user_deleted();
 
+-- Whoever proves an email by a provider owns the account that has it.
+create or replace trigger on_auth_identity_linked
+  after insert or update of identity_data on auth.identities
+  for each row when (new.provider not in ('email', 'phone'))
+  execute function private.on_auth_identity_linked();
+
 -- A sign-in is told to its account; the devices of a session end with it.
 create or replace trigger on_session_begun
   after insert on auth.sessions

@@ -185,6 +185,15 @@ export const tables: Record<string, Table> = {
     `insert into private.sandbox_refunds (charge_id, reference, amount)
      select id, gen_random_uuid(), 1 from private.sandbox_charges limit 1`,
   ),
+  'private.apple_tokens': closed(
+    'account_id',
+    `insert into private.apple_tokens (account_id, client_id, sealed_token)
+     values (:account, 'app', '')`,
+  ),
+  'private.social_tokens': closed(
+    null,
+    'insert into private.social_tokens (key, expires_at) values (gen_random_uuid(), now())',
+  ),
   'private.codes': closed(
     'account_id',
     `insert into private.codes (purpose, identifier, account_id, hmac)

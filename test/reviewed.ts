@@ -181,6 +181,13 @@ const reviews: Review[] = [
   ]],
   ['all', 'raises the verdict that the same message counted before', ['private.entered']],
   ['backend', 'counts before a call', ['private.count_hit', 'private.forget_hit', 'private.enter']],
+  ['backend', 'social sign-in: tokens taken once, and what Apple gave for them', [
+    'private.enter_social',
+    'private.finish_apple_revocation',
+    'private.keep_apple_token',
+    'private.release_social',
+    'private.take_apple_revocations',
+  ]],
   ['backend', 'registration, codes, sign-in and deletion of accounts', [
     'private.account_with',
     'private.claim_email',
@@ -216,6 +223,7 @@ const reviews: Review[] = [
     'private.sweep_notifications',
     'private.sweep_office_ranks',
     'private.sweep_rates',
+    'private.sweep_social_tokens',
     'private.warn_expiring_listings',
   ]],
   ['users', 'plans, wallet and invoices of the acting identity', [

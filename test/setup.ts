@@ -5,6 +5,7 @@
  */
 import { liftQuota } from './plans.ts'
 import { liftRates } from './rates.ts'
+import { startIssuer } from './social-issuer.ts'
 import { startStack } from './stack.ts'
 
 const names = [
@@ -37,6 +38,8 @@ function checkEnvironment() {
 }
 
 async function useOwnStack() {
+  const issuer = await startIssuer()
+  Object.assign(process.env, issuer.settings)
   const stack = await startStack({ RATES: 'off', NODE_ENV: 'test' })
   Object.assign(process.env, {
     SUPABASE_URL: stack.url,
@@ -45,6 +48,10 @@ async function useOwnStack() {
     DATABASE_URL: stack.databaseUrl,
     INBOX_URL: stack.inboxUrl,
     LOCAL_STACK: stack.folder,
+    SOCIAL_ISSUER_URL: issuer.url,
   })
-  return stack.stop
+  return async () => {
+    await stack.stop()
+    await issuer.stop()
+  }
 }

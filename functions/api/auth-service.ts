@@ -104,6 +104,35 @@ export async function signIn(
   throw unavailable(answer)
 }
 
+type ByToken = { idToken: string; nonce?: string }
+
+/**
+ * Signs in by a provider's id token, which we have verified before; undefined: Auth does not take
+ * it. Two that link one subject at once make Auth fail for one of them, so that is tried again.
+ */
+export async function signInByToken(
+  provider: 'google' | 'apple',
+  { idToken, nonce }: ByToken,
+  address: string,
+): Promise<Tokens | Refused | undefined> {
+  for (let tries = 1;; tries++) {
+    const answer = await ask('POST', '/token?grant_type=id_token', {
+      body: { provider, id_token: idToken, nonce },
+      address,
+    })
+    const { status, body } = answer
+    if (status === 200) return body as Tokens
+    if (body.code === 'provider_disabled') {
+      const name = provider === 'google' ? 'Google' : 'Apple'
+      throw new Refusal('provider_disabled', { provider: name })
+    }
+    if (status === 401 || status === 403) return refused(answer)
+    if (status === 400 || body.code === 'provider_email_needs_verification') return undefined
+    if (status < 500 || tries === 4) throw unavailable(answer)
+    await new Promise((resolve) => setTimeout(resolve, 50 * tries + Math.random() * 100))
+  }
+}
+
 // An unknown identifier is tried against this user, so that the work and the time are the same.
 const decoy: Identifier = { kind: 'email', value: 'decoy@accounts.invalid' }
 let decoyMade = false

@@ -32,23 +32,23 @@ export async function codeHmac(purpose: string, identifier: string, code: string
 const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))
 const unbase64 = (text: string) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
 
-/** Encrypts a password for one phone; nobody who reads the table can open it. */
-export async function seal(password: string, phone: string): Promise<string> {
+/** Encrypts a secret for one use, a password for one phone: nobody who reads the table can open it. */
+export async function seal(secret: string, use: string): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(12))
   const sealed = await crypto.subtle.encrypt(
-    { name: 'AES-GCM', iv, additionalData: utf8.encode(phone) },
+    { name: 'AES-GCM', iv, additionalData: utf8.encode(use) },
     await sealKey,
-    utf8.encode(password),
+    utf8.encode(secret),
   )
   return `${base64(iv)}.${base64(new Uint8Array(sealed))}`
 }
 
-/** Opens what seal made for the same phone; undefined when the key has changed since. */
-export async function unseal(sealed: string, phone: string): Promise<string | undefined> {
+/** Opens what seal made for the same use; undefined when the key has changed since. */
+export async function unseal(sealed: string, use: string): Promise<string | undefined> {
   const [iv, text] = sealed.split('.').map(unbase64)
   try {
     const opened = await crypto.subtle.decrypt(
-      { name: 'AES-GCM', iv, additionalData: utf8.encode(phone) },
+      { name: 'AES-GCM', iv, additionalData: utf8.encode(use) },
       await sealKey,
       text,
     )

@@ -63,7 +63,7 @@ const logout = route({
 })
 
 /** The session's answer: tokens of Auth, and who that is as the database sees it. */
-async function answer(
+export async function answer(
   c: Context<Env>,
   tokens: Tokens,
   after?: { name: 'finish_login'; args: Record<string, unknown> },

@@ -111,8 +111,8 @@ function settings(context: Context): Answer {
   const body = {
     external: {
       anonymous_users: config.anonymous,
-      apple: false,
-      google: false,
+      apple: config.social.apple.clientIds.length > 0,
+      google: config.social.google.clientIds.length > 0,
       email: config.email,
       phone: config.phone,
     },

@@ -10,6 +10,7 @@ import {
   startSession,
   tokenAnswer,
 } from './sessions.ts'
+import { idTokenGrant } from './social.ts'
 import { findByEmail, findByPhone, findUser, isBanned, type User } from './users.ts'
 
 /** POST /token?grant_type=… */
@@ -20,7 +21,7 @@ export function token(context: Context, request: AuthRequest): Promise<Answer> {
     case 'refresh_token':
       return refreshGrant(context, request)
     case 'id_token':
-      return idTokenGrant(request)
+      return idTokenGrant(context, request)
     default:
       throw badRequest('unsupported_grant_type', 'invalid_credentials')
   }
@@ -178,13 +179,4 @@ function tellConflict(error: Error & { code?: string }): never {
     'conflict',
     'Too many concurrent token refresh requests on the same session or refresh token',
   )
-}
-
-function idTokenGrant(request: AuthRequest): Promise<Answer> {
-  const params = readBody(request, { provider: 'string', id_token: 'string', issuer: 'string' })
-  if (!params.id_token) throw new OAuthError('invalid request', 'id_token required')
-  if (!params.provider) {
-    throw new OAuthError('invalid request', 'provider or client_id and issuer required')
-  }
-  throw badRequest(`Provider (issuer "${params.issuer ?? ''}") is not enabled`, 'provider_disabled')
 }

@@ -1,0 +1,102 @@
+/**
+ * Apple's side of an account: the authorization code of a sign-in becomes a refresh token, which is
+ * kept sealed for one thing, to be revoked when the account is deleted (Apple asks for that).
+ */
+import { importPKCS8, SignJWT } from 'jose'
+import { backend } from './db.ts'
+import { env } from './env.ts'
+import { seal, unseal } from './secrets.ts'
+
+const setting = (name: string) => Deno.env.get(name)?.trim() || undefined
+
+const base = !env.production && setting('APPLE_URL') || 'https://appleid.apple.com'
+
+// fetch repeats a request of its own accord when a kept connection breaks. A code is good once.
+const freshConnections = Deno.createHttpClient?.({ poolMaxIdlePerHost: 0 })
+
+/** Who we are to Apple; undefined while its key is not set. */
+async function clientSecret(clientId: string): Promise<string | undefined> {
+  const [team, kid, key] = ['APPLE_TEAM_ID', 'APPLE_KEY_ID', 'APPLE_PRIVATE_KEY'].map(setting)
+  if (!team || !kid || !key) return undefined
+  return await new SignJWT()
+    .setProtectedHeader({ alg: 'ES256', kid })
+    .setIssuer(team)
+    .setSubject(clientId)
+    .setAudience('https://appleid.apple.com')
+    .setIssuedAt()
+    .setExpirationTime('5 minutes')
+    // One line in an environment: its line breaks may be written as \n.
+    .sign(await importPKCS8(key.replaceAll('\\n', '\n'), 'ES256'))
+}
+
+async function post(path: string, form: Record<string, string>): Promise<string> {
+  const response = await fetch(base + path, {
+    client: freshConnections,
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(form),
+    redirect: 'error',
+    signal: AbortSignal.timeout(4000),
+  })
+  const text = await response.text()
+  if (response.ok) return text
+  const error = /"error" *: *"([\w-]{1,40})"/.exec(text)?.[1] ?? ''
+  throw new Error(`HTTP ${response.status} ${error}`.trim())
+}
+
+const about = (accountId: string, clientId: string) => `apple ${accountId} ${clientId}`
+
+/** Exchanges the code at once. Whatever goes wrong is told to the log; the sign-in stands. */
+export async function keepAppleCode(accountId: string, clientId: string, code: string) {
+  try {
+    const secret = await clientSecret(clientId)
+    if (!secret) throw new Error('APPLE_TEAM_ID, APPLE_KEY_ID or APPLE_PRIVATE_KEY is not set')
+    const answer = await post('/auth/token', {
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      client_secret: secret,
+      code,
+    })
+    const { refresh_token: token } = JSON.parse(answer)
+    if (typeof token !== 'string' || !token) throw new Error('no refresh token')
+    const sealedToken = await seal(token, about(accountId, clientId))
+    await backend('keep_apple_token', { accountId, clientId, sealedToken })
+  } catch (error) {
+    tell('apple_code', error)
+  }
+}
+
+type Due = { accountId: string; clientId: string; sealed: string }
+
+/** Job: revokes what deleted accounts left at Apple. Gives how many. */
+export async function revokeApple(): Promise<number> {
+  let revoked = 0
+  for (
+    const { accountId, clientId, sealed } of await backend<Due[]>('take_apple_revocations', {})
+  ) {
+    try {
+      const token = await unseal(sealed, about(accountId, clientId))
+      // Sealed with a key that is gone: nobody can open it any more.
+      if (token !== undefined) await revoke(clientId, token)
+      await backend('finish_apple_revocation', { accountId, clientId })
+      revoked++
+    } catch (error) {
+      tell('apple_revocation', error)
+    }
+  }
+  return revoked
+}
+
+async function revoke(clientId: string, token: string) {
+  const secret = await clientSecret(clientId)
+  if (!secret) throw new Error('APPLE_TEAM_ID, APPLE_KEY_ID or APPLE_PRIVATE_KEY is not set')
+  await post('/auth/revoke', {
+    client_id: clientId,
+    client_secret: secret,
+    token,
+    token_type_hint: 'refresh_token',
+  })
+}
+
+const tell = (alert: string, error: unknown) =>
+  console.error(JSON.stringify({ alert, cause: (error as Error).message }))

@@ -1,0 +1,136 @@
+/** Signing in with Google and Apple. Rules: sql/social.sql; tokens: social-tokens.ts. */
+import { z } from '@hono/zod-openapi'
+import type { Context, MiddlewareHandler } from 'hono'
+import { Session } from './account-schemas.ts'
+import { keepAppleCode } from './apple.ts'
+import { createUser, isDecoy, signInByToken } from './auth-service.ts'
+import { backend, call } from './db.ts'
+import { area, body, type Env, json, problems, route, send } from './http.ts'
+import { PersonName } from './identifiers.ts'
+import { problem, Refusal, refuseReturned, type Returned } from './problem.ts'
+import { unknownPassword } from './secrets.ts'
+import { answer } from './sign-in.ts'
+import { type Proven, proven, type ProviderName, providers } from './social-tokens.ts'
+import { callerOfIssued } from './tokens.ts'
+
+const tags = ['sign-in']
+
+const fields = {
+  idToken: z.string().min(1).max(8192).openapi({ description: 'The id token of the provider.' }),
+  nonce: z.string().min(1).max(256).optional().openapi({
+    description: 'The nonce whose SHA-256, in lower-case hex, the provider was given.',
+  }),
+  fullName: PersonName.optional().openapi({
+    description: 'Apple tells the app a name once, at the first sign-in.',
+  }),
+}
+const Given = z.strictObject(fields)
+const GivenByApple = z.strictObject({
+  ...fields,
+  authorizationCode: z.string().min(1).max(2048).optional().openapi({
+    description: 'Exchanged at once, so that it can be revoked when the account is deleted.',
+  }),
+})
+
+const SocialSession = z
+  .object({ ...Session.shape, isNewAccount: z.boolean() })
+  .openapi('SocialSession')
+
+/** Before anything is read: nothing of a provider that is not configured is looked at. */
+const configured = (provider: ProviderName): MiddlewareHandler<Env> => async (c, next) => {
+  const { name, clientIds } = providers[provider]
+  if (!clientIds.length) return problem(c, 'provider_disabled', { provider: name })
+  await next()
+}
+
+const described = (provider: ProviderName) => ({
+  tags,
+  method: 'post' as const,
+  summary: `Sign in with ${providers[provider].name}; a new subject gets an account`,
+  middleware: configured(provider),
+  responses: {
+    200: json(SocialSession, 'Signed in.'),
+    ...problems(400, 401, 403, 409),
+  },
+})
+
+const google = route({
+  ...described('google'),
+  operationId: 'sign_in_with_google',
+  path: '/google',
+  request: body(Given),
+})
+
+const apple = route({
+  ...described('apple'),
+  operationId: 'sign_in_with_apple',
+  path: '/apple',
+  request: body(GivenByApple),
+})
+
+type Entry = Returned & { exists: boolean; hasName: boolean }
+
+/** The account of a verified email that has none yet; false when another made it just now. */
+async function makeUser(email: string, fullName: string | undefined): Promise<boolean> {
+  const identifier = { kind: 'email' as const, value: email }
+  if (isDecoy(identifier)) throw new Refusal('social_token_invalid')
+  try {
+    await createUser({ identifier, password: unknownPassword(), fullName })
+    return true
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'email_taken') return false
+    throw error
+  }
+}
+
+async function tokensOf(
+  c: Context<Env>,
+  provider: ProviderName,
+  given: z.output<typeof Given>,
+  said: Proven,
+) {
+  const { subject, email, emailVerified, keys, expiresAt } = said
+  const fullName = given.fullName ?? said.name
+  const entry = await backend<Entry>('enter_social', {
+    provider,
+    subject,
+    email,
+    emailVerified,
+    keys,
+    expiresAt,
+  })
+  refuseReturned(entry)
+  try {
+    const isNewAccount = !entry.exists && await makeUser(email!, fullName)
+    const tokens = await signInByToken(provider, given, c.var.address)
+    if (!tokens) throw new Refusal('social_token_invalid')
+    if ('refused' in tokens) throw new Refusal(tokens.refused, { reason: tokens.reason })
+    c.set('caller', callerOfIssued(tokens.access_token))
+    if (entry.exists && !entry.hasName && fullName) {
+      await call(c, 'update_me', { fields: { fullName } })
+    }
+    return { tokens, isNewAccount }
+  } catch (error) {
+    const isFinal = error instanceof Refusal && error.code === 'social_token_invalid'
+    if (!isFinal) await backend('release_social', { keys })
+    throw error
+  }
+}
+
+async function signedIn(
+  c: Context<Env>,
+  provider: ProviderName,
+  given: z.output<typeof GivenByApple>,
+) {
+  const said = await proven(provider, given.idToken, given.nonce)
+  const { tokens, isNewAccount } = await tokensOf(c, provider, given, said)
+  if (given.authorizationCode) {
+    await keepAppleCode(tokens.user.id, said.clientId, given.authorizationCode)
+  }
+  const session = await answer(c, tokens)
+  return send(c, `${session.slice(0, -1)},"isNewAccount":${isNewAccount}}`)
+}
+
+export const social = area()
+  .openapi(google, (c) => signedIn(c, 'google', c.req.valid('json')))
+  .openapi(apple, (c) => signedIn(c, 'apple', c.req.valid('json')))

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto'
+import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
+import type { SocialProvider } from '../config.ts'
+import { transaction, type Tx } from './database.ts'
+import {
+  type Answer,
+  badRequest,
+  forbidden,
+  internal,
+  OAuthError,
+  unprocessable,
+} from './errors.ts'
+import { audience, type AuthRequest, type Context, readBody } from './request.ts'
+import { startSession } from './sessions.ts'
+import {
+  confirmEmail,
+  findUser,
+  isBanned,
+  merged,
+  type Metadata,
+  updateUser,
+  type User,
+} from './users.ts'
+
+const issuers: Record<SocialProvider, string[]> = {
+  google: ['https://accounts.google.com'],
+  apple: ['https://appleid.apple.com', 'https://account.apple.com'],
+}
+
+/** What a provider says of a person, as Auth keeps it. */
+type Said = { subject: string; email: string; emailVerified: boolean; data: Metadata }
+
+/** POST /token?grant_type=id_token */
+export async function idTokenGrant(context: Context, request: AuthRequest): Promise<Answer> {
+  const params = readBody(request, {
+    provider: 'string',
+    id_token: 'string',
+    nonce: 'string',
+    issuer: 'string',
+    link_identity: 'boolean',
+  })
+  if (!params.id_token) throw new OAuthError('invalid request', 'id_token required')
+  if (!params.provider) {
+    throw new OAuthError('invalid request', 'provider or client_id and issuer required')
+  }
+  if (!isKnown(params.provider)) {
+    throw badRequest(`Custom OIDC provider "${params.provider}" not allowed`)
+  }
+  const payload = await verified(context, params.provider, params.id_token)
+  checkNonce(payload, params.nonce ?? '')
+  if (params.link_identity) {
+    throw new OAuthError('invalid request', 'linking needs a signed-in user and manual linking')
+  }
+  const said = saidBy(params.provider, payload)
+  const { headers, body } = await transaction(context.pool, async (tx) => {
+    const user = await userOf(
+      context,
+      tx,
+      audience(request),
+      params.provider as SocialProvider,
+      said,
+    )
+    if (isBanned(user)) throw forbidden('user_banned', 'User is banned')
+    return await startSession(context, tx, request, user, 'oauth')
+  })
+  return { status: 200, headers, body }
+}
+
+const isKnown = (name: string): name is SocialProvider => Object.hasOwn(issuers, name)
+
+const keySets = new Map<string, ReturnType<typeof createRemoteJWKSet>>()
+
+async function verified(
+  context: Context,
+  provider: SocialProvider,
+  idToken: string,
+): Promise<JWTPayload & { sub: string }> {
+  const { clientIds, keysUrl } = context.config.social[provider]
+  if (clientIds.length === 0) {
+    throw badRequest(
+      `Provider (issuer "${issuers[provider][0]}") is not enabled`,
+      'provider_disabled',
+    )
+  }
+  const keys = keySets.get(keysUrl) ?? createRemoteJWKSet(new URL(keysUrl))
+  keySets.set(keysUrl, keys)
+  const { payload } = await jwtVerify(idToken, keys, { issuer: issuers[provider] }).catch(() => {
+    throw new OAuthError('invalid request', 'Bad ID token')
+  })
+  if (!payload.sub) throw new OAuthError('invalid request', 'Missing sub claim in id_token')
+  const given = [payload.aud ?? []].flat()
+  if (!given.some((one) => clientIds.includes(one))) {
+    throw new OAuthError('invalid request', `Unacceptable audience in id_token: [${given}]`)
+  }
+  return payload as JWTPayload & { sub: string }
+}
+
+function checkNonce({ nonce }: JWTPayload, given: string) {
+  if (Boolean(nonce) !== Boolean(given)) {
+    const message = 'Passed nonce and nonce in id_token should either both exist or not.'
+    throw new OAuthError('invalid request', message)
+  }
+  if (given && createHash('sha256').update(given).digest('hex') !== nonce) {
+    throw new OAuthError('invalid nonce', 'Nonces mismatch')
+  }
+}
+
+function saidBy(provider: SocialProvider, payload: JWTPayload & { sub: string }): Said {
+  const { sub: subject, iss, name, picture } = payload
+  const email = typeof payload.email === 'string' ? payload.email.toLowerCase() : ''
+  // Of an email from Apple Auth always says that it is verified.
+  const emailVerified = email !== '' &&
+    (provider === 'apple' || payload.email_verified === true || payload.email_verified === 'true')
+  const data: Metadata = {
+    iss,
+    sub: subject,
+    provider_id: subject,
+    ...(email && { email }),
+    email_verified: emailVerified,
+    phone_verified: false,
+    ...(provider === 'google' && name ? { name, full_name: name } : {}),
+    ...(provider === 'google' && picture ? { picture, avatar_url: picture } : {}),
+    ...(provider === 'apple' && {
+      custom_claims: { is_private_email: String(payload.is_private_email) === 'true' },
+    }),
+  }
+  return { subject, email, emailVerified, data }
+}
+
+/** The user of that subject, or the one with that verified email, now linked. */
+async function userOf(
+  context: Context,
+  tx: Tx,
+  aud: string,
+  provider: SocialProvider,
+  said: Said,
+): Promise<User> {
+  const { rows: [known] } = await tx.query<{ user_id: string }>(
+    `update auth.identities
+     set identity_data = $3, last_sign_in_at = now(), updated_at = now()
+     where provider = $1 and provider_id = $2 returning user_id`,
+    [provider, said.subject, said.data],
+  )
+  if (known) {
+    const user = (await findUser(tx, known.user_id))!
+    await updateUser(tx, user, { raw_user_meta_data: merged(user.raw_user_meta_data, said.data) })
+    return user
+  }
+  const { rows: found } = said.emailVerified
+    ? await tx.query<{ id: string }>(
+      `select id from auth.users
+       where aud = $2 and is_sso_user = false and (
+         lower(email) = $1
+         or id in (select user_id from auth.identities where email = $1)
+       )`,
+      [said.email, aud],
+    )
+    : { rows: [] }
+  if (found.length > 1) throw internal('Multiple accounts with the same email address')
+  if (found.length === 0) {
+    if (!context.config.signups) {
+      throw unprocessable('signup_disabled', 'Signups not allowed for this instance')
+    }
+    throw internal('The stand-in makes no users by a provider: switch enable_signup off')
+  }
+  return await link(tx, found[0]!.id, provider, said)
+}
+
+async function link(
+  tx: Tx,
+  userId: string,
+  provider: SocialProvider,
+  said: Said,
+): Promise<User> {
+  let user = (await findUser(tx, userId))!
+  await tx.query(
+    `insert into auth.identities
+       (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+     values ($1, $2, $3, $4, now(), clock_timestamp(), clock_timestamp())`,
+    [said.subject, userId, said.data, provider],
+  )
+  // Somebody else may have put the unconfirmed email there: what is theirs goes.
+  if (!user.email_confirmed_at) {
+    await tx.query('delete from auth.identities where user_id = $1 and provider <> $2', [
+      userId,
+      provider,
+    ])
+    await updateUser(tx, user, { encrypted_password: null, raw_user_meta_data: said.data })
+    await confirmEmail(tx, user)
+  }
+  user = (await findUser(tx, userId))!
+  const providers = [...new Set(user.identities.map((identity) => identity.provider))]
+  await updateUser(tx, user, {
+    raw_app_meta_data: merged(user.raw_app_meta_data, { providers }),
+    raw_user_meta_data: merged(user.raw_user_meta_data, said.data),
+  })
+  return user
+}
