@@ -15,11 +15,17 @@ export type Database = {
             "add_identity":
 { Args: { "fields": Json,"type": string }; Returns: Json
                            },
+"add_report":
+{ Args: { "note"?: string,"reason": string,"target_id": string,"target_type": string }; Returns: Json
+                           },
 "archive_property":
 { Args: { "property_id": string }; Returns: Json
                            },
 "begin_upload":
 { Args: { "bucket": string,"property_id"?: string,"upload_session_id"?: string }; Returns: Json
+                           },
+"block_identity":
+{ Args: { "identity_id": string }; Returns: undefined
                            },
 "cancel_plan":
 { Args: Record<PropertyKey, never>; Returns: Json
@@ -132,6 +138,11 @@ export type Database = {
                            },
 "list_audit":
 { Args: { "action"?: string,"actor_id"?: string,"page_cursor"?: string,"page_size"?: number,"since"?: string,"target_id"?: string,"target_type"?: string,"until"?: string }; Returns: {
+              "items": Json,"nextCursor": string
+            }[]
+                           },
+"list_blocks":
+{ Args: { "page_cursor"?: string,"page_size"?: number }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
@@ -337,6 +348,9 @@ export type Database = {
 "top_up_wallet":
 { Args: { "amount": number }; Returns: Json
                            },
+"unblock_identity":
+{ Args: { "identity_id": string }; Returns: undefined
+                           },
 "update_company_profile":
 { Args: { "fields": Json }; Returns: Json
                            },
@@ -397,14 +411,14 @@ isOneToOne: true
                   ]
                 },"accounts": {
                   Row: {
-                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null,"taken_over_at": string | null,"topic_epoch": number
+                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null,"taken_over_at": string | null,"topic": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic_epoch"?: number
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string
                   }
                   Update: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic_epoch"?: number
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string
                   }
                   Relationships: [
                     {
@@ -488,6 +502,58 @@ isOneToOne: true
                   }
                   Relationships: [
                     
+                  ]
+                },"blocks": {
+                  Row: {
+                    "account_id": string,"blocked_account_id": string,"created_at": string,"identity_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "account_id": string,"blocked_account_id": string,"created_at"?: string,"identity_id": string
+                  }
+                  Update: {
+                    "account_id"?: string,"blocked_account_id"?: string,"created_at"?: string,"identity_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "blocks_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "blocks_blocked_account_id_fkey"
+      columns: ["blocked_account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "blocks_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
+      referencedRelation: "identities"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"conversations": {
+                  Row: {
+                    "created_at": string,"id": string,"last_seq": number,"live_topic": string,"pair_key": string,"property_id": string | null,"topic": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"id"?: string,"last_seq"?: number,"live_topic"?: string,"pair_key": string,"property_id"?: string | null,"topic"?: string
+                  }
+                  Update: {
+                    "created_at"?: string,"id"?: string,"last_seq"?: number,"live_topic"?: string,"pair_key"?: string,"property_id"?: string | null,"topic"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "conversations_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
+      referencedRelation: "properties"
+      referencedColumns: ["id"]
+    }
                   ]
                 },"devices": {
                   Row: {
@@ -745,6 +811,50 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"messages": {
+                  Row: {
+                    "body": string,"client_message_id": string,"conversation_id": string,"created_at": string,"id": string,"media_id": string | null,"reply_to_seq": number | null,"sender_account_id": string,"sender_identity_id": string,"seq": number,"type": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "body": string,"client_message_id": string,"conversation_id": string,"created_at"?: string,"id"?: string,"media_id"?: string | null,"reply_to_seq"?: number | null,"sender_account_id": string,"sender_identity_id": string,"seq": number,"type": string
+                  }
+                  Update: {
+                    "body"?: string,"client_message_id"?: string,"conversation_id"?: string,"created_at"?: string,"id"?: string,"media_id"?: string | null,"reply_to_seq"?: number | null,"sender_account_id"?: string,"sender_identity_id"?: string,"seq"?: number,"type"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "messages_answer_their_own_conversation"
+      columns: ["conversation_id","reply_to_seq"]
+isOneToOne: false
+      referencedRelation: "messages"
+      referencedColumns: ["conversation_id","seq"]
+    },{
+      foreignKeyName: "messages_conversation_id_fkey"
+      columns: ["conversation_id"]
+isOneToOne: false
+      referencedRelation: "conversations"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "messages_media_id_fkey"
+      columns: ["media_id"]
+isOneToOne: false
+      referencedRelation: "media"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "messages_sender_account_id_fkey"
+      columns: ["sender_account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "messages_sender_takes_part"
+      columns: ["conversation_id","sender_identity_id"]
+isOneToOne: false
+      referencedRelation: "participants"
+      referencedColumns: ["conversation_id","identity_id"]
+    }
+                  ]
                 },"notifications": {
                   Row: {
                     "account_id": string,"body_ar": string,"body_en": string,"created_at": string,"entity_id": string | null,"from_identity_id": string | null,"id": string,"identity_id": string | null,"kind": string,"read_at": string | null,"route": string,"times": number,"title_ar": string,"title_en": string
@@ -805,6 +915,38 @@ isOneToOne: false
       foreignKeyName: "organisations_identity_id_fkey"
       columns: ["identity_id"]
 isOneToOne: true
+      referencedRelation: "identities"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"participants": {
+                  Row: {
+                    "account_id": string,"active_at": string,"conversation_id": string,"identity_id": string,"last_read_seq": number,"muted": boolean,"unread": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "account_id": string,"active_at"?: string,"conversation_id": string,"identity_id": string,"last_read_seq"?: number,"muted"?: boolean,"unread"?: number
+                  }
+                  Update: {
+                    "account_id"?: string,"active_at"?: string,"conversation_id"?: string,"identity_id"?: string,"last_read_seq"?: number,"muted"?: boolean,"unread"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "participants_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "participants_conversation_id_fkey"
+      columns: ["conversation_id"]
+isOneToOne: false
+      referencedRelation: "conversations"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "participants_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
       referencedRelation: "identities"
       referencedColumns: ["id"]
     }
@@ -958,6 +1100,32 @@ isOneToOne: false
       columns: ["payment_id"]
 isOneToOne: false
       referencedRelation: "payments"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"reports": {
+                  Row: {
+                    "account_id": string,"created_at": string,"decided_at": string | null,"id": string,"identity_id": string,"note": string | null,"reason": string,"status": string,"status_reason": string | null,"target_id": string,"target_type": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "account_id": string,"created_at"?: string,"decided_at"?: string | null,"id"?: string,"identity_id": string,"note"?: string | null,"reason": string,"status"?: string,"status_reason"?: string | null,"target_id": string,"target_type": string
+                  }
+                  Update: {
+                    "account_id"?: string,"created_at"?: string,"decided_at"?: string | null,"id"?: string,"identity_id"?: string,"note"?: string | null,"reason"?: string,"status"?: string,"status_reason"?: string | null,"target_id"?: string,"target_type"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "reports_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "reports_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
+      referencedRelation: "identities"
       referencedColumns: ["id"]
     }
                   ]

@@ -15,16 +15,6 @@ as $$
 $$;
 comment on function private.identity_json is 'An identity as sessions show it.';
 
-create function private.session_topic(account public.accounts) returns text
-  language sql
-  stable
-  set search_path = ''
-as $$
-  select format('session:%s:%s', private.session_id(), account.topic_epoch)
-$$;
-comment on function private.session_topic is
-  'The Realtime topic of the caller''s session. Opaque to clients: it carries an epoch.';
-
 create function api.get_me()
   returns table (
     "user" json, "activeIdentity" json, identities json, "realtimeTopic" text
@@ -52,7 +42,7 @@ as $$
       select json_agg(private.identity_json(identities) order by identities.created_at, identities.id)
       from public.identities where identities.account_id = accounts.id
     ),
-    private.session_topic(accounts)
+    accounts.topic::text
   from public.accounts
   left join public.individual_profiles on individual_profiles.account_id = accounts.id
   where accounts.id = (select private.require_account())
@@ -135,63 +125,8 @@ $$;
 comment on function private.account_with is
   'Whose email or phone it is: what became of a registration whose answer was lost.';
 
-create function private.request_deletion(account_id uuid) returns jsonb
-  language plpgsql
-  security definer -- clients have no write grant on accounts and sessions
-  set search_path = ''
-as $$
-declare
-  due timestamptz;
-begin
-  -- Sessions first, as a refresh locks them: its session, then the account.
-  delete from auth.sessions where sessions.user_id = request_deletion.account_id;
-  update public.accounts
-  set status = 'deletion_requested', delete_at = now() + interval '14 days'
-  where accounts.id = request_deletion.account_id
-    and (
-      accounts.status in ('active', 'deletion_requested')
-      or accounts.status = 'suspended' and accounts.suspended_until < now()
-    )
-  returning accounts.delete_at into due;
-  return case when due is not null then jsonb_build_object('deleteAt', due) end;
-end
-$$;
-comment on function private.request_deletion is
-  'Marks an account for deletion in 14 days and ends its sessions; signing in again takes it back.';
-
-create function private.delete_due_accounts() returns bigint
-  language plpgsql
-  security definer -- deletes users of Auth
-  set search_path = ''
-as $$
-declare
-  due uuid;
-  gone bigint := 0;
-begin
-  for due in
-    select accounts.id from public.accounts
-    where accounts.status = 'deletion_requested' and accounts.delete_at <= now()
-  loop
-    -- Whoever is signing in just now holds the user, and stays.
-    perform from auth.users where users.id = due for update;
-    delete from auth.users
-    where users.id = due
-      and exists (
-        select from public.accounts
-        where accounts.id = due and accounts.status = 'deletion_requested'
-      );
-    gone := gone + found::integer;
-  end loop;
-  return gone;
-end
-$$;
-comment on function private.delete_due_accounts is
-  'Job: deletes the users whose 14 days are over; triggers make their accounts anonymous.';
-
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.identity_json, private.session_topic, private.change_me
+grant execute on function private.identity_json, private.change_me
   to authenticated;
-grant execute on function
-  private.account_with, private.request_deletion, private.delete_due_accounts
-  to backend;
+grant execute on function private.account_with to backend;
 grant execute on function api.get_me, api.update_me, api.check_session to authenticated;

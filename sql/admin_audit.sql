@@ -111,7 +111,10 @@ create trigger accounts_are_audited
   after update of status, status_reason, suspended_until on public.accounts
   for each row
   when ((old.status, old.status_reason, old.suspended_until)
-    is distinct from (new.status, new.status_reason, new.suspended_until))
+      is distinct from (new.status, new.status_reason, new.suspended_until)
+    -- Who asks to be deleted and who takes that back is nobody but the person.
+    and new.status <> 'deletion_requested'
+    and not (old.status = 'deletion_requested' and new.status = 'active'))
   execute function private.audit_change('account.status', 'account', 'status', 'suspended_until');
 create trigger identities_are_audited
   after update of status on public.identities

@@ -13,6 +13,8 @@ insert into private.rates (rule, max, seconds, note) values
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
   ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures'),
+  ('reports', 30, 86400, 'reports to the admins per account'),
+  ('export', 5, 86400, 'exports of all that an account owns, per account'),
   ('contact', 30, 86400, 'contact requests per account')
 on conflict (rule) do nothing;
 

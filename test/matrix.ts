@@ -164,6 +164,11 @@ export const tables: Record<string, Table> = {
      )
      insert into public.admins (account_id) select id from someone`,
   ),
+  'public.reports': closed(
+    'account_id',
+    `insert into public.reports (account_id, identity_id, target_type, target_id, reason)
+     values (:account, :identity, 'property', gen_random_uuid(), 'spam')`,
+  ),
   'public.audit': closed(
     null,
     `select private.audit('planted.status', 'account', :account)`,
@@ -236,6 +241,10 @@ export const tables: Record<string, Table> = {
     'insert into private.property_views (property_id, identity_id) values (:property, :identity)',
   ),
   'private.publications': closed(ofListing),
+  'private.response_measures': closed(
+    'identity_id',
+    'insert into private.response_measures (identity_id) values (:identity)',
+  ),
   'private.review_totals': closed(
     'identity_id',
     'insert into private.review_totals (identity_id) values (:identity)',

@@ -36,7 +36,8 @@ export const Identity = z
 
 const identities = {
   user: User,
-  activeIdentity: Identity.nullable().openapi({
+  // As a union: a description beside nullable() would be one of an object alone.
+  activeIdentity: z.union([Identity, z.null()]).openapi({
     description: 'The identity that the account acts as; null when it was taken away.',
   }),
   identities: z.array(Identity),
@@ -122,9 +123,15 @@ export const NewIdentity = z.strictObject({
   ...optional,
 })
 
+const picture = z.uuid().nullish().openapi({
+  description: 'A picture that this identity has uploaded; null takes the present one away.',
+})
+
 export const IdentityChanges = z.strictObject({
   nameAr: required.nameAr.optional(),
   licenceNo: required.licenceNo.optional(),
   licenceExpiresOn: required.licenceExpiresOn.optional(),
   ...optional,
+  logoMediaId: picture,
+  coverMediaId: picture,
 })

@@ -14,6 +14,7 @@ import { feed } from './feed.ts'
 import type { Env } from './http.ts'
 import { invoices } from './invoices.ts'
 import { map } from './map.ts'
+import { media } from './media.ts'
 import { meta } from './meta.ts'
 import { notifications } from './notifications.ts'
 import { organisations } from './organisations.ts'
@@ -23,8 +24,10 @@ import { plans } from './plans.ts'
 import { onError, problem } from './problem.ts'
 import { properties } from './properties.ts'
 import { propertyActs } from './property-acts.ts'
+import { propertyMedia } from './property-media.ts'
 import { registration } from './registration.ts'
 import { apiVersion, identified, logged } from './request.ts'
+import { reports } from './reports.ts'
 import { reviews } from './reviews.ts'
 import { routesOf } from './routes.ts'
 import { sandboxPages } from './sandbox-pages.ts'
@@ -75,9 +78,11 @@ app.route('/devices', devices)
 app.route('/favorites', favorites)
 app.route('/feed', feed)
 app.route('/map', map)
+app.route('/media', media)
 app.route('/meta', meta)
 app.route('/notifications', notifications)
 app.route('/', organisations)
+app.route('/reports', reports)
 app.route('/reviews', reviews)
 app.route('/search', search)
 app.route('/plans', plans)
@@ -86,7 +91,7 @@ app.route('/invoices', invoices)
 app.route('/payments', payments)
 app.route('/admin', adminPayments)
 app.route('/settings', settings)
-for (const part of [properties, propertyActs]) app.route('/properties', part)
+for (const part of [properties, propertyActs, propertyMedia]) app.route('/properties', part)
 
 app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
   type: 'http',

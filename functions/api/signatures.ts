@@ -5,8 +5,10 @@
 /** What clients may call: schema api. */
 export const signatures = {
   add_identity: { type: 'text', fields: 'jsonb' },
+  add_report: { target_type: 'text', target_id: 'uuid', reason: 'text', note: 'text?' },
   archive_property: { property_id: 'uuid' },
   begin_upload: { bucket: 'text', property_id: 'uuid?', upload_session_id: 'uuid?' },
+  block_identity: { identity_id: 'uuid' },
   cancel_plan: {},
   charge_invoice: { invoice_id: 'uuid', return_url: 'text', idempotency_key: 'text?' },
   check_favorite: { property_id: 'uuid' },
@@ -52,6 +54,7 @@ export const signatures = {
     page_cursor: 'text?',
     page_size: 'integer?',
   },
+  list_blocks: { page_cursor: 'text?', page_size: 'integer?' },
   list_companies: {
     q: 'text?',
     governorate_id: 'text?',
@@ -159,6 +162,7 @@ export const signatures = {
   switch_identity: { identity_id: 'uuid' },
   toggle_favorite: { property_id: 'uuid' },
   top_up_wallet: { amount: 'numeric' },
+  unblock_identity: { identity_id: 'uuid' },
   update_company_profile: { fields: 'jsonb' },
   update_identity: { identity_id: 'uuid', fields: 'jsonb' },
   update_me: { fields: 'jsonb' },
@@ -239,6 +243,7 @@ export const backendSignatures = {
   is_word: { vocabulary: 'text', code: 'text' },
   keep_apple_token: { account_id: 'uuid', client_id: 'text', sealed_token: 'text' },
   lapse_plans: {},
+  measure_responses: {},
   media_url: { bucket: 'text', name: 'text' },
   normal_phone: { value: 'text' },
   note_files_url: { url: 'text' },

@@ -1,0 +1,46 @@
+/** The export of an account: everything that it owns, to take along. Rules: sql/export.sql. */
+import { z } from '@hono/zod-openapi'
+import { IdentityRecord, User } from './account-schemas.ts'
+import { call } from './db.ts'
+import { area, json, mine, problems, route, send } from './http.ts'
+import { Property, Time } from './property-schemas.ts'
+
+const records = z.array(z.looseObject({}))
+
+const Export = z
+  .object({
+    exportedAt: Time,
+    user: User.extend({ emailProven: z.boolean() }),
+    settings: z.looseObject({}),
+    sessions: z.array(z.object({
+      createdAt: Time.nullable(),
+      userAgent: z.string().nullable(),
+      address: z.string().nullable(),
+    })),
+    devices: records,
+    notifications: records,
+    identities: z.array(z.object({
+      identity: IdentityRecord,
+      listings: z.array(Property),
+      favorites: records,
+      contacts: records,
+      reviews: records,
+    })),
+  })
+  .openapi('AccountExport')
+
+const exported = route({
+  ...mine,
+  tags: ['accounts'],
+  operationId: 'export_account',
+  method: 'get',
+  path: '/me/export',
+  summary: 'Everything that I own, as one JSON',
+  responses: { 200: json(Export, 'All of it.'), ...problems(401, 403) },
+})
+
+export const accountExport = area()
+  .openapi(exported, async (c) => {
+    c.header('Content-Disposition', 'attachment; filename="export.json"')
+    return send(c, await call(c, 'export_account', {}, { rate: 'export' }))
+  })

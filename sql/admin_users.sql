@@ -1,0 +1,245 @@
+-- What admins see of people. Where a list is searched, the words are found by indexes.
+
+create index accounts_newest_idx on public.accounts (created_at desc, id desc);
+create index accounts_status_idx on public.accounts (status, created_at desc, id desc);
+create index accounts_email_parts_idx
+  on public.accounts using gin (email extensions.gin_trgm_ops);
+create index accounts_phone_parts_idx
+  on public.accounts using gin (phone extensions.gin_trgm_ops);
+create index identities_name_parts_idx on public.identities
+  using gin ((private.search_text(display_name)) extensions.gin_trgm_ops);
+create index identities_type_idx on public.identities (type, account_id) where type <> 'individual';
+
+create function private.is_nobody(account public.accounts) returns boolean
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  -- Unknown identifiers are tried against it at sign-in (functions/api/auth-service.ts).
+  select account.email is not distinct from 'decoy@accounts.invalid'
+$$;
+comment on function private.is_nobody is
+  'The account that is nobody''s and only takes time at sign-in: admins do not see it.';
+
+create function private.user_records(account_ids uuid[])
+  returns table (place bigint, id uuid, record json)
+  language plpgsql
+  stable
+  rows 20
+  security definer -- reads accounts of others; its callers asked for an admin before
+  set search_path = ''
+as $$
+begin
+  return query
+  select
+    asked.place,
+    asked.id,
+    json_build_object(
+      'id', accounts.id,
+      'email', accounts.email,
+      'emailProven', accounts.email_proven,
+      'phone', accounts.phone,
+      'fullName', individual_profiles.full_name,
+      'avatarUrl', individual_profiles.avatar_url,
+      'language', accounts.language,
+      'status', accounts.status,
+      'statusReason', accounts.status_reason,
+      'suspendedUntil', accounts.suspended_until,
+      'deleteAt', accounts.delete_at,
+      'isAdmin', admins.account_id is not null,
+      'createdAt', accounts.created_at,
+      'lastSignInAt', users.last_sign_in_at,
+      'identities', (
+        select coalesce(
+          json_agg(private.identity_json(identities) order by identities.created_at, identities.id),
+          '[]')
+        from public.identities where identities.account_id = accounts.id
+      )
+    )
+  from unnest(account_ids) with ordinality as asked (id, place)
+  join public.accounts on accounts.id = asked.id
+  left join public.individual_profiles on individual_profiles.account_id = accounts.id
+  left join public.admins on admins.account_id = accounts.id
+  left join auth.users on users.id = accounts.id
+  order by asked.place;
+end
+$$;
+comment on function private.user_records is
+  'Accounts as admins see them, in the order asked for; no secret of theirs is among it.';
+
+create function private.users_like(q text) returns setof uuid
+  language plpgsql
+  stable
+  rows 100
+  security definer -- reads accounts of others; its caller asked for an admin before
+  set search_path = ''
+as $$
+declare
+  given constant text := private.ascii_digits(private.tidy(q));
+  -- Text is no pattern: what LIKE reads as one is escaped.
+  part constant text := '%' || replace(replace(replace(lower(given),
+    '\', '\\'), '%', '\%'), '_', '\_') || '%';
+  digits constant text := regexp_replace(
+    regexp_replace(given, '[ -]', '', 'g'), '^(\+?965)?', '');
+  name constant text := nullif(private.search_text(q), '');
+  asked_id uuid;
+begin
+  if pg_input_is_valid(given, 'uuid') then
+    asked_id := given;
+  end if;
+  return query
+  select accounts.id from public.accounts
+  where accounts.email like part
+  union
+  select accounts.id from public.accounts
+  where digits ~ '^[0-9]{3,8}$' and accounts.phone like '%' || digits || '%'
+  union
+  select identities.account_id from public.identities
+  where private.search_text(identities.display_name) like '%' || name || '%'
+  union
+  select identities.account_id from public.identities
+  where asked_id in (identities.id, identities.account_id);
+end
+$$;
+comment on function private.users_like is
+  'Accounts with a part of an email, phone or name, or with an id of the account or an identity.';
+
+create function private.list_users(
+  q text, status text, type text, page_cursor text, page_size integer
+)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- reads accounts of others, for an admin
+  set search_path = ''
+  set plan_cache_mode = 'force_custom_plan' -- a filter that is not given costs nothing
+as $$
+declare
+  query text := concat_ws(' ', 'list_users', private.require_admin(), status, type, q);
+  key jsonb := private.cursor_key(query, page_cursor);
+  before_at timestamptz := coalesce(key ->> 0, 'infinity');
+  before_id uuid := coalesce(key ->> 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  ids uuid[];
+begin
+  perform private.refuse_fields((
+    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
+    from (values
+      ('q', char_length(private.tidy(q)) between 2 and 120),
+      ('status', status in ('active', 'suspended', 'banned', 'deletion_requested', 'deleted')),
+      ('type', type in ('individual', 'company', 'office'))
+    ) as rule (path, holds)
+    where holds is false
+  ));
+  ids := array(
+    select accounts.id from public.accounts
+    where (q is null or accounts.id in (select private.users_like(q)))
+      and (list_users.status is null or accounts.status = list_users.status)
+      and (list_users.type is null or accounts.id in (
+        select identities.account_id from public.identities
+        where identities.type = list_users.type
+      ))
+      and (accounts.created_at, accounts.id) < (before_at, before_id)
+      and not private.is_nobody(accounts)
+    order by accounts.created_at desc, accounts.id desc
+    limit private.page_size(page_size) + 1
+  );
+  return query
+  select
+    coalesce(json_agg(records.record order by records.place), '[]'),
+    case when cardinality(ids) > page_size then (
+      select private.cursor_of(query, jsonb_build_array(accounts.created_at, accounts.id))
+      from public.accounts where accounts.id = ids[page_size]
+    ) end
+  from private.user_records(ids[:page_size]) as records;
+end
+$$;
+comment on function private.list_users is 'A page of accounts; see api.list_users.';
+
+create function api.list_users(
+  q text default null, status text default null, type text default null,
+  page_cursor text default null, page_size integer default 20
+)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select users.items, users."nextCursor"
+  from private.list_users(q, status, type, page_cursor, page_size) as users;
+end
+$$;
+comment on function api.list_users is
+  'For admins: accounts, newest first, by a part of an email, phone or name, an id, a state, a type '
+  'of identity that they have. 403 admin_only.';
+
+create function private.get_user(user_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads an account of another, for an admin
+  set search_path = ''
+as $$
+declare
+  admin_id uuid := private.require_admin();
+  account public.accounts;
+begin
+  select * into account from public.accounts
+  where accounts.id = get_user.user_id and not private.is_nobody(accounts);
+  if account.id is null then
+    perform private.refuse(404, 'user_not_found');
+  end if;
+  return (
+    select json_build_object(
+      'user', (select records.record from private.user_records(array[account.id]) as records),
+      'identities', (
+        select coalesce(
+          json_agg(private.identity_record(identities) order by identities.created_at, identities.id),
+          '[]')
+        from public.identities where identities.account_id = account.id
+      ),
+      'sessions', (select count(*) from auth.sessions where sessions.user_id = account.id),
+      'listings', (
+        select coalesce(json_object_agg(counted.status, counted.number), '{}')
+        from (
+          select properties.status, count(*) as number
+          from public.properties
+          join public.identities on identities.id = properties.owner_identity_id
+          where identities.account_id = account.id
+          group by properties.status
+        ) as counted
+      ),
+      'audit', (
+        select coalesce(json_agg(entry.record order by entry.place), '[]')
+        from private.audit_records(array(
+          select audit.id from public.audit
+          where audit.target_id = account.id
+            or audit.target_id in (
+              select identities.id from public.identities where identities.account_id = account.id
+            )
+          order by audit.id desc
+          limit 20
+        )) as entry
+      )
+    )
+  );
+end
+$$;
+comment on function private.get_user is 'An account; see api.get_user.';
+
+create function api.get_user(user_id uuid) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.get_user(user_id);
+end
+$$;
+comment on function api.get_user is
+  'For admins: an account with its identities, how many sessions and listings, and the last 20 '
+  'entries of the audit trail about it. 403 admin_only, 404 user_not_found.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.list_users, private.get_user to authenticated;
+grant execute on function api.list_users, api.get_user to authenticated;

@@ -1,0 +1,115 @@
+-- Deletion of an account: asked for, 14 days to take it back by signing in, then anonymous for good.
+--
+-- Whatever deletes the user of Auth (the job here, an admin, Auth itself) comes to
+-- private.forget_account. Each area cleans up after itself by a trigger on accounts.status ->
+-- 'deleted' or identities.status -> 'closed'. Records of money stay, and name nobody.
+
+create function private.obligations(account_id uuid) returns text[]
+  language plpgsql
+  stable
+  security definer -- reads what is closed to clients, about the account that asks
+  set search_path = ''
+as $$
+begin
+  return array_remove(array[
+    case when exists (
+      select from public.properties
+      join public.identities on identities.id = properties.owner_identity_id
+      where identities.account_id = obligations.account_id
+        and properties.status in ('active', 'paused', 'pending_review')
+        and properties.auction_ends_at > now()
+    ) then 'auction' end,
+    case when private.has_open_money(account_id) then 'money' end
+  ], null);
+end
+$$;
+comment on function private.obligations is
+  'What an account has to settle before it can go: auction (one that is announced or runs), money.';
+
+create function private.request_deletion(account_id uuid) returns jsonb
+  language plpgsql
+  security definer -- clients have no write grant on accounts and sessions
+  set search_path = ''
+as $$
+declare
+  owed constant text[] := private.obligations(account_id);
+  due timestamptz;
+begin
+  if owed <> '{}' then
+    perform private.refuse(409, 'account_has_obligations',
+      jsonb_build_object('obligations', owed));
+  end if;
+  -- Sessions first, as a refresh locks them: its session, then the account.
+  delete from auth.sessions where sessions.user_id = request_deletion.account_id;
+  update public.accounts
+  set status = 'deletion_requested', status_reason = null, suspended_until = null,
+      delete_at = now() + interval '14 days'
+  where accounts.id = request_deletion.account_id
+    and (
+      accounts.status in ('active', 'deletion_requested')
+      or accounts.status = 'suspended' and accounts.suspended_until < now()
+    )
+  returning accounts.delete_at into due;
+  return case when due is not null then jsonb_build_object('deleteAt', due) end;
+end
+$$;
+comment on function private.request_deletion is
+  'Marks an account for deletion in 14 days and ends its sessions; signing in again takes it back. '
+  '409 account_has_obligations, last_admin.';
+
+create function private.delete_due_accounts() returns bigint
+  language plpgsql
+  security definer -- deletes users of Auth
+  set search_path = ''
+as $$
+declare
+  due uuid;
+  gone bigint := 0;
+begin
+  for due in
+    select accounts.id from public.accounts
+    where accounts.status = 'deletion_requested' and accounts.delete_at <= now()
+      -- A payment that came in meanwhile is settled first.
+      and private.obligations(accounts.id) = '{}'
+    order by accounts.delete_at
+    limit 100
+  loop
+    -- Whoever is signing in just now holds the user, and stays.
+    perform from auth.users where users.id = due for update;
+    delete from auth.users
+    where users.id = due
+      and exists (
+        select from public.accounts
+        where accounts.id = due and accounts.status = 'deletion_requested'
+      );
+    gone := gone + found::integer;
+  end loop;
+  return gone;
+end
+$$;
+comment on function private.delete_due_accounts is
+  'Job: deletes the users whose 14 days are over; triggers make their accounts anonymous.';
+
+create function private.forget_traces() returns trigger
+  language plpgsql
+  security definer -- deletes from closed tables
+  set search_path = ''
+as $$
+begin
+  delete from private.codes
+  where codes.account_id = new.id or codes.identifier in (old.email, old.phone);
+  delete from private.idempotency_keys where idempotency_keys.account_id = new.id;
+  return null;
+end
+$$;
+comment on function private.forget_traces is
+  'A deleted account leaves no codes and no kept answers. Counters of rates go by themselves within '
+  'a day: they guard the phone and the email, not the account.';
+
+create trigger accounts_leave_no_traces
+  after update of status on public.accounts
+  for each row when (new.status = 'deleted' and old.status <> 'deleted')
+  execute function private.forget_traces();
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.request_deletion, private.delete_due_accounts to backend;

@@ -1,0 +1,125 @@
+-- Export: everything that an account owns, as one JSON, for its owner to take along.
+--
+-- Each part has its own function, and none gives what belongs to somebody else: of a conversation
+-- the words of both, of whom one talked to the name that is shown anyway.
+
+create function private.exported_identity(identity public.identities) returns json
+  language plpgsql
+  stable
+  security definer -- reads rows of the calling account's identity, in tables closed to clients
+  set search_path = ''
+as $$
+begin
+  return json_build_object(
+    'identity', private.identity_record(identity),
+    'listings', (
+      select coalesce(json_agg(records.record order by records.place), '[]')
+      from private.property_records(array(
+        select properties.id from public.properties
+        where properties.owner_identity_id = identity.id and properties.status <> 'deleted'
+        order by properties.created_at desc, properties.id desc
+      ), identity.id) as records
+    ),
+    'favorites', (
+      select coalesce(json_agg(json_build_object(
+        'propertyId', favorites.property_id,
+        'savedAt', favorites.created_at
+      ) order by favorites.created_at desc, favorites.property_id), '[]')
+      from public.favorites where favorites.identity_id = identity.id
+    ),
+    'contacts', (
+      select coalesce(json_agg(json_build_object(
+        'propertyId', leads.property_id,
+        'kind', leads.kind,
+        'at', leads.created_at
+      ) order by leads.created_at desc, leads.id), '[]')
+      from public.leads where leads.identity_id = identity.id
+    ),
+    'reviews', (
+      select coalesce(json_agg(json_build_object(
+        'subjectIdentityId', reviews.subject_identity_id,
+        'propertyId', reviews.property_id,
+        'rating', reviews.rating,
+        'comment', reviews.comment,
+        'createdAt', reviews.created_at,
+        'editedAt', reviews.edited_at
+      ) order by reviews.created_at desc, reviews.id), '[]')
+      from public.reviews where reviews.author_identity_id = identity.id
+    )
+  );
+end
+$$;
+comment on function private.exported_identity is
+  'An identity with its listings, favorites, contacts that it asked for, and reviews.';
+
+create function private.export_account() returns json
+  language plpgsql
+  stable
+  security definer -- reads rows of the calling account, in tables closed to clients
+  set search_path = ''
+as $$
+declare
+  caller_id constant uuid := private.require_account();
+begin
+  return json_build_object(
+    'exportedAt', now(),
+    'user', (
+      select json_build_object(
+        'id', accounts.id,
+        'email', accounts.email,
+        'emailProven', accounts.email_proven,
+        'phone', accounts.phone,
+        'fullName', individual_profiles.full_name,
+        'avatarUrl', individual_profiles.avatar_url,
+        'language', accounts.language,
+        'createdAt', accounts.created_at
+      )
+      from public.accounts
+      left join public.individual_profiles on individual_profiles.account_id = accounts.id
+      where accounts.id = caller_id
+    ),
+    'settings', private.settings_record(caller_id),
+    'sessions', (
+      select coalesce(json_agg(json_build_object(
+        'createdAt', sessions.created_at,
+        'userAgent', sessions.user_agent,
+        'address', host(sessions.ip)
+      ) order by sessions.created_at, sessions.id), '[]')
+      from auth.sessions where sessions.user_id = caller_id
+    ),
+    'devices', (
+      select coalesce(
+        json_agg(private.device_record(devices) order by devices.created_at, devices.device_id),
+        '[]')
+      from public.devices where devices.account_id = caller_id
+    ),
+    'notifications', (
+      select coalesce(json_agg(private.notification_record(notifications)
+        order by notifications.created_at desc, notifications.id), '[]')
+      from public.notifications where notifications.account_id = caller_id
+    ),
+    'identities', (
+      select json_agg(private.exported_identity(identities)
+        order by identities.created_at, identities.id)
+      from public.identities where identities.account_id = caller_id
+    )
+  );
+end
+$$;
+comment on function private.export_account is 'All that the caller owns; see api.export_account.';
+
+create function api.export_account() returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.export_account();
+end
+$$;
+comment on function api.export_account is
+  'Everything that the calling account owns, of all its identities, as one JSON.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.export_account to authenticated;
+grant execute on function api.export_account to authenticated;
