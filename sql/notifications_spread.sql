@@ -125,40 +125,39 @@ create function private.spread_news() returns bigint
   set search_path = ''
 as $$
 declare
-  news private.news := private.next_news();
-  facts jsonb;
+  item private.news := private.next_news();
+  words jsonb;
   saver record;
-  told bigint := 0;
+  heard bigint := 0;
 begin
-  if news.id is null then
+  if item.id is null then
     return 0;
   end if;
-  facts := private.news_facts(news);
-  if facts is null then
-    delete from private.news as needless where needless.id = news.id;
+  words := private.news_facts(item);
+  if words is null then
+    delete from private.news where news.id = item.id;
     return 1;
   end if;
   for saver in
     select favorites.identity_id, identities.account_id
     from public.favorites
     join public.identities on identities.id = favorites.identity_id
-    where favorites.property_id = news.property_id
+    where favorites.property_id = item.property_id
       and favorites.identity_id
-        > coalesce(news.reached, '00000000-0000-0000-0000-000000000000')
+        > coalesce(item.reached, '00000000-0000-0000-0000-000000000000')
     order by favorites.identity_id
     limit 200
   loop
     perform private.notify(
-      saver.account_id, saver.identity_id, news.kind, news.property_id, facts);
-    news.reached := saver.identity_id;
-    told := told + 1;
+      saver.account_id, saver.identity_id, item.kind, item.property_id, words);
+    item.reached := saver.identity_id;
+    heard := heard + 1;
   end loop;
-  update private.news as spread
-  set reached = news.reached,
-      facts = news.facts || jsonb_build_object('status', facts -> 'status'),
-      told_at = case when told < 200 then now() end
-  where spread.id = news.id;
-  return greatest(told, 1);
+  update private.news
+  set reached = item.reached, facts = item.facts || jsonb_build_object('status', words -> 'status'),
+      told_at = case when heard < 200 then now() end
+  where news.id = item.id;
+  return greatest(heard, 1);
 end
 $$;
 comment on function private.spread_news is
@@ -222,11 +221,13 @@ create function private.sweep_news() returns bigint
   set search_path = ''
 as $$
   with gone as (
-    delete from private.news where news.told_at < now() - interval '1 day' returning 1
+    delete from private.news
+    where news.told_at < now() - interval '1 day' or news.created_at < now() - interval '2 days'
+    returning 1
   )
   select count(*) from gone
 $$;
-comment on function private.sweep_news is 'Job: forgets what was told a day ago.';
+comment on function private.sweep_news is 'Job: forgets what was told a day ago, and what could not be told for two.';
 
 revoke execute on all functions in schema private from public;
 grant execute on function
