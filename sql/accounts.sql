@@ -13,6 +13,7 @@ create table public.accounts (
     ),
   phone text constraint accounts_phone_is_normal check (phone ~ '^\+965[569][0-9]{7}$'),
   email_proven boolean not null default false,
+  taken_over_at timestamptz,
   language text not null default 'ar'
     constraint accounts_language_is_known check (language in ('ar', 'en')),
   status text not null default 'active' constraint accounts_status_is_known
@@ -21,7 +22,7 @@ create table public.accounts (
   suspended_until timestamptz,
   delete_at timestamptz,
   active_identity_id uuid,
-  topic_epoch integer not null default 1,
+  topic uuid not null default gen_random_uuid(),
   created_at timestamptz not null default now(),
   constraint accounts_is_reachable check (status = 'deleted' or coalesce(email, phone) is not null)
 );
@@ -31,6 +32,8 @@ comment on column public.accounts.email is 'Lower case, domain in ASCII; null on
 comment on column public.accounts.phone is 'Kuwaiti mobile as +965XXXXXXXX; null once deleted.';
 comment on column public.accounts.email_proven is
   'Whether the owner of the email has shown it, by a code or a provider. Registration does not.';
+comment on column public.accounts.taken_over_at is
+  'When the owner of the email came by a provider and ended what was there; null after a reset.';
 comment on column public.accounts.language is 'ar or en: of messages and notifications.';
 comment on column public.accounts.status is
   'active, suspended, banned, deletion_requested (14 days, signing in cancels), deleted.';
@@ -39,11 +42,12 @@ comment on column public.accounts.suspended_until is 'When a suspension ends by 
 comment on column public.accounts.delete_at is 'When a requested deletion is carried out.';
 comment on column public.accounts.active_identity_id is
   'Acts as this identity now; null when it was taken away, until switch, sign-in or refresh.';
-comment on column public.accounts.topic_epoch is
-  'Part of the Realtime topics of its sessions; raised when one of them ends.';
+comment on column public.accounts.topic is
+  'Name of its Realtime channel; another one from the moment that a session or a right ends.';
 comment on column public.accounts.created_at is 'When it was made.';
 create unique index accounts_email_key on public.accounts (email);
 create unique index accounts_phone_key on public.accounts (phone);
+create unique index accounts_topic_key on public.accounts (topic);
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
 create index accounts_suspended_until_idx on public.accounts (suspended_until)
   where suspended_until is not null;

@@ -52,8 +52,9 @@ begin
     'select count(*) from (select from private.search_documents where %s limit 20001) as matches',
     conditions) into matches using wanted;
   if matches > 20000 then
-    -- Whole blocks of the table, and the same ones every time, so that a map stands still.
-    share := least(1, 20000 / greatest((
+    -- Whole blocks of the table, and the same ones every time, so that a map stands still. So many
+    -- that the work no longer grows with the table, and shares of it are still seen.
+    share := least(1, 8000 / greatest((
       select pg_class.reltuples from pg_catalog.pg_class
       where pg_class.oid = 'private.search_documents'::regclass), 1));
     source := format(

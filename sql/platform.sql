@@ -28,3 +28,17 @@ create or replace trigger on_session_ended_for_devices
 -- No policy on storage.objects and storage.buckets is ours, and so nothing is open there: clients
 -- neither write, list nor sign. Pictures are read by their public address, which skips policies;
 -- the functions store and remove them with the secret key.
+
+-- Who was signed in hears no more once the session is gone.
+create or replace trigger on_sessions_ended
+  after delete on auth.sessions
+  referencing old table as gone
+  for each statement execute function private.on_sessions_ended();
+
+-- Realtime asks these when somebody joins a private channel and when they first send to it.
+drop policy if exists "people hear their own channels" on realtime.messages;
+create policy "people hear their own channels" on realtime.messages for select to authenticated
+  using (private.may_hear((select realtime.topic()), extension));
+drop policy if exists "people speak on live channels only" on realtime.messages;
+create policy "people speak on live channels only" on realtime.messages for insert to authenticated
+  with check (private.may_speak((select realtime.topic()), extension));

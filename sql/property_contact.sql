@@ -54,7 +54,8 @@ begin
   return case kind
     when 'call' then json_build_object('phone', phone)
     when 'whatsapp' then json_build_object('whatsappUrl', 'https://wa.me/' || substr(whatsapp, 2))
-    else '{}'
+    else json_build_object('conversationId', (
+      select opened.id from private.open_conversation(caller_id, property.id, null) as opened))
   end;
 end
 $$;
@@ -67,7 +68,7 @@ as $$
   select private.contact_property(property_id, kind)
 $$;
 comment on function api.contact_property is
-  'How to reach the owner: call gives phone, whatsapp whatsappUrl, chat nothing more. Each way is '
+  'How to reach the owner: call gives phone, whatsapp whatsappUrl, chat conversationId. Each way is '
   'one lead a day. 404 property_not_found, 409 property_state_conflict with the ways that '
   'are open.';
 

@@ -1,0 +1,215 @@
+-- Chat: conversations between two accounts, each acting as the identity that it was opened with.
+--
+-- A message gets its number under the lock of its conversation's row: numbers have no gaps, and all
+-- see one order. Unread counts change under the same lock, so they are always the number of the
+-- other's messages after the last one read. Events are sent by triggers after the row is stored.
+
+create table public.conversations (
+  id uuid primary key default gen_random_uuid(),
+  pair_key text not null constraint conversations_pair_is_one unique,
+  property_id uuid references public.properties (id) on delete set null,
+  topic uuid not null default gen_random_uuid(),
+  live_topic uuid not null default gen_random_uuid(),
+  last_seq bigint not null default 0,
+  created_at timestamptz not null default clock_timestamp()
+);
+comment on table public.conversations is 'Two people about a listing, or about nothing in particular.';
+comment on column public.conversations.id is 'As clients name it.';
+comment on column public.conversations.pair_key is
+  'Both identities in order and the listing, if any: what makes two conversations one.';
+comment on column public.conversations.property_id is 'What it is about.';
+comment on column public.conversations.topic is
+  'Name of the Realtime channel of its events; another one from the moment that a right ends.';
+comment on column public.conversations.live_topic is
+  'Name of the Realtime channel of presence and typing.';
+comment on column public.conversations.last_seq is 'Number of the newest message; 0 before the first.';
+comment on column public.conversations.created_at is 'When it was opened.';
+create unique index conversations_topic_key on public.conversations (topic);
+create unique index conversations_live_topic_key on public.conversations (live_topic);
+create index conversations_property_idx on public.conversations (property_id);
+
+create table public.participants (
+  conversation_id uuid not null references public.conversations (id) on delete cascade,
+  identity_id uuid not null references public.identities (id),
+  account_id uuid not null references public.accounts (id),
+  last_read_seq bigint not null default 0,
+  unread bigint not null default 0 constraint participants_unread_is_a_count check (unread >= 0),
+  muted boolean not null default false,
+  active_at timestamptz not null default clock_timestamp(),
+  primary key (conversation_id, identity_id)
+);
+comment on table public.participants is 'Who takes part in a conversation: two rows each.';
+comment on column public.participants.conversation_id is 'In which.';
+comment on column public.participants.identity_id is 'As whom.';
+comment on column public.participants.account_id is 'The account behind it.';
+comment on column public.participants.last_read_seq is 'Everything up to this number has been read.';
+comment on column public.participants.unread is 'How many of the other''s messages come after it.';
+comment on column public.participants.muted is 'No push for its messages.';
+comment on column public.participants.active_at is
+  'When the last message came, or when it was opened: the order of the list.';
+create index participants_newest_idx
+  on public.participants (identity_id, active_at desc, conversation_id desc);
+create index participants_unread_idx on public.participants (identity_id, unread) where unread > 0;
+create index participants_account_idx on public.participants (account_id, conversation_id);
+
+create table public.messages (
+  id uuid primary key default gen_random_uuid(),
+  conversation_id uuid not null references public.conversations (id) on delete cascade,
+  seq bigint not null,
+  sender_identity_id uuid not null,
+  sender_account_id uuid not null references public.accounts (id),
+  client_message_id text not null constraint messages_client_id_is_short
+    check (client_message_id ~ '^[\u0021-\u007e]{1,64}$'),
+  type text not null constraint messages_type_is_known
+    check (type in ('text', 'image', 'location', 'property')),
+  body text not null constraint messages_body_is_short check (char_length(body) <= 4000),
+  media_id uuid references public.media (id),
+  reply_to_seq bigint,
+  created_at timestamptz not null default clock_timestamp(),
+  constraint messages_are_numbered_once unique (conversation_id, seq),
+  constraint messages_are_sent_once unique (conversation_id, sender_identity_id, client_message_id),
+  constraint messages_sender_takes_part foreign key (conversation_id, sender_identity_id)
+    references public.participants (conversation_id, identity_id) on delete cascade,
+  constraint messages_answer_their_own_conversation foreign key (conversation_id, reply_to_seq)
+    references public.messages (conversation_id, seq),
+  constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
+);
+comment on table public.messages is 'What was written. Rows are added, never changed.';
+comment on column public.messages.id is 'As clients name it.';
+comment on column public.messages.conversation_id is 'Where.';
+comment on column public.messages.seq is 'Its number in the conversation, from 1, without gaps.';
+comment on column public.messages.sender_identity_id is 'Who wrote it.';
+comment on column public.messages.sender_account_id is 'The account behind the sender.';
+comment on column public.messages.client_message_id is
+  'The sender''s own name for it: sent again it is the same message.';
+comment on column public.messages.type is 'text, image, location or property.';
+comment on column public.messages.body is
+  'The text; of an image its caption, maybe empty; of a location "lat,lng" in degrees; of a '
+  'property its id.';
+comment on column public.messages.media_id is 'The picture of an image.';
+comment on column public.messages.reply_to_seq is 'Number of the message that it answers.';
+comment on column public.messages.created_at is 'When it was stored.';
+create index messages_media_idx on public.messages (media_id) where media_id is not null;
+create index messages_sender_idx on public.messages (sender_account_id);
+create index messages_reply_idx on public.messages (conversation_id, reply_to_seq)
+  where reply_to_seq is not null;
+
+-- Who reads --------------------------------------------------------------------------------------
+
+create function private.my_conversations() returns setof uuid
+  language plpgsql
+  stable
+  security definer -- reads participants, whose policy asks this
+  set search_path = ''
+as $$
+begin
+  return query
+  select participants.conversation_id from public.participants
+  where participants.identity_id = private.identity_id();
+end
+$$;
+comment on function private.my_conversations is 'The conversations of the acting identity.';
+
+alter table public.conversations enable row level security;
+alter table public.participants enable row level security;
+alter table public.messages enable row level security;
+revoke all on public.conversations, public.participants, public.messages from anon, authenticated;
+-- Which account is behind an identity is nobody's to read.
+grant select on public.conversations to authenticated;
+grant select (conversation_id, identity_id, last_read_seq, unread, muted, active_at)
+  on public.participants to authenticated;
+grant select (id, conversation_id, seq, sender_identity_id, client_message_id, type, body, media_id,
+  reply_to_seq, created_at) on public.messages to authenticated;
+create policy "participants see their conversations" on public.conversations
+  for select to authenticated
+  using (id in (select private.my_conversations()));
+create policy "participants see themselves" on public.participants for select to authenticated
+  using (identity_id = (select private.identity_id()));
+create policy "participants see the messages" on public.messages for select to authenticated
+  using (conversation_id in (select private.my_conversations()));
+
+-- What a message sets off ------------------------------------------------------------------------
+
+create function private.number_message() returns trigger
+  language plpgsql
+  security definer -- whoever stores it
+  set search_path = ''
+as $$
+begin
+  update public.conversations set last_seq = conversations.last_seq + 1
+  where conversations.id = new.conversation_id
+  returning conversations.last_seq into new.seq;
+  new.created_at := clock_timestamp();
+  select participants.account_id into new.sender_account_id from public.participants
+  where participants.conversation_id = new.conversation_id
+    and participants.identity_id = new.sender_identity_id;
+  return new;
+end
+$$;
+comment on function private.number_message is
+  'Gives a message its number and time under the lock of its conversation.';
+
+create trigger messages_are_numbered
+  before insert on public.messages
+  for each row execute function private.number_message();
+
+create function private.deliver_message() returns trigger
+  language plpgsql
+  security definer -- counts for the other and sends events
+  set search_path = ''
+as $$
+declare
+  topic uuid;
+  other public.participants;
+begin
+  update public.participants
+  set active_at = new.created_at,
+    unread = participants.unread + (participants.identity_id <> new.sender_identity_id)::integer
+  where participants.conversation_id = new.conversation_id;
+  select conversations.topic into topic from public.conversations
+  where conversations.id = new.conversation_id;
+  perform private.tell(topic, 'new_message',
+    jsonb_build_object('message', private.message_json(new)));
+  select * into other from public.participants
+  where participants.conversation_id = new.conversation_id
+    and participants.identity_id <> new.sender_identity_id;
+  perform private.tell_account(other.account_id, 'conversation_updated',
+    private.conversation_news(new.conversation_id, other.identity_id));
+  return null;
+end
+$$;
+comment on function private.deliver_message is
+  'Counts a message for the other and tells both channels.';
+
+create trigger messages_are_delivered
+  after insert on public.messages
+  for each row execute function private.deliver_message();
+
+create function private.tell_read() returns trigger
+  language plpgsql
+  security definer -- sends events
+  set search_path = ''
+as $$
+begin
+  perform private.tell_account(new.account_id, 'conversation_updated',
+    private.conversation_news(new.conversation_id, new.identity_id));
+  if private.shows_read_receipts(new.account_id) then
+    perform private.tell(conversations.topic, 'message_read', jsonb_build_object(
+      'conversationId', new.conversation_id, 'identityId', new.identity_id,
+      'upToSeq', new.last_read_seq))
+    from public.conversations where conversations.id = new.conversation_id;
+  end if;
+  return null;
+end
+$$;
+comment on function private.tell_read is
+  'The reader''s other phones hear the new count, the other side that it was read, if the reader '
+  'lets it.';
+
+create trigger participants_tell_what_they_read
+  after update of last_read_seq on public.participants
+  for each row when (new.last_read_seq > old.last_read_seq)
+  execute function private.tell_read();
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.my_conversations to authenticated;

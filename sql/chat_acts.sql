@@ -1,0 +1,359 @@
+-- Chat: opening a conversation, writing, reading.
+
+create function private.have_met(account_id uuid, identity_id uuid) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads both sides of conversations
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.participants
+    join public.participants as others on others.conversation_id = participants.conversation_id
+    where participants.account_id = have_met.account_id
+      and others.identity_id = have_met.identity_id
+  );
+end
+$$;
+comment on function private.have_met is
+  'Whether an account has a conversation with an identity, whatever became of that one.';
+
+create function private.conversation_peer(
+  caller_id uuid, property_id uuid, identity_id uuid
+) returns public.identities
+  language plpgsql
+  stable
+  security definer -- finds the account behind an identity
+  set search_path = ''
+as $$
+declare
+  property public.properties;
+  peer public.identities;
+begin
+  if num_nonnulls(property_id, identity_id) = 0 then
+    perform private.refuse(422, 'validation_failed',
+      '{"fields":[{"path":"identityId","code":"required"}]}');
+  end if;
+  if property_id is not null then
+    property := private.seen_property(conversation_peer.property_id, caller_id);
+  end if;
+  select * into peer from public.identities
+  where identities.id = coalesce(conversation_peer.identity_id, property.owner_identity_id);
+  if peer.account_id = private.account_id() then
+    perform private.refuse(422, 'validation_failed',
+      '{"fields":[{"path":"identityId","code":"self"}]}');
+  elsif peer.id is null or not private.is_on_show(peer.id) then
+    perform private.refuse(404, 'identity_not_found');
+  elsif property.owner_identity_id not in (peer.id, caller_id) then
+    perform private.refuse(422, 'validation_failed',
+      '{"fields":[{"path":"identityId","code":"invalid"}]}');
+  end if;
+  return peer;
+end
+$$;
+comment on function private.conversation_peer is
+  'With whom: the identity that is named, else the owner of the listing. 404 property_not_found, '
+  'identity_not_found; 422 for oneself, and for a listing of neither side.';
+
+create function private.open_conversation(
+  caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
+)
+  language plpgsql
+  security definer -- writes both sides' rows
+  set search_path = ''
+as $$
+declare
+  caller_account_id uuid := private.account_id();
+  peer public.identities := private.conversation_peer(caller_id, property_id, identity_id);
+  pair_key text := least(caller_id, peer.id) || ' ' || greatest(caller_id, peer.id)
+    || coalesce(' ' || open_conversation.property_id, '');
+begin
+  if private.are_blocked(caller_account_id, peer.account_id) then
+    perform private.refuse(403, 'blocked');
+  end if;
+  insert into public.conversations as made (pair_key, property_id)
+  values (pair_key, open_conversation.property_id)
+  on conflict do nothing
+  returning made.id into id;
+  created := found;
+  if created then
+    insert into public.participants (conversation_id, identity_id, account_id)
+    values (id, caller_id, caller_account_id), (id, peer.id, peer.account_id);
+  else
+    -- Whoever waited for another to make it sees it in this statement, and not before.
+    select conversations.id into id from public.conversations
+    where conversations.pair_key = open_conversation.pair_key;
+  end if;
+end
+$$;
+comment on function private.open_conversation is
+  'The conversation of the acting identity with another about a listing, made if there is none yet.';
+
+create function private.create_conversation(property_id uuid, identity_id uuid, message text)
+  returns json
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.hold_identity();
+  opened record;
+begin
+  opened := private.open_conversation(
+    caller_id, create_conversation.property_id, create_conversation.identity_id);
+  if message is not null then
+    perform private.send_message(
+      opened.id, gen_random_uuid()::text, 'text', create_conversation.message, null, null);
+  end if;
+  return json_build_object(
+    'created', opened.created,
+    'conversation', private.conversation_json(opened.id, caller_id)
+  );
+end
+$$;
+comment on function private.create_conversation is 'See api.create_conversation.';
+
+create function api.create_conversation(
+  property_id uuid default null, identity_id uuid default null, message text default null
+) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.create_conversation(property_id, identity_id, message);
+end
+$$;
+comment on function api.create_conversation is
+  'Opens a conversation with the owner of a listing, or with an identity, and may write its first '
+  'message; gives {created, conversation}. The same pair and listing is the same conversation. '
+  '404 property_not_found, identity_not_found; 403 blocked; 422 for oneself.';
+
+create function private.message_body(type text, body text, caller_id uuid) returns text
+  language plpgsql
+  stable
+  security definer -- looks whether a listing may be seen
+  set search_path = ''
+as $$
+declare
+  clean text := btrim(coalesce(message_body.body, ''), E' \t\r\n');
+  place text[];
+begin
+  if not private.is_clean(clean) then
+    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"body","code":"invalid"}]}');
+  elsif char_length(clean) > 4000 then
+    perform private.refuse(422, 'message_too_long', '{"fields":[{"path":"body","code":"message_too_long"}]}');
+  end if;
+  case message_body.type
+    when 'text' then
+      -- Spaces of every kind and what shows as nothing are no text.
+      if clean !~ '[^[:space:]\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0]' then
+        perform private.refuse(422, 'message_empty', '{"fields":[{"path":"body","code":"message_empty"}]}');
+      end if;
+    when 'image' then null;
+    when 'location' then
+      place := regexp_match(clean, '^(-?\d{1,2}(?:\.\d{1,7})?),(-?\d{1,3}(?:\.\d{1,7})?)$');
+      if not coalesce(place[1]::numeric between -90 and 90
+        and place[2]::numeric between -180 and 180, false) then
+        perform private.refuse(422, 'validation_failed',
+          '{"fields":[{"path":"body","code":"invalid"}]}');
+      end if;
+    when 'property' then
+      if clean !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+        perform private.refuse(422, 'validation_failed',
+          '{"fields":[{"path":"body","code":"invalid"}]}');
+      end if;
+      perform private.seen_property(clean::uuid, caller_id);
+    else
+      perform private.refuse(422, 'validation_failed',
+        '{"fields":[{"path":"type","code":"invalid"}]}');
+  end case;
+  return clean;
+end
+$$;
+comment on function private.message_body is
+  'The body of a message of its type: a text that shows, a caption or nothing, "lat,lng", the id of '
+  'a listing that the sender may see. 422 message_empty, message_too_long; 404 property_not_found.';
+
+create function private.kept_message(
+  part public.participants, sent public.messages, reply_to_id uuid
+) returns public.messages
+  language plpgsql
+  security definer -- reads messages of the caller
+  set search_path = ''
+as $$
+declare
+  kept public.messages;
+  answered uuid;
+begin
+  select * into kept from public.messages
+  where messages.conversation_id = part.conversation_id
+    and messages.sender_identity_id = part.identity_id
+    and messages.client_message_id = sent.client_message_id;
+  if kept.id is null then
+    return null;
+  end if;
+  select messages.id into answered from public.messages
+  where messages.conversation_id = kept.conversation_id and messages.seq = kept.reply_to_seq;
+  if (kept.type, kept.body, kept.media_id, answered)
+    is distinct from (sent.type, sent.body, sent.media_id, kept_message.reply_to_id) then
+    perform private.refuse(422, 'idempotency_mismatch');
+  end if;
+  return kept;
+end
+$$;
+comment on function private.kept_message is
+  'What was stored already under the sender''s name for a message, or null; 422 '
+  'idempotency_mismatch when that was another message.';
+
+create function private.send_message(
+  conversation_id uuid, client_message_id text, type text, body text, media_id uuid,
+  reply_to_id uuid
+) returns json
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.hold_identity();
+  part public.participants := private.my_part(send_message.conversation_id);
+  other public.participants;
+  sent public.messages;
+  stored public.messages;
+begin
+  if (send_message.client_message_id ~ '^[\u0021-\u007e]{1,64}$') is not true then
+    perform private.refuse(422, 'validation_failed',
+      '{"fields":[{"path":"clientMessageId","code":"invalid"}]}');
+  elsif (send_message.type = 'image') is distinct from (send_message.media_id is not null) then
+    perform private.refuse(422, 'validation_failed',
+      '{"fields":[{"path":"mediaId","code":"invalid"}]}');
+  end if;
+  sent.conversation_id := part.conversation_id;
+  sent.sender_identity_id := caller_id;
+  sent.client_message_id := send_message.client_message_id;
+  sent.type := send_message.type;
+  sent.media_id := send_message.media_id;
+  sent.body := private.message_body(send_message.type, send_message.body, caller_id);
+
+  -- The lock of this conversation: from here on everything happens one after another.
+  perform from public.conversations where conversations.id = part.conversation_id
+  for no key update;
+  stored := private.kept_message(part, sent, reply_to_id);
+  if stored.id is not null then
+    return json_build_object('created', false, 'message', private.message_json(stored));
+  end if;
+
+  select * into other from public.participants
+  where participants.conversation_id = part.conversation_id
+    and participants.identity_id <> caller_id;
+  if private.are_blocked(part.account_id, other.account_id)
+    or not private.is_in_order(other.identity_id) then
+    perform private.refuse(403, 'blocked');
+  end if;
+  if reply_to_id is not null then
+    select messages.seq into sent.reply_to_seq from public.messages
+    where messages.id = send_message.reply_to_id
+      and messages.conversation_id = part.conversation_id;
+    if sent.reply_to_seq is null then
+      perform private.refuse(422, 'validation_failed',
+        '{"fields":[{"path":"replyToId","code":"invalid"}]}');
+    end if;
+  end if;
+  if sent.media_id is not null then
+    perform private.use_picture(sent.media_id, caller_id, 'message');
+  end if;
+  insert into public.messages
+    (conversation_id, sender_identity_id, client_message_id, type, body, media_id, reply_to_seq)
+  values (sent.conversation_id, caller_id, sent.client_message_id, sent.type, sent.body,
+    sent.media_id, sent.reply_to_seq)
+  returning * into stored;
+  return json_build_object('created', true, 'message', private.message_json(stored));
+end
+$$;
+comment on function private.send_message is 'See api.send_message.';
+
+create function private.is_in_order(identity_id uuid) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads the state of another's account
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.id = is_in_order.identity_id and identities.status = 'active'
+      and accounts.status in ('active', 'deletion_requested')
+  );
+end
+$$;
+comment on function private.is_in_order is 'Whether an identity and its account can act now.';
+
+create function api.send_message(
+  conversation_id uuid, client_message_id text, type text, body text default null,
+  media_id uuid default null, reply_to_id uuid default null
+) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.send_message(
+    conversation_id, client_message_id, type, body, media_id, reply_to_id);
+end
+$$;
+comment on function api.send_message is
+  'Stores a message and gives {created, message}. The same clientMessageId of the same sender gives '
+  'the stored one again. Body: a text of at most 4,000 characters; of an image a caption or nothing '
+  'beside mediaId; of a location "lat,lng"; of a property its id. 404 conversation_not_found; 403 '
+  'blocked, also when the other side cannot act any more; 422 message_empty, message_too_long, '
+  'idempotency_mismatch.';
+
+create function private.read_conversation(conversation_id uuid, up_to_seq bigint) returns json
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  part public.participants := private.my_part(read_conversation.conversation_id);
+  newest bigint;
+  read_to bigint;
+  still_unread bigint;
+begin
+  -- The lock under which messages get their numbers: none comes between looking and counting.
+  select conversations.last_seq into newest from public.conversations
+  where conversations.id = part.conversation_id
+  for no key update;
+  select greatest(participants.last_read_seq, least(coalesce(up_to_seq, newest), newest))
+  into read_to from public.participants
+  where participants.conversation_id = part.conversation_id
+    and participants.identity_id = part.identity_id;
+  select count(*) into still_unread from public.messages
+  where messages.conversation_id = part.conversation_id and messages.seq > read_to
+    and messages.sender_identity_id <> part.identity_id;
+  update public.participants set last_read_seq = read_to, unread = still_unread
+  where participants.conversation_id = part.conversation_id
+    and participants.identity_id = part.identity_id
+    and participants.last_read_seq < read_to;
+  return json_build_object('unread', still_unread);
+end
+$$;
+comment on function private.read_conversation is 'See api.read_conversation.';
+
+create function api.read_conversation(conversation_id uuid, up_to_seq bigint default null)
+  returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.read_conversation(conversation_id, up_to_seq);
+end
+$$;
+comment on function api.read_conversation is
+  'Everything up to that message, or all, has been read; never moves back. Gives {unread}. '
+  '404 conversation_not_found.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.create_conversation, private.send_message,
+  private.read_conversation
+  to authenticated;
+grant execute on function api.create_conversation, api.send_message, api.read_conversation
+  to authenticated;

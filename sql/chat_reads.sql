@@ -1,0 +1,151 @@
+-- Chat: the list of conversations and the history. Both go by index, however long they are.
+
+create function private.my_part(conversation_id uuid) returns public.participants
+  language plpgsql
+  stable
+  security definer -- the same answer for what is another's and what there is not
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_identity();
+  part public.participants;
+begin
+  select * into part from public.participants
+  where participants.conversation_id = my_part.conversation_id
+    and participants.identity_id = caller_id;
+  if part.conversation_id is null then
+    perform private.refuse(404, 'conversation_not_found');
+  end if;
+  return part;
+end
+$$;
+comment on function private.my_part is
+  'How the acting identity takes part in a conversation; 404 conversation_not_found.';
+
+create function private.list_conversations(page_cursor text, page_size integer)
+  returns table (items json, "nextCursor" text, "unreadTotal" bigint)
+  language plpgsql
+  stable
+  security definer -- reads the other sides
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_identity();
+  query text := 'list_conversations ' || caller_id;
+  key jsonb := private.cursor_key(query, page_cursor);
+begin
+  return query
+  with page as (
+    select participants.conversation_id, participants.active_at,
+      row_number() over (order by participants.active_at desc, participants.conversation_id desc)
+        as place
+    from public.participants
+    where participants.identity_id = caller_id
+      and (participants.active_at, participants.conversation_id) < (
+        coalesce((key ->> 0)::timestamptz, 'infinity'),
+        coalesce((key ->> 1)::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+      )
+    order by participants.active_at desc, participants.conversation_id desc
+    limit page_size + 1
+  )
+  select
+    coalesce(json_agg(private.conversation_json(page.conversation_id, caller_id)
+      order by page.place) filter (where page.place <= page_size), '[]'),
+    (
+      select private.cursor_of(query, jsonb_build_array(last.active_at, last.conversation_id))
+      from page as last
+      where last.place = page_size and exists (select from page as more where more.place > page_size)
+    ),
+    (
+      select coalesce(sum(participants.unread), 0)::bigint from public.participants
+      where participants.identity_id = caller_id and participants.unread > 0
+    )
+  from page;
+end
+$$;
+comment on function private.list_conversations is 'See api.list_conversations.';
+
+create function api.list_conversations(page_cursor text default null, page_size integer default 20)
+  returns table (items json, "nextCursor" text, "unreadTotal" bigint)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query select * from private.list_conversations(page_cursor, page_size);
+end
+$$;
+comment on function api.list_conversations is
+  'The conversations of the acting identity, the one with the newest message first, and how many '
+  'messages it has not read in all of them.';
+
+create function private.list_messages(
+  conversation_id uuid, before_seq bigint, after_seq bigint, page_size integer
+) returns table (items json, "hasMore" boolean)
+  language plpgsql
+  stable
+  security definer -- reads messages of both sides
+  set search_path = ''
+as $$
+declare
+  part public.participants := private.my_part(list_messages.conversation_id);
+begin
+  if num_nonnulls(before_seq, after_seq) = 2 then
+    perform private.refuse(422, 'validation_failed',
+      '{"fields":[{"path":"afterSeq","code":"invalid"}]}');
+  end if;
+  if after_seq is not null then
+    return query
+    with page as (
+      select messages as message, row_number() over (order by messages.seq) as place
+      from public.messages
+      where messages.conversation_id = part.conversation_id
+        and messages.seq > list_messages.after_seq
+      order by messages.seq
+      limit page_size + 1
+    )
+    select
+      coalesce(json_agg(private.message_json(page.message) order by page.place)
+        filter (where page.place <= page_size), '[]'),
+      count(*) > page_size
+    from page;
+  else
+    return query
+    with page as (
+      select messages as message, row_number() over (order by messages.seq desc) as place
+      from public.messages
+      where messages.conversation_id = part.conversation_id
+        and messages.seq < coalesce(list_messages.before_seq, 9223372036854775807)
+      order by messages.seq desc
+      limit page_size + 1
+    )
+    select
+      coalesce(json_agg(private.message_json(page.message) order by page.place desc)
+        filter (where page.place <= page_size), '[]'),
+      count(*) > page_size
+    from page;
+  end if;
+end
+$$;
+comment on function private.list_messages is 'See api.list_messages.';
+
+create function api.list_messages(
+  conversation_id uuid, before_seq bigint default null, after_seq bigint default null,
+  page_size integer default 20
+) returns table (items json, "hasMore" boolean)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select * from private.list_messages(conversation_id, before_seq, after_seq, page_size);
+end
+$$;
+comment on function api.list_messages is
+  'Messages in their order: the newest, those just before a number, or those after one. hasMore '
+  'says whether there are more in that direction. 404 conversation_not_found.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.list_conversations, private.list_messages to authenticated;
+grant execute on function api.list_conversations, api.list_messages to authenticated;

@@ -1,0 +1,172 @@
+-- What conversations and messages look like: made here and nowhere else, for answers and for events.
+
+create function private.peer_json(identity_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- names of others; who may see them was decided before
+  set search_path = ''
+as $$
+begin
+  return (
+    select json_build_object(
+      'identityId', identities.id,
+      'displayName', identities.display_name,
+      'avatarUrl', identities.avatar_url,
+      'type', identities.type
+    )
+    from public.identities where identities.id = peer_json.identity_id
+  );
+end
+$$;
+comment on function private.peer_json is 'The other side, as it shows itself.';
+
+create function private.message_json(message public.messages) returns jsonb
+  language plpgsql
+  stable
+  security definer -- reads addresses of pictures
+  set search_path = ''
+as $$
+begin
+  return jsonb_build_object(
+    'id', message.id,
+    'seq', message.seq,
+    'conversationId', message.conversation_id,
+    'senderIdentityId', message.sender_identity_id,
+    'type', message.type,
+    'body', message.body,
+    'mediaUrl', case when message.media_id is not null then (
+      select private.media_url(media.bucket, media.name) from public.media
+      where media.id = message.media_id) end,
+    'replyToId', case when message.reply_to_seq is not null then (
+      select answered.id from public.messages as answered
+      where answered.conversation_id = message.conversation_id
+        and answered.seq = message.reply_to_seq) end,
+    'clientMessageId', message.client_message_id,
+    'createdAt', message.created_at
+  );
+end
+$$;
+comment on function private.message_json is 'A message; the same for both sides.';
+
+create function private.message_preview(message public.messages) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return case message.type
+    when 'text' then left(message.body, 100)
+    when 'image' then coalesce(nullif(left(message.body, 100), ''), 'صورة')
+    when 'location' then 'موقع'
+    else 'إعلان'
+  end;
+end
+$$;
+comment on function private.message_preview is
+  'The beginning of a message for a list, 100 characters; of what has no text its kind in Arabic.';
+
+create function private.last_message_json(conversation_id uuid, identity_id uuid) returns jsonb
+  language plpgsql
+  stable
+  security definer -- reads messages; who may was decided before
+  set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'id', messages.id,
+      'seq', messages.seq,
+      'type', messages.type,
+      'preview', private.message_preview(messages),
+      'mine', messages.sender_identity_id = last_message_json.identity_id,
+      'createdAt', messages.created_at
+    )
+    from public.messages
+    where messages.conversation_id = last_message_json.conversation_id
+    order by messages.seq desc
+    limit 1
+  );
+end
+$$;
+comment on function private.last_message_json is 'The newest message as this side''s list shows it.';
+
+create function private.conversation_news(conversation_id uuid, identity_id uuid) returns jsonb
+  language plpgsql
+  stable
+  security definer -- reads what belongs to the one who is told
+  set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'conversationId', participants.conversation_id,
+      'identityId', participants.identity_id,
+      'lastMessage',
+        private.last_message_json(participants.conversation_id, participants.identity_id),
+      'unread', participants.unread
+    )
+    from public.participants
+    where participants.conversation_id = conversation_news.conversation_id
+      and participants.identity_id = conversation_news.identity_id
+  );
+end
+$$;
+comment on function private.conversation_news is
+  'Payload of conversation_updated for one side: the same numbers as its list.';
+
+create function private.subject_json(property_id uuid, identity_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads listings of others that may be seen
+  set search_path = ''
+as $$
+begin
+  return (
+    select json_build_object(
+      'id', properties.id,
+      'titleAr', properties.title_ar,
+      'type', properties.type,
+      'priceLabel', private.price_label(properties.type, properties.price),
+      'status', properties.status
+    )
+    from public.properties
+    where properties.id = subject_json.property_id
+      and private.may_see(properties, subject_json.identity_id)
+  );
+end
+$$;
+comment on function private.subject_json is
+  'The listing that a conversation is about, as long as this side may see it.';
+
+create function private.conversation_json(conversation_id uuid, identity_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads both sides; who may see it was decided before
+  set search_path = ''
+as $$
+begin
+  return (
+    select json_build_object(
+      'id', conversations.id,
+      'realtimeTopic', conversations.topic,
+      'liveTopic', conversations.live_topic,
+      'property', private.subject_json(conversations.property_id, own.identity_id),
+      'peer', private.peer_json(other.identity_id),
+      'lastMessage', private.last_message_json(conversations.id, own.identity_id),
+      'unread', own.unread,
+      'muted', own.muted,
+      'updatedAt', own.active_at
+    )
+    from public.conversations
+    join public.participants as own on own.conversation_id = conversations.id
+    join public.participants as other on other.conversation_id = conversations.id
+      and other.identity_id <> own.identity_id
+    where conversations.id = conversation_json.conversation_id
+      and own.identity_id = conversation_json.identity_id
+  );
+end
+$$;
+comment on function private.conversation_json is 'A conversation as one side sees it.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.peer_json to authenticated;
