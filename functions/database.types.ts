@@ -48,6 +48,9 @@ export type Database = {
 "count_unread_notifications":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"create_conversation":
+{ Args: { "identity_id"?: string,"message"?: string,"property_id"?: string }; Returns: Json
+                           },
 "create_property":
 { Args: { "fields": Json,"publish"?: boolean,"upload_session_id"?: string }; Returns: Json
                            },
@@ -130,6 +133,9 @@ export type Database = {
 "get_wallet":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"join_conversation":
+{ Args: { "conversation_id": string }; Returns: Json
+                           },
 "list_amenities":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
@@ -159,6 +165,11 @@ export type Database = {
 "list_company_listings":
 { Args: { "page_cursor"?: string,"page_size"?: number,"status"?: string }; Returns: {
               "items": Json,"nextCursor": string
+            }[]
+                           },
+"list_conversations":
+{ Args: { "page_cursor"?: string,"page_size"?: number }; Returns: {
+              "items": Json,"nextCursor": string,"unreadTotal": number
             }[]
                            },
 "list_devices":
@@ -201,6 +212,11 @@ export type Database = {
                            },
 "list_map_listings":
 { Args: { "bbox": Json,"filters"?: Json,"zoom": number }; Returns: Json
+                           },
+"list_messages":
+{ Args: { "after_seq"?: number,"before_seq"?: number,"conversation_id": string,"page_size"?: number }; Returns: {
+              "hasMore": boolean,"items": Json
+            }[]
                            },
 "list_moderation":
 { Args: { "kind"?: string,"page_cursor"?: string,"page_size"?: number }; Returns: {
@@ -272,6 +288,9 @@ export type Database = {
 "mark_property_sold":
 { Args: { "property_id": string }; Returns: Json
                            },
+"open_socket":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
 "order_property_media":
 { Args: { "media_ids": (string)[],"property_id": string }; Returns: Json
                            },
@@ -289,8 +308,14 @@ export type Database = {
 "read_all_notifications":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"read_conversation":
+{ Args: { "conversation_id": string,"up_to_seq"?: number }; Returns: Json
+                           },
 "read_notification":
 { Args: { "notification_id": string }; Returns: Json
+                           },
+"recent_news":
+{ Args: { "seconds": number }; Returns: Json
                            },
 "refund_invoice":
 { Args: { "amount"?: number,"destination": string,"invoice_id": string,"reason": string }; Returns: Json
@@ -320,6 +345,9 @@ export type Database = {
 { Args: { "filters"?: Json,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string,"strategy"?: string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
+                           },
+"send_message":
+{ Args: { "body"?: string,"client_message_id": string,"conversation_id": string,"media_id"?: string,"reply_to_id"?: string,"type": string }; Returns: Json
                            },
 "set_auction":
 { Args: { "ends_at": string,"min_increment": number,"property_id": string,"start_price": number,"starts_at": string }; Returns: Json

@@ -27,12 +27,15 @@ const changeMe = route({
   operationId: 'update_me',
   method: 'patch',
   path: '/me',
-  summary: 'Change my name or language',
+  summary: 'Change my name, language or picture',
   request: body(z.strictObject({
     fullName: PersonName.optional(),
     language: z.enum(['ar', 'en']).optional(),
+    avatarMediaId: z.uuid().nullable().optional().openapi({
+      description: 'From POST /media/upload/avatar; null takes the picture away.',
+    }),
   })),
-  responses: { 200: json(Me, 'The caller, changed.'), ...problems(400, 401, 403) },
+  responses: { 200: json(Me, 'The caller, changed.'), ...problems(400, 401, 403, 404) },
 })
 
 const deleteMe = route({

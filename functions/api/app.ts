@@ -6,6 +6,8 @@ import { accountExport } from './account-export.ts'
 import { accounts } from './accounts.ts'
 import { adminPayments } from './admin-payments.ts'
 import { admin } from './admin.ts'
+import { blocks } from './blocks.ts'
+import { chat } from './chat.ts'
 import { devices } from './devices.ts'
 import { page } from './docs.ts'
 import { env } from './env.ts'
@@ -74,6 +76,8 @@ app.route('/', service)
 app.route('/admin', admin)
 for (const part of [registration, signingIn, social, passwords, accounts]) app.route('/auth', part)
 app.route('/auth', accountExport)
+app.route('/blocks', blocks)
+app.route('/conversations', chat)
 app.route('/devices', devices)
 app.route('/favorites', favorites)
 app.route('/feed', feed)

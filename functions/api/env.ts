@@ -65,6 +65,8 @@ export const env = {
   apiUrl: text('API_URL', `${supabaseUrl}/functions/v1/api`).replace(/\/$/, ''),
   /** Where a person may come back to after paying: addresses and what lies under them. */
   returnUrls: text('RETURN_URLS', '').split(',').filter(Boolean),
+  /** Where public files are read; another one where they are served by a custom domain. */
+  filesUrl: text('FILES_URL', `${supabaseUrl}/storage/v1/object/public`).replace(/\/$/, ''),
   /** `iss` of access tokens; another one where Auth is reached by a custom domain. */
   issuer: text('AUTH_ISSUER', `${supabaseUrl}/auth/v1`),
   secretKey: firstKey('SUPABASE_SECRET_KEYS'),

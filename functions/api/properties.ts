@@ -18,7 +18,7 @@ const create = route({
   request: body(NewProperty),
   responses: {
     201: json(Property, 'It is draft, active or pending_review.'),
-    ...problems(400, 401, 402, 403, 409, 413, 415),
+    ...problems(400, 401, 402, 403, 404, 409, 413, 415),
   },
 })
 
@@ -101,8 +101,9 @@ const similar = route({
 
 export const properties = area()
   .openapi(create, async (c) => {
-    const { publish, ...fields } = c.req.valid('json')
-    const created = await call(c, 'create_property', { fields, publish }, { idempotent: true })
+    const { publish, uploadSessionId, ...fields } = c.req.valid('json')
+    const args = { fields, publish, uploadSessionId }
+    const created = await call(c, 'create_property', args, { idempotent: true })
     return send(c, created, 201)
   })
   .openapi(listMine, async (c) => {

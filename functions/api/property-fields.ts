@@ -132,6 +132,9 @@ export const NewProperty = z
     type: Type,
     ...fields,
     publish: z.boolean().optional().openapi({ description: 'Publishes at once.' }),
+    uploadSessionId: z.uuid().optional().openapi({
+      description: 'Its pictures become those of the listing, in order.',
+    }),
   })
   .openapi('NewProperty')
 

@@ -7,6 +7,7 @@ import { revokeApple } from '../api/apple.ts'
 import { backend, type BackendFunction } from '../api/db.ts'
 import { env } from '../api/env.ts'
 import { sameText } from '../api/secrets.ts'
+import { proveMedia, removeFiles } from './files.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'
 
@@ -19,6 +20,7 @@ const jobs: BackendFunction[] = [
   'expire_listings',
   'drop_pushes',
   'fold_views',
+  'measure_responses',
   'give_up_payments',
   'lapse_plans',
   'recount_wallets',
@@ -35,7 +37,12 @@ const jobs: BackendFunction[] = [
 ]
 
 /** Those that ask somebody outside. */
-const outside = { look_up_payments: lookUpPayments, look_up_refunds: lookUpRefunds }
+const outside = {
+  look_up_payments: lookUpPayments,
+  look_up_refunds: lookUpRefunds,
+  remove_files: removeFiles,
+  prove_media: proveMedia,
+}
 
 /** What people wait for: notices to many, pushes. Runs of it may overlap. */
 const often = {

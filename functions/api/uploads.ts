@@ -1,0 +1,76 @@
+/** One picture of an upload, from the form to Storage: read, looked at, rewritten, stored. */
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { NoPicture, type Picture, readPicture, TooManyPixels } from '../pictures/index.ts'
+import type { Part } from '../pictures/multipart.ts'
+import type { ErrorCode } from './errors.ts'
+import { type Detail, Refusal } from './problem.ts'
+import { type Bucket, remove, store } from './storage-service.ts'
+import { readInto } from './upload-form.ts'
+
+export const mebibyte = 1024 * 1024
+
+/** Where an upload may store: sql/media_uploads.sql. */
+export type Entrance = { uploadId: string; folder: string; room: number }
+
+/** Why a file is not taken, in the words of the table of errors. */
+export type Bad = { code: ErrorCode; detail: Detail }
+
+/** The picture in a part, or what is wrong with it. */
+export async function pictureIn(
+  part: Part,
+  buffer: Uint8Array<ArrayBuffer>,
+  limit: number,
+): Promise<{ picture: Picture; hash: string } | Bad> {
+  const bytes = await readInto(part, buffer, limit)
+  if (!bytes) return { code: 'file_too_large', detail: { max: limit / mebibyte } }
+  try {
+    const picture = readPicture(bytes)
+    return { picture, hash: bytesToHex(sha256(bytes)) }
+  } catch (error) {
+    if (error instanceof NoPicture) return { code: 'file_not_image', detail: {} }
+    if (error instanceof TooManyPixels) {
+      return {
+        code: 'validation_failed',
+        detail: { fields: [{ path: part.name, code: 'too_big' }] },
+      }
+    }
+    throw error
+  }
+}
+
+/** What an upload has stored so far, so that it can be taken back. */
+export class Stored {
+  readonly names: string[] = []
+  private readonly bucket: Bucket
+  private readonly entrance: Entrance
+
+  constructor(bucket: Bucket, entrance: Entrance) {
+    this.bucket = bucket
+    this.entrance = entrance
+  }
+
+  /** Stores the file of that number under the name that the upload has for it. */
+  async add(index: number, picture: Picture, hash: string) {
+    const { uploadId, folder } = this.entrance
+    const file = uploadId.slice(0, 34) + index.toString(16).padStart(2, '0')
+    const name = `${folder}/${file}.${picture.ending}`
+    // Also when it fails: it may have come through.
+    this.names.push(name)
+    await store(this.bucket, name, picture, { ...shownSize(picture), sha256: hash })
+  }
+
+  /** Takes back what no row can name any more. Where that is not certain, the job finds out. */
+  async takeBack(because: unknown) {
+    const certain = because instanceof Refusal && because.code !== 'timeout' ||
+      /^PT4/.test((because as { code?: string }).code ?? '')
+    if (certain && this.names.length) await remove(this.bucket, this.names)
+  }
+}
+
+/** The sides as people see them. */
+function shownSize({ width, height, orientation }: Picture) {
+  return orientation < 5
+    ? { width, height, orientation }
+    : { width: height, height: width, orientation }
+}

@@ -1,0 +1,81 @@
+/** Bytes that are never read past their end, and the one tag of EXIF that stays. */
+
+export type Bytes = Uint8Array<ArrayBuffer>
+
+/** Broken, whatever the container. */
+export class Broken extends Error {}
+
+export class Reader {
+  readonly bytes: Bytes
+  at: number
+  readonly end: number
+  private readonly view: DataView
+
+  constructor(bytes: Bytes, at = 0, end = bytes.length) {
+    this.bytes = bytes
+    this.at = at
+    this.end = end
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  }
+
+  get left() {
+    return this.end - this.at
+  }
+
+  private skip(count: number): number {
+    const place = this.at
+    if (count < 0 || count > this.end - place) throw new Broken('cut short')
+    this.at += count
+    return place
+  }
+
+  u8 = () => this.bytes[this.skip(1)]
+  u16 = (little = false) => this.view.getUint16(this.skip(2), little)
+  u32 = (little = false) => this.view.getUint32(this.skip(4), little)
+  u24 = () => this.u16(true) + this.u8() * 65536
+
+  take(count: number): Bytes {
+    const place = this.skip(count)
+    return this.bytes.subarray(place, place + count)
+  }
+
+  text = (count: number) => String.fromCharCode(...this.take(count))
+}
+
+export function startsWith(bytes: Uint8Array, wanted: number[], at = 0): boolean {
+  return wanted.every((byte, index) => bytes[at + index] === byte)
+}
+
+/** The orientation in a TIFF structure, 1 to 8, or undefined when there is none that can be read. */
+export function orientationOf(tiff: Bytes): number | undefined {
+  try {
+    const reader = new Reader(tiff)
+    const little = orders[reader.text(2)]
+    if (little === undefined || reader.u16(little) !== 42) return undefined
+    reader.at = reader.u32(little)
+    // 65,535 entries at most, and each of them must be there.
+    for (let left = reader.u16(little); left > 0; left--) {
+      const entry = new Reader(reader.take(12))
+      if (entry.u16(little) !== 0x0112) continue
+      if (entry.u16(little) !== 3 || entry.u32(little) !== 1) return undefined
+      const value = entry.u16(little)
+      return value >= 1 && value <= 8 ? value : undefined
+    }
+    return undefined
+  } catch (error) {
+    // A picture is not refused for what is thrown away anyhow.
+    if (error instanceof Broken) return undefined
+    throw error
+  }
+}
+
+const orders: Record<string, boolean> = { II: true, MM: false }
+
+/** A TIFF structure with an orientation and nothing else. */
+export const tiffOf = (orientation: number): Bytes =>
+  // deno-fmt-ignore
+  new Uint8Array([
+    0x4d, 0x4d, 0, 42, 0, 0, 0, 8, // big-endian, the first directory at 8
+    0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, // one entry: orientation, a short
+    0, 0, 0, 0, // no other directory
+  ])

@@ -1,0 +1,148 @@
+/**
+ * WebP, lossy, lossless and extended: kept are the picture and its alpha, under a head of ours. Of
+ * an animated one the first frame is kept.
+ */
+import { Broken, type Bytes, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
+import { checkSize, NoPicture, type Picture } from './picture.ts'
+
+const riff = [0x52, 0x49, 0x46, 0x46]
+const webp = [0x57, 0x45, 0x42, 0x50]
+const utf8 = new TextEncoder()
+
+type Found = {
+  /** What VP8X or a frame says that the picture measures. */
+  canvas?: { width: number; height: number }
+  size?: { width: number; height: number }
+  image?: { type: 'VP8 ' | 'VP8L'; content: Bytes }
+  alpha?: Bytes
+  orientation?: number
+}
+
+export function readWebp(bytes: Bytes): Picture {
+  const found: Found = {}
+  try {
+    const length = new Reader(bytes, 4).u32(true)
+    const reader = new Reader(bytes, 12)
+    // What the head does not count is not ours; what it counts must be there.
+    if (length < 4 || length + 8 > bytes.length) throw new Broken('cut short')
+    chunks(new Reader(bytes, reader.at, length + 8), found)
+  } catch (error) {
+    throw error instanceof Broken ? new NoPicture(error.message) : error
+  }
+  const { size, canvas, orientation = 1 } = found
+  if (!size) throw new NoPicture('no pixels')
+  if (canvas && (canvas.width !== size.width || canvas.height !== size.height)) {
+    throw new NoPicture('two sizes')
+  }
+  return {
+    type: 'image/webp',
+    ending: 'webp',
+    ...size,
+    orientation,
+    pieces: piecesOf(found, size, orientation),
+  }
+}
+
+readWebp.begins = (bytes: Uint8Array) => startsWith(bytes, riff) && startsWith(bytes, webp, 8)
+
+/** Each chunk is padded to an even length. */
+function chunks(reader: Reader, found: Found) {
+  while (reader.left > 0) {
+    const type = reader.text(4)
+    const length = reader.u32(true)
+    const content = reader.take(length)
+    if (length % 2 && reader.left) reader.take(1)
+    chunk(type, content, found)
+  }
+}
+
+function chunk(type: string, content: Bytes, found: Found) {
+  if (type === 'VP8 ' || type === 'VP8L') {
+    if (found.image) throw new Broken('two pictures')
+    found.size = type === 'VP8 ' ? lossySize(content) : losslessSize(content)
+    checkSize(found.size.width, found.size.height)
+    found.image = { type, content }
+  } else if (type === 'VP8X') {
+    if (found.canvas || found.image || content.length !== 10) throw new Broken('VP8X')
+    const reader = new Reader(content, 4)
+    found.canvas = { width: reader.u24() + 1, height: reader.u24() + 1 }
+    checkSize(found.canvas.width, found.canvas.height)
+  } else if (type === 'ALPH' && !found.image && !found.alpha) found.alpha = content
+  else if (type === 'ANMF' && !found.image) frame(content, found)
+  else if (type === 'EXIF') {
+    const exif = startsWith(content, [0x45, 0x78, 0x69, 0x66, 0, 0])
+    found.orientation ??= orientationOf(exif ? content.subarray(6) : content)
+  }
+}
+
+function frame(content: Bytes, found: Found) {
+  const reader = new Reader(content, 6)
+  found.canvas = { width: reader.u24() + 1, height: reader.u24() + 1 }
+  reader.take(4)
+  const inner: Found = {}
+  chunks(new Reader(content, reader.at), inner)
+  if (!inner.image || inner.canvas) throw new Broken('frame')
+  Object.assign(found, { image: inner.image, size: inner.size, alpha: inner.alpha })
+}
+
+function lossySize(content: Bytes) {
+  const reader = new Reader(content)
+  const tag = reader.u24()
+  const first = tag >> 5
+  if (tag & 1 || ((tag >> 1) & 7) > 3) throw new Broken('not a key frame')
+  if (!startsWith(reader.take(3), [0x9d, 0x01, 0x2a])) throw new Broken('no start code')
+  const [width, height] = [reader.u16(true) & 0x3fff, reader.u16(true) & 0x3fff]
+  if (first < 1 || first > reader.left) throw new Broken('cut short')
+  return { width, height }
+}
+
+function losslessSize(content: Bytes) {
+  const reader = new Reader(content)
+  if (reader.u8() !== 0x2f) throw new Broken('no signature')
+  const bits = reader.u32(true)
+  if (bits >>> 29 || !reader.left) throw new Broken('version')
+  return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
+}
+
+function piecesOf({ image, alpha }: Found, size: { width: number; height: number }, turn: number) {
+  const { type, content } = image!
+  const chunks: Bytes[] = []
+  const put = (type: string, content: Bytes) => {
+    chunks.push(headOf(type, content.length), content)
+    if (content.length % 2) chunks.push(new Uint8Array(1))
+  }
+  if (type === 'VP8 ' && alpha || turn > 1) {
+    const alphaFlag = type === 'VP8L' ? (content[4] >> 4) & 1 : alpha ? 1 : 0
+    put('VP8X', extendedHead(size, alphaFlag, turn > 1))
+  }
+  if (type === 'VP8 ' && alpha) put('ALPH', alpha)
+  put(type, content)
+  if (turn > 1) put('EXIF', tiffOf(turn))
+  const length = chunks.reduce((sum, piece) => sum + piece.length, 0)
+  const head = new Uint8Array(12)
+  head.set(headOf('RIFF', length + 4))
+  head.set(webp, 8)
+  return [head, ...chunks]
+}
+
+function headOf(type: string, length: number): Bytes {
+  const head = new Uint8Array(8)
+  head.set(utf8.encode(type))
+  new DataView(head.buffer).setUint32(4, length, true)
+  return head
+}
+
+function extendedHead(
+  { width, height }: { width: number; height: number },
+  alpha: number,
+  exif: boolean,
+) {
+  const head = new Uint8Array(10)
+  head[0] = alpha << 4 | (exif ? 8 : 0)
+  const view = new DataView(head.buffer)
+  view.setUint16(4, (width - 1) & 0xffff, true)
+  head[6] = (width - 1) >> 16
+  view.setUint16(7, (height - 1) & 0xffff, true)
+  head[9] = (height - 1) >> 16
+  return head
+}

@@ -1,0 +1,208 @@
+/** Pictures made by hand, so that a test knows every byte of them; and what a served one holds. */
+import { crc32, deflateSync } from 'node:zlib'
+
+type Size = { width: number; height: number }
+
+const bytes = (...values: number[]) => Buffer.from(values)
+const big = (value: number, length: number) => {
+  const buffer = Buffer.alloc(length)
+  buffer.writeUIntBE(value, 0, length)
+  return buffer
+}
+const little = (value: number, length: number) => {
+  const buffer = Buffer.alloc(length)
+  buffer.writeUIntLE(value, 0, length)
+  return buffer
+}
+
+// EXIF --------------------------------------------------------------------------------------------
+
+/** A TIFF structure with an orientation, a place, a camera and text that must not be served. */
+export function tiff(orientation: number, secret = 'PLANTED-GPS-2920'): Buffer {
+  const text = Buffer.from(`${secret}\0`)
+  const entry = (tag: number, type: number, count: number, value: Buffer) =>
+    Buffer.concat([big(tag, 2), big(type, 2), big(count, 4), value])
+  const afterFirst = 8 + 2 + 3 * 12 + 4
+  return Buffer.concat([
+    Buffer.from('MM\0*'),
+    big(8, 4),
+    big(3, 2),
+    entry(0x0112, 3, 1, Buffer.concat([big(orientation, 2), big(0, 2)])),
+    entry(0x010f, 2, text.length, big(afterFirst, 4)), // the camera's maker
+    entry(0x8825, 4, 1, big(afterFirst + text.length, 4)), // where the GPS directory is
+    big(0, 4),
+    text,
+    big(1, 2),
+    entry(0x0002, 5, 3, big(afterFirst, 4)), // latitude
+    big(0, 4),
+  ])
+}
+
+// JPEG --------------------------------------------------------------------------------------------
+
+export const segment = (marker: number, content: Buffer) =>
+  Buffer.concat([bytes(0xff, marker), big(content.length + 2, 2), content])
+
+export const exifSegment = (orientation: number, secret?: string) =>
+  segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0'), tiff(orientation, secret)]))
+
+type Jpeg = Size & {
+  shade?: number
+  /** Put after the beginning, and before the pixels. */
+  before?: Buffer[]
+  /** Put after the end. */
+  after?: Buffer
+  jfif?: boolean
+}
+
+/** A grey picture of one shade, or a checkerboard of two: each block is one code. */
+export function jpeg({ width, height, shade = 0, before = [], after, jfif = true }: Jpeg): Buffer {
+  const blocks = Math.ceil(width / 8) * Math.ceil(height / 8)
+  return Buffer.concat([
+    bytes(0xff, 0xd8),
+    ...(jfif ? [segment(0xe0, Buffer.from('JFIF\0\x01\x01\0\0\x01\0\x01\0\0'))] : []),
+    ...before,
+    segment(0xdb, Buffer.concat([bytes(0), Buffer.alloc(64, 1)])),
+    segment(0xc0, Buffer.concat([bytes(8), big(height, 2), big(width, 2), bytes(1, 1, 0x11, 0)])),
+    // DC: categories 0 and 10 in one bit each; AC: only the end of a block.
+    segment(0xc4, bytes(0x00, 0, 2, ...Array(14).fill(0), 0, 10)),
+    segment(0xc4, bytes(0x10, 1, ...Array(15).fill(0), 0)),
+    segment(0xda, bytes(1, 1, 0, 0, 63, 0)),
+    blockCodes(blocks, shade),
+    bytes(0xff, 0xd9),
+    ...(after ? [after] : []),
+  ])
+}
+
+function blockCodes(blocks: number, shade: number): Buffer {
+  // The first block carries the shade, the others differ from it by nothing.
+  const value = 512 + (Math.abs(Math.trunc(shade)) % 511)
+  let bits = `01${value.toString(2).padStart(10, '0')}0${'000'.repeat(blocks - 1)}`
+  bits = bits.padEnd(Math.ceil(bits.length / 8) * 8, '1')
+  const packed = bits.match(/.{8}/g)!.map((byte) => parseInt(byte, 2))
+  return Buffer.from(packed.flatMap((byte) => byte === 0xff ? [0xff, 0] : [byte]))
+}
+
+// PNG ---------------------------------------------------------------------------------------------
+
+export const pngSignature = bytes(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)
+
+export function chunk(type: string, content: Buffer = Buffer.alloc(0)): Buffer {
+  const named = Buffer.concat([Buffer.from(type, 'latin1'), content])
+  return Buffer.concat([big(content.length, 4), named, big(crc32(named), 4)])
+}
+
+type Png = Size & {
+  pixels?: Buffer
+  before?: Buffer[]
+  between?: Buffer[]
+  after?: Buffer
+  level?: number
+}
+
+/** RGB, black where no pixels are given. */
+export function png(
+  { width, height, pixels, before = [], between = [], after, level }: Png,
+): Buffer {
+  const row = 1 + width * 3
+  const raw = Buffer.alloc(row * height)
+  for (let y = 0; pixels && y < height; y++) {
+    pixels.copy(raw, y * row + 1, y * width * 3, (y + 1) * width * 3)
+  }
+  return Buffer.concat([
+    pngSignature,
+    header(width, height),
+    ...before,
+    chunk('IDAT', deflateSync(raw, { level })),
+    ...between,
+    chunk('IEND'),
+    ...(after ? [after] : []),
+  ])
+}
+
+export const header = (width: number, height: number, rest = bytes(8, 2, 0, 0, 0)) =>
+  chunk('IHDR', Buffer.concat([big(width, 4), big(height, 4), rest]))
+
+// WebP --------------------------------------------------------------------------------------------
+
+export const webpChunk = (type: string, content: Buffer) =>
+  Buffer.concat([
+    Buffer.from(type),
+    little(content.length, 4),
+    content,
+    Buffer.alloc(content.length % 2),
+  ])
+
+export const webp = (...chunks: Buffer[]) => {
+  const body = Buffer.concat([Buffer.from('WEBP'), ...chunks])
+  return Buffer.concat([Buffer.from('RIFF'), little(body.length, 4), body])
+}
+
+/** A lossless picture of one colour: every code has one symbol, so a pixel takes no bits. */
+export function lossless({ width, height }: Size, [red, green, blue] = [10, 20, 30]): Buffer {
+  const bits: number[] = []
+  const put = (value: number, count: number) => {
+    for (let bit = 0; bit < count; bit++) bits.push((value >> bit) & 1)
+  }
+  put(width - 1, 14)
+  put(height - 1, 14)
+  put(0, 1 + 3) // no alpha, version
+  put(0, 3) // no transform, no colour cache, one group of codes
+  for (const symbol of [green, red, blue, 255]) {
+    put(1, 1) // a simple code
+    put(0, 1) // of one symbol
+    put(1, 1) // in eight bits
+    put(symbol, 8)
+  }
+  put(1, 1)
+  put(0, 3)
+  while (bits.length % 8) bits.push(0)
+  const packed = Array.from(
+    { length: bits.length / 8 },
+    (_, at) => bits.slice(at * 8, at * 8 + 8).reduce((sum, bit, place) => sum | (bit << place), 0),
+  )
+  return webpChunk('VP8L', bytes(0x2f, ...packed, 0))
+}
+
+/** A lossy picture of one pixel. */
+export const lossy = () =>
+  webpChunk('VP8 ', Buffer.from('MAEAnQEqAQABAA7A/iWkAANwAAAAAA==', 'base64'))
+
+export const extended = ({ width, height }: Size, flags: number) =>
+  webpChunk(
+    'VP8X',
+    Buffer.concat([bytes(flags, 0, 0, 0), little(width - 1, 3), little(height - 1, 3)]),
+  )
+
+// What is in a file -------------------------------------------------------------------------------
+
+/** The names of the parts of a file, in order, and where it ends. */
+export function partsIn(file: Buffer): string[] {
+  if (file[0] === 0xff) return jpegParts(file)
+  if (file.subarray(0, 8).equals(pngSignature)) {
+    const names: string[] = []
+    for (let at = 8; at < file.length; at += 12 + file.readUInt32BE(at)) {
+      names.push(file.toString('latin1', at + 4, at + 8))
+    }
+    return names
+  }
+  const names: string[] = []
+  for (let at = 12; at < file.length;) {
+    names.push(file.toString('latin1', at, at + 4))
+    at += 8 + file.readUInt32LE(at + 4)
+    at += at % 2
+  }
+  return names
+}
+
+function jpegParts(file: Buffer): string[] {
+  const names: string[] = []
+  for (let at = 2; at < file.length;) {
+    const marker = file[at + 1]
+    names.push(marker.toString(16))
+    if (marker === 0xd9) return at + 2 === file.length ? names : [...names, 'more']
+    at += 2 + file.readUInt16BE(at + 2)
+    while (marker === 0xda && (file[at] !== 0xff || file[at + 1] === 0)) at++
+  }
+  return names
+}

@@ -1,0 +1,101 @@
+/** Uploads as apps send them, and as nobody should. */
+import {
+  baseUrl,
+  database,
+  type Person,
+  projectUrl,
+  type Reply,
+  secretKey,
+  seen,
+} from './client.ts'
+
+export type Sent = { name?: string; type?: string; bytes: Buffer }
+
+/** A form with fields first, then files, all under one name. */
+export function formOf(field: string, files: Sent[], fields: Record<string, unknown> = {}) {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.append(name, String(value))
+  for (const { name = 'picture.jpg', type = 'image/jpeg', bytes } of files) {
+    form.append(field, new Blob([new Uint8Array(bytes)], { type }), name)
+  }
+  return form
+}
+
+/** Sends a body to an upload route; the answer is held against the description. */
+export async function send(
+  person: Pick<Person, 'accessToken'> | undefined,
+  path: string,
+  body: BodyInit,
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  const response = await fetch(baseUrl + path, {
+    method: 'POST',
+    headers: { ...(person && { authorization: `Bearer ${person.accessToken}` }), ...headers },
+    body,
+    ...(body instanceof ReadableStream && { duplex: 'half' }),
+  })
+  const text = await response.text()
+  const reply = { status: response.status, body: JSON.parse(text), headers: response.headers }
+  await seen('POST', path, reply)
+  return reply
+}
+
+export const uploadAvatar = (person: Person, bytes: Buffer, sent: Partial<Sent> = {}) =>
+  send(person, '/media/upload/avatar', formOf('file', [{ ...sent, bytes }]))
+
+export const uploadPictures = (
+  person: Person,
+  files: (Buffer | Sent)[],
+  fields: Record<string, unknown> = {},
+) =>
+  send(
+    person,
+    '/media/upload/listings',
+    formOf('files', files.map((file) => Buffer.isBuffer(file) ? { bytes: file } : file), fields),
+  )
+
+/** A multipart body written by hand. */
+export function rawForm(parts: (string | Buffer)[], boundary = 'xxBOUNDARYxx') {
+  const pieces = parts.flatMap((part) => [
+    Buffer.from(`--${boundary}\r\n`),
+    Buffer.isBuffer(part) ? part : Buffer.from(part),
+    Buffer.from('\r\n'),
+  ])
+  return {
+    body: Buffer.concat([...pieces, Buffer.from(`--${boundary}--\r\n`)]),
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+  }
+}
+
+export const filePart = (field: string, disposition: string, bytes: Buffer) =>
+  Buffer.concat([
+    Buffer.from(`Content-Disposition: form-data; name="${field}"; ${disposition}\r\n`),
+    Buffer.from('Content-Type: image/jpeg\r\n\r\n'),
+    bytes,
+  ])
+
+/** What is served at an address. */
+export async function served(url: string, headers: Record<string, string> = {}) {
+  const response = await fetch(url, { headers })
+  const bytes = Buffer.from(await response.arrayBuffer())
+  return { status: response.status, headers: response.headers, bytes }
+}
+
+/** The files that Storage has for an identity, past everything. */
+export async function filesOf(identityId: string): Promise<string[]> {
+  const { rows } = await database().query(
+    `select bucket_id || '/' || name as path from storage.objects
+    where starts_with(name, $1) order by 1`,
+    [`${identityId}/`],
+  )
+  return rows.map(({ path }) => path)
+}
+
+/** Runs the jobs now. */
+export async function runJobs(): Promise<Record<string, { done?: number; error?: string }>> {
+  const response = await fetch(`${projectUrl}/functions/v1/jobs`, {
+    method: 'POST',
+    headers: { apikey: secretKey },
+  })
+  return await response.json()
+}
