@@ -30,7 +30,15 @@ export class Account extends Follower {
     this.session.end(refusal)
   }
 
-  protected caughtUp() {}
+  /** News of the time in which nothing was heard; telling some of it twice does no harm. */
+  protected back(seconds: number) {
+    const { caller } = this.session
+    ask<ConversationUpdated[], 'recent_news'>(caller!, 'recent_news', { seconds })
+      .then((news) => news.forEach((update) => this.session.updated(update)))
+      .catch(() => {
+        // Only a hint is lost: the messages themselves are not.
+      })
+  }
 
   protected told(event: string, payload: unknown) {
     if (event === 'conversation_updated') this.session.updated(payload as ConversationUpdated)

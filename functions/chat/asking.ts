@@ -10,6 +10,16 @@ type Functions = Database['api']['Functions']
 export const log = (facts: Record<string, unknown>) =>
   console.log(JSON.stringify({ time: new Date().toISOString(), ...facts }))
 
+/** A refusal that stands in the log under a number. */
+export class Failure extends Refusal {
+  readonly requestId: string
+
+  constructor(requestId: string, ...refusal: ConstructorParameters<typeof Refusal>) {
+    super(...refusal)
+    this.requestId = requestId
+  }
+}
+
 /** Calls an `api` function for the owner of a socket. Throws nothing but a Refusal. */
 export async function ask<T, Name extends keyof Functions & string>(
   caller: Caller,
@@ -36,7 +46,7 @@ export function refusalOf(thrown: Error, caller: { role: string }, what: string)
   if (!cause) return new Refusal(code, detail)
   const requestId = crypto.randomUUID()
   log({ requestId, call: what, code, cause, ...(code === 'internal' && { stack: thrown.stack }) })
-  return Object.assign(new Refusal(code, detail), { requestId })
+  return new Failure(requestId, code, detail)
 }
 
 export { backend }

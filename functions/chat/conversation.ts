@@ -52,11 +52,11 @@ export class Conversation extends Follower {
     return realtimeTopic
   }
 
-  protected lost() {
-    this.session.expel(this.id)
+  protected lost(refusal: Refusal) {
+    this.session.expel(this.id, refusal)
   }
 
-  protected caughtUp() {
+  protected back() {
     void this.feed.fill()
   }
 

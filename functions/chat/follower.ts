@@ -5,6 +5,8 @@
 import { Refusal } from '../api/problem.ts'
 import { type Channel, type Listener, subscribe } from './upstream.ts'
 
+// A connection may have been dead for so long before that is noticed.
+const unnoticed = 60
 const pauses = [0, 500, 1000, 2000, 5000]
 
 export abstract class Follower implements Listener {
@@ -14,6 +16,8 @@ export abstract class Follower implements Listener {
   private lookAgain = false
   private timer: ReturnType<typeof setTimeout> | undefined
   private stopped = false
+  private deafSince: number | undefined = performance.now()
+  private everJoined = false
   /** The topic that is followed. */
   topic: string
 
@@ -26,7 +30,8 @@ export abstract class Follower implements Listener {
   protected abstract topicNow(): Promise<string>
   /** The database refused: there is nothing to follow any more. */
   protected abstract lost(refusal: Refusal): void
-  protected abstract caughtUp(): void
+  /** It hears again; what was sent in so many seconds before now may have been missed. */
+  protected abstract back(seconds: number): void
   protected abstract told(event: string, payload: unknown): void
 
   begin(): void {
@@ -45,7 +50,14 @@ export abstract class Follower implements Listener {
 
   joined(): void {
     this.failures = 0
-    this.caughtUp()
+    const seconds = (performance.now() - (this.deafSince ?? 0)) / 1000
+    this.back(this.everJoined ? seconds + unnoticed : seconds)
+    this.everJoined = true
+    this.deafSince = undefined
+  }
+
+  broken(): void {
+    this.deafSince ??= performance.now()
   }
 
   event(event: string, payload: unknown): void {
@@ -56,6 +68,7 @@ export abstract class Follower implements Listener {
 
   refused(): void {
     this.channel = undefined
+    this.broken()
     this.lookLater()
   }
 
@@ -70,6 +83,7 @@ export abstract class Follower implements Listener {
       if (this.stopped) return
       if (topic !== this.topic || !this.channel) {
         this.channel?.leave()
+        this.broken()
         this.topic = topic
         this.begin()
       }

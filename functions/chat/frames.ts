@@ -1,18 +1,11 @@
 /** Frames of clients: read strictly, so that nothing in them is guessed at. */
 import { z } from '@hono/zod-openapi'
+import { NewMessage } from '../api/chat-schemas.ts'
 import { found, Refusal } from '../api/problem.ts'
 import { checkJson } from '../api/request.ts'
 import type { Ref } from './protocol.ts'
 
 const ConversationId = z.uuid().toLowerCase()
-
-const NewMessage = z.strictObject({
-  clientMessageId: z.string().min(1).max(64),
-  type: z.enum(['text', 'image', 'location', 'property']).default('text'),
-  body: z.string().max(4000).optional(),
-  mediaId: z.uuid().optional(),
-  replyToId: z.uuid().optional(),
-})
 
 const data = {
   auth: z.strictObject({ accessToken: z.string().max(8192) }),

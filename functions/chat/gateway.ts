@@ -35,7 +35,7 @@ export function openGateway({ endOf }: Choice): Gateway {
       byAccount.set(account, own)
       own.push(session)
       // The oldest goes: a phone that comes back must not be kept out by sockets that it lost.
-      if (own.length > env.gatewaySockets) own[0].close(closes.tooMany, 'too many sockets')
+      if (own.length > env.gatewaySockets) own[0].close(closes.tooMany, 'rate_limited')
     },
     left(session) {
       sessions.delete(session)

@@ -11,7 +11,7 @@ export type Message = {
   conversationId: string
   senderIdentityId: string
   type: MessageType
-  body: string | null
+  body: string
   mediaUrl?: string | null
   replyToId?: string | null
   clientMessageId: string

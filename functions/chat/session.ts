@@ -5,7 +5,7 @@ import type { ErrorCode } from '../api/errors.ts'
 import { Refusal, worded } from '../api/problem.ts'
 import { type Caller, callerOf } from '../api/tokens.ts'
 import { Account } from './account.ts'
-import { ask, log } from './asking.ts'
+import { ask, Failure, log } from './asking.ts'
 import { Conversation, lookUp } from './conversation.ts'
 import { passing } from './follower.ts'
 import { BadFrame, type Frame, readFrame } from './frames.ts'
@@ -106,9 +106,7 @@ export class Session implements Peer {
       this.pace.blockFor(seconds)
       return this.tooFast(seconds, ref)
     }
-    // A conversation of others and one that is not there look the same here too.
-    if (code === 'conversation_not_found') this.tell(new Refusal('not_participant'), ref)
-    else this.tell(refusal, ref)
+    this.tell(alike(refusal), ref)
     if (event === 'auth') {
       // A token that failed to renew leaves the socket as it was.
       if (!this.caller) this.turnAway(refusal, true)
@@ -128,9 +126,12 @@ export class Session implements Peer {
     if (event === 'join_conversation') return await this.join(data, ref)
     const wait = this.pace.wait(true)
     if (wait) throw new Refusal('rate_limited', { retryAfter: wait })
-    const message = await ask<Message, 'send_message'>(this.caller, 'send_message', data, {
-      rate: 'messages',
-    })
+    const { message } = await ask<{ message: Message }, 'send_message'>(
+      this.caller,
+      'send_message',
+      data,
+      { rate: 'messages' },
+    )
     this.ack(ref, { message })
   }
 
@@ -243,10 +244,10 @@ export class Session implements Peer {
   }
 
   /** It takes no part in a conversation any more. */
-  expel(conversationId: string): void {
+  expel(conversationId: string, refusal: Refusal): void {
     this.conversations.get(conversationId)?.stop()
     this.conversations.delete(conversationId)
-    this.tell(new Refusal('not_participant', { conversationId }))
+    this.tell(new Refusal(alike(refusal).code, { conversationId }))
   }
 
   private ack(ref: Ref | undefined, data: unknown) {
@@ -254,7 +255,7 @@ export class Session implements Peer {
   }
 
   private tell(refusal: Refusal, ref?: Ref) {
-    const { requestId = crypto.randomUUID() } = refusal as { requestId?: string }
+    const requestId = refusal instanceof Failure ? refusal.requestId : crypto.randomUUID()
     const error = worded(refusal.code, refusal.detail, { english: this.english, requestId })
     this.send('error', { ...error, ...(ref !== undefined && { ref }) }, ref)
   }
@@ -303,6 +304,10 @@ export class Session implements Peer {
     })
   }
 }
+
+/** A conversation of others and one that is not there look the same. */
+const alike = (refusal: Refusal) =>
+  refusal.code === 'conversation_not_found' ? new Refusal('not_participant') : refusal
 
 const statuses: Partial<Record<ErrorCode, number>> = {
   account_suspended: 403,

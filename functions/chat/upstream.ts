@@ -7,6 +7,8 @@ import { env } from '../api/env.ts'
 export type Listener = {
   /** Everything sent from now on will be told; what was sent before may have been missed. */
   joined(): void
+  /** What is sent from now on is not heard, until it has joined again. */
+  broken(): void
   event(name: string, payload: unknown): void
   /** Realtime will not have this channel (any more): topic or token are not good. */
   refused(): void
@@ -156,8 +158,7 @@ export class Channel {
   /** Lost without a word about rights: a crash, a time-out, a limit. */
   again(): void {
     if (this.state === 'gone') return
-    clearTimeout(this.timer)
-    this.state = 'waiting'
+    this.lost()
     this.timer = setTimeout(() => this.line.isOpen && this.join(), pauseAfter(this.failures++))
   }
 
@@ -165,6 +166,7 @@ export class Channel {
   lost(): void {
     if (this.state === 'gone') return
     clearTimeout(this.timer)
+    if (this.state === 'joined') this.listener.broken()
     this.state = 'waiting'
   }
 
