@@ -128,6 +128,11 @@ declare
   added public.identities;
 begin
   organisation.identity_id := gen_random_uuid();
+  -- Pictures are uploaded by whom they show.
+  if fields ?| array['logoMediaId', 'coverMediaId'] then
+    perform private.refuse(422, 'validation_failed',
+      '{"fields":[{"path":"logoMediaId","code":"unknown"}]}');
+  end if;
   organisation := private.organisation_of(fields, organisation);
   organisation.slug := concat_ws('-',
     nullif(btrim(regexp_replace(lower(organisation.name_en), '[^a-z0-9]+', '-', 'g'), '-'), ''),
@@ -200,6 +205,12 @@ begin
   organisation := private.organisation_of(fields, before);
   perform pg_advisory_xact_lock(hashtextextended('licence ' || upper(organisation.licence_no), 0));
   perform private.check_organisation(organisation);
+  if fields ? 'logoMediaId' then
+    organisation.logo_url := private.picture_of(identity_id, 'logo', fields -> 'logoMediaId');
+  end if;
+  if fields ? 'coverMediaId' then
+    organisation.cover_url := private.picture_of(identity_id, 'cover', fields -> 'coverMediaId');
+  end if;
   -- What an admin has verified is verified again when it changes, but for a later end of the same
   -- licence: that renews it.
   if changed.status = 'rejected'
@@ -224,9 +235,12 @@ begin
       whatsapp = organisation.whatsapp, email = organisation.email, website = organisation.website,
       governorate_id = organisation.governorate_id, area_id = organisation.area_id,
       address_ar = organisation.address_ar, working_hours = organisation.working_hours,
+      logo_url = organisation.logo_url, cover_url = organisation.cover_url,
       verified = organisation.verified
   where organisations.identity_id = change_identity.identity_id;
-  update public.identities set status = changed.status, display_name = organisation.name_ar
+  update public.identities
+  set status = changed.status, display_name = organisation.name_ar,
+      avatar_url = organisation.logo_url
   where identities.id = change_identity.identity_id
   returning * into changed;
   return changed;

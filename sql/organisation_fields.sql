@@ -56,7 +56,7 @@ create function private.check_organisation_fields(fields jsonb) returns void
 as $$
 declare
   known constant text[] := '{nameAr,nameEn,licenceNo,licenceExpiresOn,aboutAr,phone,whatsapp,email,'
-    'website,governorateId,areaId,addressAr,workingHours}';
+    'website,governorateId,areaId,addressAr,workingHours,logoMediaId,coverMediaId}';
   problems jsonb;
 begin
   if jsonb_typeof(fields) is distinct from 'object' then
@@ -71,7 +71,9 @@ begin
     -- A date of the calendar: 'infinity' and 'tomorrow' are dates to Postgres.
     or given.key = 'licenceExpiresOn' and not coalesce(
       given.value #>> '{}' ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
-        and pg_input_is_valid(given.value #>> '{}', 'date'), true);
+        and pg_input_is_valid(given.value #>> '{}', 'date'), true)
+    or given.key in ('logoMediaId', 'coverMediaId')
+      and not coalesce(pg_input_is_valid(given.value #>> '{}', 'uuid'), true);
   if problems is not null then
     perform private.refuse(422, 'validation_failed', jsonb_build_object('fields', problems));
   end if;
@@ -118,5 +120,22 @@ begin
 end
 $$;
 comment on function private.organisation_of is 'An organisation with the given fields changed.';
+
+create function private.picture_of(identity_id uuid, use text, given jsonb) returns text
+  language plpgsql
+  security definer -- clients have no write grant on pictures
+  set search_path = ''
+as $$
+begin
+  if given = 'null' then
+    perform private.discard_use(picture_of.identity_id, picture_of.use);
+    return null;
+  end if;
+  return private.use_picture((given #>> '{}')::uuid, picture_of.identity_id, picture_of.use);
+end
+$$;
+comment on function private.picture_of is
+  'The address of an uploaded picture that becomes logo or cover; null when none is wanted any '
+  'more. 404 not_found.';
 
 revoke execute on all functions in schema private from public;

@@ -15,6 +15,8 @@ begin
   join public.accounts on accounts.id = identities.account_id
   where identities.id = new.identity_id
   for share of identities, accounts;
+  insert into private.response_measures (identity_id) values (new.identity_id)
+  on conflict do nothing;
   return new;
 end
 $$;

@@ -129,6 +129,19 @@ begin
   return exists (
     select from public.leads
     where leads.identity_id = author_id and leads.owner_identity_id = subject_id
+  ) or exists (
+    select from public.participants
+    where participants.identity_id = author_id
+      and exists (
+        select from public.messages
+        where messages.conversation_id = participants.conversation_id
+          and messages.sender_identity_id = author_id
+      )
+      and exists (
+        select from public.messages
+        where messages.conversation_id = participants.conversation_id
+          and messages.sender_identity_id = subject_id
+      )
   );
 end
 $$;

@@ -75,6 +75,30 @@ export const tables: Record<string, Table> = {
     },
     plant: 'insert into public.favorites (identity_id, property_id) values (:identity, :property)',
   },
+  'public.conversations': {
+    of: '(select identity_id from public.participants where conversation_id = id limit 1)',
+    may: { select: ofIdentity },
+    plant: `with opened as (
+        insert into public.conversations (pair_key) values (gen_random_uuid()) returning id
+      )
+      insert into public.participants (conversation_id, identity_id, account_id)
+      select id, :identity, :account from opened`,
+  },
+  'public.participants': { of: 'identity_id', may: { select: ofIdentity } },
+  'public.messages': {
+    of: 'sender_identity_id',
+    may: { select: ofIdentity },
+    plant: `insert into public.messages
+        (conversation_id, sender_identity_id, client_message_id, type, body)
+      select conversation_id, identity_id, 'planted', 'text', 'مرحبا' from public.participants
+      where identity_id = :identity`,
+  },
+  'public.blocks': {
+    of: 'account_id',
+    may: { select: ofAccount },
+    plant: `insert into public.blocks (account_id, identity_id, blocked_account_id)
+      select :account, id, account_id from public.identities where account_id <> :account limit 1`,
+  },
   'public.plans': { of: null, may: { select: ['denied', 'done', 'done', 'done', 'done'] } },
   'public.subscriptions': {
     of: 'identity_id',

@@ -85,6 +85,24 @@ test('ISO-15 a review needs a real contact first', async () => {
   expect(await review(author)).toMatchObject(refusal(403, 'review_not_eligible'))
 })
 
+test('ISO-15 a conversation is a contact once both have written in it', async () => {
+  await act(owner, company)
+  const { body: { id } } = await author.post('/conversations', { identityId: company })
+  const write = (person: Person) =>
+    person.post(`/conversations/${id}/messages`, {
+      clientMessageId: randomUUID(),
+      type: 'text',
+      body: 'مرحبا',
+    })
+  expect(await review(author)).toMatchObject(refusal(403, 'review_not_eligible'))
+  expect(await write(author)).toMatchObject({ status: 201 })
+  expect(await review(author)).toMatchObject(refusal(403, 'review_not_eligible'))
+  expect(await write(owner)).toMatchObject({ status: 201 })
+  expect(await review(author)).toMatchObject({ status: 201 })
+  // It is a contact of both.
+  expect(await review(owner, { identityId: author.identityId })).toMatchObject({ status: 201 })
+})
+
 test('ISO-15 nobody reviews oneself, nor what is not there', async () => {
   const own = await organisationOf(author.id, 'office')
   await database().query(`update public.identities set status = 'suspended' where id = $1`, [own])

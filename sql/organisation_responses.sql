@@ -1,0 +1,89 @@
+-- How soon an organisation answers in chat: measured in turn by a job, read as a plain number.
+
+create table private.response_measures (
+  identity_id uuid primary key references public.identities (id) on delete cascade,
+  measured_at timestamptz not null default '-infinity'
+);
+comment on table private.response_measures is 'When each organisation''s answers were last measured.';
+comment on column private.response_measures.identity_id is 'Which organisation.';
+comment on column private.response_measures.measured_at is 'Those that wait longest come first.';
+create index response_measures_oldest_idx on private.response_measures (measured_at);
+alter table private.response_measures enable row level security;
+create policy "nobody but functions of their owner" on private.response_measures using (false);
+
+create function private.response_minutes(identity_id uuid) returns integer
+  language plpgsql
+  stable
+  security definer -- reads conversations of others, for a job
+  set search_path = ''
+as $$
+begin
+  return (
+    with recent as (
+      select participants.conversation_id from public.participants
+      where participants.identity_id = response_minutes.identity_id
+        and participants.active_at > now() - interval '90 days'
+      order by participants.active_at desc, participants.conversation_id desc
+      limit 200
+    ), lines as (
+      select
+        messages.conversation_id, messages.seq, messages.created_at,
+        messages.sender_identity_id = response_minutes.identity_id as own,
+        lag(messages.sender_identity_id) over conversation
+          is distinct from messages.sender_identity_id as begins
+      from public.messages
+      join recent on recent.conversation_id = messages.conversation_id
+      where messages.created_at > now() - interval '90 days'
+      window conversation as (partition by messages.conversation_id order by messages.seq)
+    ), turns as (
+      -- From the first word of the other side to the first one in answer.
+      select
+        lines.own,
+        lead(lines.created_at) over (partition by lines.conversation_id order by lines.seq)
+          - lines.created_at as wait
+      from lines
+      where lines.begins
+    )
+    select round(extract(epoch from
+      percentile_cont(0.5) within group (order by turns.wait)) / 60)::integer
+    from turns
+    where not turns.own and turns.wait is not null
+  );
+end
+$$;
+comment on function private.response_minutes is
+  'Median of the minutes after which an organisation answered, over its last 200 conversations of '
+  '90 days; null where it never did.';
+
+create function private.measure_responses() returns bigint
+  language sql
+  security definer -- writes pages of everybody, for a job
+  set search_path = ''
+as $$
+  with due as (
+    select response_measures.identity_id from private.response_measures
+    where response_measures.measured_at < now() - interval '1 hour'
+    order by response_measures.measured_at
+    limit 200
+    for no key update skip locked
+  ), measured as materialized (
+    select due.identity_id, private.response_minutes(due.identity_id) as minutes from due
+  ), noted as (
+    update private.response_measures set measured_at = now()
+    from measured
+    where response_measures.identity_id = measured.identity_id
+  ), written as (
+    update public.organisations set median_response_minutes = measured.minutes
+    from measured
+    where organisations.identity_id = measured.identity_id
+      and organisations.median_response_minutes is distinct from measured.minutes
+    returning 1
+  )
+  select count(*) from written
+$$;
+comment on function private.measure_responses is
+  'Job: measures again how soon organisations answer, those first that were measured longest ago. '
+  'Gives how many changed.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.measure_responses to backend;
