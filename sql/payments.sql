@@ -238,7 +238,7 @@ create function private.charge_started(
   set search_path = ''
 as $$
 declare
-  answer json := json_build_object(
+  told json := json_build_object(
     'paymentId', charge_started.payment_id, 'redirectUrl', charge_started.redirect_url);
 begin
   if exists (
@@ -257,14 +257,14 @@ begin
   set provider_ref = charge_started.provider_ref, redirect_url = charge_started.redirect_url,
       state = case payments.state when 'starting' then 'open' else payments.state end
   where payments.id = charge_started.payment_id;
-  update private.idempotency_keys set answer = charge_started.answer
+  update private.idempotency_keys set answer = told
   from public.payments
   join public.invoices on invoices.id = payments.invoice_id
   where payments.id = charge_started.payment_id
     and idempotency_keys.account_id = invoices.account_id
     and idempotency_keys.key = charge_started.idempotency_key
     and idempotency_keys.answer is null;
-  return answer;
+  return told;
 end
 $$;
 comment on function private.charge_started is

@@ -7,6 +7,7 @@ import { signature } from '../payments/sandbox.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'
 import type { Env } from './http.ts'
+import { problem } from './problem.ts'
 import { escaped } from './receipt.ts'
 
 type Charge = Truth & { title: string; returnUrl: string }
@@ -122,7 +123,7 @@ async function decided(c: Context<Env>, ref: string) {
   const charge = states[outcome]
     ? await backend<Charge | null>('sandbox_decide', { id: ref, state: states[outcome] })
     : await backend<Charge | null>('sandbox_look_up', { id: ref, reference: null })
-  if (!charge) return c.notFound()
+  if (!charge) return problem(c, 'not_found')
   if (states[outcome] && callback !== 'never') {
     const work = () => callBack(charge, callback === 'twice' ? 2 : 1)
     if (callback === 'late') setTimeout(work, 5000)
@@ -147,7 +148,7 @@ export function sandboxPages(app: OpenAPIHono<Env>) {
       id: c.req.param('ref'),
       reference: null,
     })
-    return charge ? c.html(checkout(charge), 200, pageHeaders) : c.notFound()
+    return charge ? c.html(checkout(charge), 200, pageHeaders) : problem(c, 'not_found')
   })
   app.post('/sandbox/:ref', (c) => decided(c, c.req.param('ref')))
 }

@@ -1,0 +1,133 @@
+/** Money of people, moved as the app moves it: top-ups, charges, the sandbox's page, its callbacks. */
+import { createHmac, randomUUID } from 'node:crypto'
+import { database, type Person, projectUrl, type Reply, seen } from './client.ts'
+import { hasStack, usualSettings } from './facade.ts'
+
+// deno-lint-ignore no-explicit-any
+export type Invoice = any
+
+export const returnUrl = 'https://app.example/payments/back'
+
+/** An open invoice whose payment goes into the wallet. */
+export async function topUpInvoice(person: Person, amount: number | string = 10): Promise<Invoice> {
+  const { status, body } = await person.post('/wallet/topup', `{"amount":${amount}}`)
+  if (status !== 201) throw new Error(`topup: ${JSON.stringify(body)}`)
+  return body
+}
+
+export type Charge = { paymentId: string; redirectUrl: string; ref: string }
+
+export async function charge(person: Person, invoice: Invoice): Promise<Charge> {
+  const { status, body } = await person.post('/payments/charge', {
+    invoiceId: invoice.id,
+    returnUrl,
+  })
+  if (status !== 200) throw new Error(`charge: ${JSON.stringify(body)}`)
+  return { ...body, ref: refOf(body.redirectUrl) }
+}
+
+export const refOf = (redirectUrl: string) => redirectUrl.split('/').at(-1)!
+
+/** What a person does on the sandbox's page; where the page sends the person afterwards. */
+export async function decide(
+  ref: string,
+  outcome: 'pay' | 'fail' | 'leave' = 'pay',
+  callback: 'once' | 'twice' | 'late' | 'never' = 'never',
+): Promise<string | null> {
+  const response = await fetch(`${projectUrl}/functions/v1/api/sandbox/${ref}`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ outcome, callback }),
+  })
+  await response.text()
+  if (response.status !== 303) throw new Error(`the sandbox answered ${response.status}`)
+  return response.headers.get('location')
+}
+
+export const sandboxSecret = () => usualSettings().SANDBOX_SECRET!
+
+/** A callback of the sandbox, as text. */
+export const callbackOf = (ref: string, more: Record<string, unknown> = {}) =>
+  JSON.stringify({ id: `evt_${randomUUID()}`, type: 'charge', chargeId: ref, ...more })
+
+export function signatureOf(raw: string, secret = sandboxSecret(), at = Date.now()): string {
+  const time = Math.floor(at / 1000)
+  return `t=${time},v1=${createHmac('sha256', secret).update(`${time}.${raw}`).digest('hex')}`
+}
+
+type Told = { base?: string; signature?: string | null; path?: string; method?: string }
+
+/** Sends a callback; signed as it should be unless a signature is given (null is none). */
+export async function tell(raw: string, told: Told = {}): Promise<Reply> {
+  const { base = `${projectUrl}/functions/v1/api`, signature = signatureOf(raw) } = told
+  const path = told.path ?? '/payments/webhook/sandbox'
+  const response = await fetch(base + path, {
+    method: told.method ?? 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(signature !== null && { 'sandbox-signature': signature }),
+    },
+    body: raw,
+  })
+  const text = await response.text()
+  const reply = {
+    status: response.status,
+    headers: response.headers,
+    body: text && response.headers.get('content-type')?.startsWith('application/json')
+      ? JSON.parse(text)
+      : text,
+  }
+  if (response.headers.has('x-request-id')) await seen('POST', path, reply)
+  return reply
+}
+
+/** Tops a wallet up, all the way through page and callback. */
+export async function topUp(person: Person, amount: number | string = 10): Promise<Invoice> {
+  const invoice = await topUpInvoice(person, amount)
+  const { ref } = await charge(person, invoice)
+  await decide(ref, 'pay', 'once')
+  const { body } = await person.get(`/payments/status/${invoice.id}`)
+  if (body.state !== 'paid') throw new Error(`the top-up is ${body.state}`)
+  return body
+}
+
+export async function planNamed(person: Person, code: string) {
+  const { body } = await person.get('/plans')
+  // deno-lint-ignore no-explicit-any
+  return body.items.find((plan: any) => plan.code === code)
+}
+
+export const wallet = async (person: Person) => (await person.get('/wallet')).body
+
+/** Invoices, payments, entries and balances of an identity, in one word. */
+export async function moneyOf(identityId: string): Promise<string> {
+  const { rows } = await database().query(
+    `select md5(concat(
+       (select string_agg(invoices::text, ',' order by id) from public.invoices
+        where identity_id = $1),
+       (select string_agg(concat(payments.id, payments.state, payments.captured_at), ',' order by id)
+        from public.payments
+        where invoice_id in (select id from public.invoices where identity_id = $1)),
+       (select string_agg(wallet_entries::text, ',' order by wallet_entries.id)
+        from public.wallet_entries join public.wallets on wallets.id = wallet_id
+        where identity_id = $1),
+       (select string_agg(wallets::text, ',' order by id) from public.wallets
+        where identity_id = $1),
+       (select string_agg(subscriptions::text, ',' order by id) from public.subscriptions
+        where identity_id = $1))) as hash`,
+    [identityId],
+  )
+  return rows[0].hash
+}
+
+export const alarms = async (subject: string): Promise<string[]> =>
+  (await database().query('select kind from private.alarms where subject_id = $1', [subject])).rows
+    .map(({ kind }) => kind)
+
+/** An account with the rights of an admin. */
+export const makeAdmin = (person: Person) =>
+  database().query('insert into public.admins (account_id) values ($1)', [person.id])
+
+/** The sandbox lives on the embedded stack only, and only it tells the secret. */
+export const hasSandbox = hasStack
