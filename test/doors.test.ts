@@ -89,6 +89,7 @@ async function routines(): Promise<Routine[]> {
 const megabyte = 'ا'.repeat(500_000)
 const values: Record<string, (of: string, text: string) => unknown> = {
   uuid: (of) => of,
+  'uuid[]': (of) => [of],
   text: (_, text) => text,
   jsonb: (of, titleAr) => ({ id: of, ownerIdentityId: of, accountId: of, titleAr }),
   integer: () => 1,
