@@ -67,11 +67,12 @@ create policy "people see their own notifications" on public.notifications
   using (account_id = (select private.account_id()));
 
 create function private.notification_record(notification public.notifications) returns jsonb
-  language sql
+  language plpgsql
   stable
   set search_path = ''
 as $$
-  select jsonb_build_object(
+begin
+  return jsonb_build_object(
     'id', notification.id,
     'identityId', notification.identity_id,
     'kind', notification.kind,
@@ -83,7 +84,8 @@ as $$
       'route', notification.route, 'entityId', notification.entity_id),
     'createdAt', notification.created_at,
     'readAt', notification.read_at
-  )
+  );
+end
 $$;
 comment on function private.notification_record is 'A notification as its account sees it.';
 
@@ -190,12 +192,10 @@ begin
   made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
   if private.wants(chosen, known.category, 'inApp') then
     made := private.keep_notification(made, known.category, facts, known.collapses);
-    if to_regprocedure('private.tell_account(uuid,text,jsonb)') is not null then
-      perform private.tell_account(make_notification.account_id, 'notification',
-        jsonb_build_object(
-          'notification', private.notification_record(made),
-          'unread', private.count_unread(make_notification.account_id)));
-    end if;
+    perform private.tell_account(make_notification.account_id, 'notification',
+      jsonb_build_object(
+        'notification', private.notification_record(made),
+        'unread', private.count_unread(make_notification.account_id)));
   else
     select * into made.title_ar, made.body_ar, made.title_en, made.body_en
     from private.notification_texts(known.kind, known.category, facts, 1);

@@ -1,12 +1,16 @@
 -- What a notification says, in Arabic and English, from its kind and the facts of the event.
 
+-- plpgsql keeps its plans for the session, where a function in SQL is planned again at every call:
+-- some of these run for every message.
 create function private.notification_kinds()
   returns table (kind text, category text, route text, collapses boolean)
-  language sql
+  language plpgsql
   immutable
   rows 16
   set search_path = ''
 as $$
+begin
+  return query
   values
     ('message_new', 'messages', 'conversation', true),
     ('lead_new', 'leads', 'leads', true),
@@ -23,44 +27,51 @@ as $$
     ('identity_rejected', 'account', 'identity', false),
     ('review_new', 'account', 'review', false),
     ('security_login', 'account', 'sessions', false),
-    ('system', 'account', 'notifications', false)
+    ('system', 'account', 'notifications', false);
+end
 $$;
 comment on function private.notification_kinds is
   'Every kind of notification: the category of its preferences (vocabulary notification_category), '
   'the screen that it opens, whether news of one thing are one unread notification.';
 
 create function private.counted_ar(n bigint, one text, two text, few text, many text) returns text
-  language sql
+  language plpgsql
   immutable
   set search_path = ''
 as $$
-  select case
+begin
+  return case
     when n = 1 then one
     when n = 2 then two
     when n % 100 between 3 and 10 then n || ' ' || few
     when n % 100 between 11 and 99 then n || ' ' || many
     else n || ' ' || one
-  end
+  end;
+end
 $$;
 comment on function private.counted_ar is
   'A counted thing in Arabic: one and two without a number, 3 to 10 plural, from 11 singular.';
 
 create function private.kwd_text(amount numeric) returns text
-  language sql
+  language plpgsql
   immutable
   set search_path = ''
 as $$
-  select to_char(amount, 'FM99,999,999,990.000')
+begin
+  return to_char(amount, 'FM99,999,999,990.000');
+end
 $$;
 comment on function private.kwd_text is 'An amount as receipts write it: 1,250.000.';
 
 create function private.price_text_en(type text, price numeric) returns text
-  language sql
+  language plpgsql
   immutable
   set search_path = ''
 as $$
-  select rtrim(to_char(price, 'FM99,999,999,990.999'), '.') || ' KWD'
-    || case type when 'RENT' then ' a month' else '' end
+begin
+  return rtrim(to_char(price, 'FM99,999,999,990.999'), '.') || ' KWD'
+    || case type when 'RENT' then ' a month' else '' end;
+end
 $$;
 comment on function private.price_text_en is 'The English counterpart of private.price_label.';
 

@@ -253,11 +253,14 @@ comment on function api.update_settings is
 
 create function private.wants(chosen public.account_settings, category text, channel text)
   returns boolean
-  language sql
+  language plpgsql
   immutable
   set search_path = ''
 as $$
-  select coalesce((chosen.notifications -> category ->> channel)::boolean, channel in ('push', 'inApp'))
+begin
+  return coalesce(
+    (chosen.notifications -> category ->> channel)::boolean, channel in ('push', 'inApp'));
+end
 $$;
 comment on function private.wants is
   'Whether somebody wants to hear of a category in this way; the defaults of '
