@@ -81,9 +81,9 @@ comment on function api.block_identity is
   'Neither side can write to the other any more, and the blocked one no longer sees who is there or '
   'typing. Can be repeated. 404 identity_not_found, 422 for oneself.';
 
-create function api.unblock_identity(identity_id uuid) returns void
+create function private.unblock_identity(identity_id uuid) returns void
   language plpgsql
-  security definer -- clients have no delete grant; only the caller's own row is touched
+  security definer -- clients have no delete grant
   set search_path = ''
 as $$
 declare
@@ -91,6 +91,16 @@ declare
 begin
   delete from public.blocks
   where blocks.account_id = caller_id and blocks.identity_id = unblock_identity.identity_id;
+end
+$$;
+comment on function private.unblock_identity is 'See api.unblock_identity.';
+
+create function api.unblock_identity(identity_id uuid) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.unblock_identity(identity_id);
 end
 $$;
 comment on function api.unblock_identity is 'Takes a block back. Can be repeated.';
@@ -133,6 +143,6 @@ $$;
 comment on function api.list_blocks is 'Whom I blocked, newest first.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.block_identity to authenticated;
+grant execute on function private.block_identity, private.unblock_identity to authenticated;
 grant execute on function api.block_identity, api.unblock_identity, api.list_blocks
   to authenticated;

@@ -24,7 +24,13 @@ create view chk.review as
   select id, author_identity_id, subject_identity_id as subject_id from public.reviews;
 create view chk.device as select push_token as token, account_id, session_id from public.devices;
 create view chk.favorite as select identity_id, property_id from public.favorites;
-create view chk.message as select null::uuid as id, null::text as body where false;
+create view chk.conversation as select id, pair_key from public.conversations;
+create view chk.participant as
+  select conversation_id, account_id, unread, last_read_seq from public.participants;
+create view chk.message as
+  select id, conversation_id, sender_account_id as sender_id, client_message_id as client_id, seq,
+    body, created_at
+  from public.messages;
 create view chk.invoice as select null::uuid as id, null::numeric as amount where false;
 create view chk.entry as select null::uuid as id, null::numeric as amount where false;
 `

@@ -97,7 +97,8 @@ export const tables: Record<string, Table> = {
     of: 'account_id',
     may: { select: ofAccount },
     plant: `insert into public.blocks (account_id, identity_id, blocked_account_id)
-      select :account, id, account_id from public.identities where account_id <> :account limit 1`,
+      select :account, id, account_id from public.identities where account_id <> :account limit 1
+      on conflict do nothing`,
   },
   'public.plans': { of: null, may: { select: ['denied', 'done', 'done', 'done', 'done'] } },
   'public.subscriptions': {

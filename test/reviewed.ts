@@ -125,6 +125,7 @@ const reviews: Review[] = [
     'private.act_on_property',
     'private.add_identity',
     'private.block_identity',
+    'private.unblock_identity',
     'private.change_identity',
     'private.change_me',
     'private.contact_property',
