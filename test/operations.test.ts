@@ -119,6 +119,9 @@ function looks({ status, body, headers }: Reply) {
 
 // Where a stranger's thing is open to everybody: what is listed, whoever it belongs to.
 const open: Record<string, string[]> = {
+  create_review: ['identity', 'company'],
+  get_company: ['company'],
+  list_reviews: ['identity', 'company'],
   get_property: ['listing'],
   list_price_history: ['listing'],
   list_similar_properties: ['listing'],
