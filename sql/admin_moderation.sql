@@ -239,7 +239,8 @@ begin
     where reviews.id = report.target_id and reviews.hidden_at is null;
   end if;
   -- Whoever else reported the same is answered with it.
-  update public.reports set status = outcome, status_reason = reason, decided_at = now()
+  update public.reports
+  set status = outcome, status_reason = decide_about_report.reason, decided_at = now()
   where reports.target_type = report.target_type and reports.target_id = report.target_id
     and reports.status = 'open';
   return json_build_object('id', report.id, 'kind', 'report', 'status', outcome,

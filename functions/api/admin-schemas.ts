@@ -56,6 +56,7 @@ export const AuditEntry = z
   .openapi('AuditEntry')
 
 const count = z.int()
+const listingStatuses = [...statuses, 'deleted'] as const
 const byStatus = <T extends string>(states: readonly T[]) =>
   z.partialRecord(z.enum(states), count).openapi({ description: 'Those that there are.' })
 
@@ -64,7 +65,7 @@ export const AdminUserPage = z
     user: AdminUser,
     identities: z.array(IdentityRecord),
     sessions: count,
-    listings: byStatus(statuses),
+    listings: byStatus(listingStatuses),
     audit: z.array(AuditEntry),
   })
   .openapi('AdminUserPage')
@@ -148,7 +149,7 @@ export const AdminStats = z
       total: count,
       byType: z.record(z.string(), z.record(z.string(), count)),
     }),
-    listings: z.object({ total: count, byStatus: byStatus(statuses) }),
+    listings: z.object({ total: count, byStatus: byStatus(listingStatuses) }),
     waiting: z.object({ identities: count, listings: count, changes: count, reports: count }),
   })
   .openapi('AdminStats')
