@@ -158,7 +158,9 @@ begin
   select * into payment from public.payments
   where payments.invoice_id = invoice.id and payments.state = 'captured';
   -- What stands in the wallet already cannot go there, and what came from it has no other source.
-  if case start_refund.destination when 'wallet' then invoice.credited else payment.id is null end then
+  if start_refund.destination not in ('wallet', 'source')
+    or start_refund.destination = 'wallet' and invoice.credited
+    or start_refund.destination = 'source' and payment.id is null then
     perform private.refuse_fields('[{"path":"to","code":"invalid"}]');
   elsif start_refund.destination = 'source' and not may_ask then
     perform private.refuse(503, 'payment_not_configured');
