@@ -35,9 +35,11 @@ const register = route({
     platform: Platform,
     pushToken: z.string().max(2048).regex(/^[\x21-\x7E]+$/).openapi({
       description: 'Of FCM. It belongs to whoever registered it last.',
+      example: 'fGw3ZJ0kTzm1:APA91bHun4',
     }),
     appVersion: z.string().min(1).max(40).regex(visible).optional(),
-    locale: z.string().max(35).regex(/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/).optional(),
+    locale: z.string().max(35).regex(/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/)
+      .openapi({ example: 'ar-KW' }).optional(),
   })),
   responses: { 200: json(Device, 'Registered, or changed.') },
 })

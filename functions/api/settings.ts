@@ -12,14 +12,17 @@ const each = <Name extends string, Value extends z.ZodType>(names: readonly Name
   Object.fromEntries(names.map((name) => [name, value])) as Record<Name, Value>
 
 const Language = z.enum(['ar', 'en'])
-const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/).openapi({
-  description: 'HH:MM in Kuwait.',
-})
+const TimeOfDay = (example: string) =>
+  z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/).openapi({
+    description: 'HH:MM in Kuwait.',
+    example,
+  })
+const hours = { from: TimeOfDay('22:00'), to: TimeOfDay('07:00') }
 
 const Settings = z.object({
   language: Language,
   notifications: z.object(each(categories, z.object(each(channels, z.boolean())))),
-  quietHours: z.object({ from: TimeOfDay, to: TimeOfDay }).nullable().openapi({
+  quietHours: z.object(hours).nullable().openapi({
     description: 'Pushes wait until they end; security_login does not.',
   }),
   privacy: z.object(each(secrets, z.boolean())),
@@ -33,7 +36,7 @@ const Changes = z.strictObject({
   notifications: z.strictObject(
     each(categories, z.strictObject(each(channels, choice)).optional()),
   ).optional(),
-  quietHours: z.strictObject({ from: TimeOfDay, to: TimeOfDay })
+  quietHours: z.strictObject(hours)
     .refine(({ from, to }) => from !== to, { path: ['to'] })
     .nullable().optional(),
   privacy: z.strictObject(each(secrets, choice)).optional(),
