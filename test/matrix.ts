@@ -218,7 +218,7 @@ export const tables: Record<string, Table> = {
   'private.apple_tokens': closed(
     'account_id',
     `insert into private.apple_tokens (account_id, client_id, sealed_token)
-     values (:account, 'app', '')`,
+     values (:account, gen_random_uuid(), '')`,
   ),
   'private.social_tokens': closed(
     null,
@@ -268,7 +268,8 @@ export const tables: Record<string, Table> = {
   'private.publications': closed(ofListing),
   'private.response_measures': closed(
     'identity_id',
-    'insert into private.response_measures (identity_id) values (:identity)',
+    `insert into private.response_measures (identity_id) values (:identity)
+     on conflict do nothing`,
   ),
   'private.review_totals': closed(
     'identity_id',

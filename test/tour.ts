@@ -7,6 +7,7 @@
 import { accounts, signOut } from './tour/accounts.ts'
 import { favorites } from './tour/favorites.ts'
 import { finish } from './tour/guide.ts'
+import { organisations } from './tour/organisations.ts'
 import { properties } from './tour/properties.ts'
 import { search } from './tour/search.ts'
 
@@ -14,5 +15,6 @@ await accounts()
 await properties()
 await search()
 await favorites()
+await organisations()
 await signOut()
 finish()

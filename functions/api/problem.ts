@@ -69,7 +69,11 @@ export function worded(
   const { fields, ...facts } = detail
   const fill = (text: string) =>
     text.replace(/\{(\w+)\}/g, (_, name) => {
-      const given = name === 'seconds' ? detail.retryAfter : facts[name]
+      const given = name === 'seconds'
+        ? detail.retryAfter
+        : name === 'type'
+        ? typeName(facts.required, text === en)
+        : facts[name]
       return name === 'requestId' ? requestId : String(given ?? '')
     })
   return {
@@ -81,6 +85,14 @@ export function worded(
     requestId,
   }
 }
+
+const typeNames: Record<string, [ar: string, en: string]> = {
+  individual: ['فرد', 'individual'],
+  company: ['شركة', 'company'],
+  office: ['مكتب عقاري', 'office'],
+}
+
+const typeName = (type: unknown, english: boolean) => typeNames[String(type)]?.[Number(english)]
 
 function say({ code }: Field, english: boolean) {
   const known = code as keyof typeof fieldTexts

@@ -1,0 +1,84 @@
+/** The tour: a company is asked for, approved, acted as, and reviewed by whoever was in contact. */
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { newPerson, type Person } from './accounts.ts'
+import { ask, databaseUrl, must, show, step } from './guide.ts'
+import { ids, listing, word } from './world.ts'
+
+/** An admin is a row that Studio or SQL writes. */
+async function newAdmin(): Promise<Person> {
+  must(databaseUrl, 'an admin is made by SQL: the tour needs DATABASE_URL')
+  const admin = await newPerson('مشرف الجولة')
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await client.query(
+    `insert into public.admins (account_id, role)
+     select identities.account_id, 'admin' from public.identities where identities.id = $1`,
+    [admin.identityId],
+  )
+  await client.end()
+  show('SQL: a row in public.admins')
+  return admin
+}
+
+export async function organisations() {
+  let owner: Person
+  let company = ''
+  let offered = ''
+
+  await step('Asks for a company identity: it waits, and cannot act yet', async () => {
+    owner = await newPerson('خالد الرشيد')
+    const { body } = await ask('POST', '/auth/identities', {
+      type: 'company',
+      nameAr: `شركة الجولة ${word}`,
+      licenceNo: `T-${randomUUID().slice(0, 12)}`,
+      licenceExpiresOn: '2040-12-31',
+    }, { as: owner, status: 201 })
+    company = body.id
+    must(body.status === 'pending_verification', 'it was to wait for an admin')
+    await ask('POST', '/auth/identity/switch', { identityId: company }, { as: owner, status: 403 })
+    await ask('GET', '/company/profile', undefined, { as: owner, status: 403 })
+    await ask('GET', `/company/${company}`, undefined, { as: {}, status: 404 })
+  })
+
+  await step('An admin approves it, and its owner acts as it', async () => {
+    const admin = await newAdmin()
+    const decision = { status: 'active', reason: 'الترخيص صحيح' }
+    await ask('PATCH', `/admin/identities/${company}/status`, decision, { as: admin })
+    await ask('POST', '/auth/identity/switch', { identityId: company }, { as: owner })
+    const { body } = await ask('GET', '/company/profile', undefined, { as: owner })
+    must(body.verified && body.status === 'active', 'it was to be verified')
+    const published = await ask('POST', '/properties', listing({ type: 'SALE', price: 240_000 }), {
+      as: owner,
+      status: 201,
+    })
+    offered = published.body.id
+    await ask('GET', '/office/profile', undefined, { as: owner, status: 403 })
+  })
+
+  await step('Everybody finds the company, its page and its listing', async () => {
+    const found = await ask('GET', `/companies?q=${encodeURIComponent(word)}`, undefined, {
+      as: {},
+    })
+    must(ids(found.body).includes(company), 'the company was to be found by its name')
+    const { body } = await ask('GET', `/company/${company}`, undefined, { as: {} })
+    must(body.listings[0]?.id === offered, 'its listing was to be on its page')
+    await ask('GET', `/office/${company}`, undefined, { as: {}, status: 404 })
+  })
+
+  await step('A review is refused before a contact, and taken after it', async () => {
+    const buyer = await newPerson('هند المطيري')
+    const review = { identityId: company, rating: 5, comment: 'تعامل ممتاز' }
+    await ask('POST', '/reviews', review, { as: buyer, status: 403 })
+    await ask('POST', `/properties/${offered}/contact`, { kind: 'chat' }, { as: buyer })
+    const { body } = await ask('POST', '/reviews', review, { as: buyer, status: 201 })
+    await ask('POST', '/reviews', review, { as: buyer, status: 409 })
+    const reply = { body: 'شكراً لك' }
+    await ask('POST', `/reviews/${body.id}/reply`, reply, { as: owner })
+    const read = await ask('GET', `/reviews?identityId=${company}`, undefined, { as: {} })
+    must(read.body.average === 5 && read.body.count === 1, 'one review of 5 was to be counted')
+    const leads = await ask('GET', '/company/leads', undefined, { as: owner })
+    must(leads.body.items[0]?.property.id === offered, 'the contact was to be a lead')
+    await ask('GET', '/company/stats', undefined, { as: owner })
+  })
+}
