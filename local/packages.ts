@@ -9,6 +9,7 @@ const needed = [
   'pg/package.json',
   'jose/package.json',
   'bcryptjs/package.json',
+  'ws/package.json',
   '@supabase/lite/package.json',
   'supabase/dist/supabase.js',
 ]

@@ -114,8 +114,8 @@ begin
   end if;
   perform realtime.send(
     jsonb_build_object(
-      'old_record', coalesce(to_jsonb(old), '{}'),
-      'record', coalesce(to_jsonb(new), '{}'),
+      'old_record', old,
+      'record', new,
       'operation', operation,
       'table', table_name,
       'schema', table_schema

@@ -33,7 +33,7 @@ async function freePort(): Promise<number> {
   for (;;) {
     const port = 42_000 + Math.floor(Math.random() * 15_000)
     const free = await Promise.all(
-      [0, 1, 2, 3, 4, 5].map((more) =>
+      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((more) =>
         new Promise<boolean>((resolve) => {
           const server = createServer()
           server.once('error', () => resolve(false))
@@ -188,7 +188,7 @@ describe('a running stack', () => {
 
   test('starts a killed part again within five seconds and keeps what was acknowledged', async () => {
     await sql('create table if not exists public.kept (id int primary key)')
-    for (const part of ['services.ts', 'functions.ts', 'data-api.ts', 'postgres']) {
+    for (const part of ['services.ts', 'functions.ts', 'data-api.ts', 'realtime.ts', 'postgres']) {
       const victim = children(stack.child.pid!).find(({ command }) => command.includes(part))!
       const { rowCount } = await sql('insert into public.kept select count(*) from public.kept')
       process.kill(victim.pid, 'SIGKILL')
@@ -199,7 +199,7 @@ describe('a running stack', () => {
       expect(await until(`it serves without ${part}`, serves)).toBeLessThan(5000)
       expect(rowCount).toBe(1)
     }
-    expect((await sql('select count(*)::int as kept from public.kept')).rows[0].kept).toBe(4)
+    expect((await sql('select count(*)::int as kept from public.kept')).rows[0].kept).toBe(5)
     await sql('drop table public.kept')
     expect(stack.said.out).toContain('database ended (SIGKILL), starting it again')
   })
@@ -303,7 +303,7 @@ describe('a start that cannot succeed says why in a sentence', () => {
     const settings = { LOCAL_DATA: newFolder(), PORT: String(await freePort()) }
     await refused(settings, /package \S+ is missing or incomplete: run "npm ci"/, project)
     mkdirSync(join(project, 'node_modules'))
-    for (const name of ['pg', 'jose', 'bcryptjs', 'supabase', '@supabase']) {
+    for (const name of ['pg', 'jose', 'bcryptjs', 'ws', 'supabase', '@supabase']) {
       symlinkSync(join(process.cwd(), 'node_modules', name), join(project, 'node_modules', name))
     }
     await refused(settings, /package deno is missing/, project)

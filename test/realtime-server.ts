@@ -1,0 +1,217 @@
+/**
+ * The Realtime stand-in on a database of its own, where a test may write policies as it likes, and
+ * people who talk to it: through supabase-js as it is, or frame by frame.
+ */
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createClient, type SupabaseClient } from '@supabase/supabase-js'
+import pg from 'pg'
+import { WebSocket } from 'ws'
+import { listen } from '../local/child.ts'
+import { openKeys } from '../local/keys.ts'
+import { openRealtime } from '../local/realtime/server.ts'
+import { readStack } from '../local/stack.ts'
+import { projectUrl } from './client.ts'
+import { until } from './until.ts'
+
+// deno-lint-ignore no-explicit-any
+export type Json = any
+
+export type TestRealtime = Awaited<ReturnType<typeof startRealtime>>
+
+/** Membership decides, and a helper of the policies shows what it was told. */
+const schema = `
+  create table public.members (
+    sub text not null, topic text not null, reads boolean not null default true,
+    writes boolean not null default true, sees boolean not null default true
+  );
+  create function public.is_member(extension text, wants text) returns boolean
+    language sql stable security definer set search_path = ''
+    as $$
+      select exists (
+        select from public.members
+        where members.sub = current_setting('request.jwt.claims', true)::jsonb ->> 'sub'
+          and members.topic = realtime.topic()
+          and case
+            when is_member.wants = 'write' then members.writes
+            when is_member.extension = 'presence' then members.sees
+            else members.reads
+          end
+      )
+    $$;
+  create policy "members read" on realtime.messages for select to authenticated
+    using (public.is_member(extension, 'read'));
+  create policy "members write" on realtime.messages for insert to authenticated
+    with check (public.is_member(extension, 'write'));
+`
+
+/** Starts one; with rates it keeps the limits of the real one. */
+export async function startRealtime({ rates = false } = {}) {
+  const stack = readStack({
+    ...process.env,
+    PORT: new URL(projectUrl).port,
+    LOCAL_DATA: process.env.LOCAL_STACK,
+    RATES: rates ? 'on' : 'off',
+    NODE_ENV: 'test',
+  })
+  const name = `realtime_${randomUUID().replaceAll('-', '')}`
+  const urlOf = (role: string) => stack.databaseUrl(role).replace(/postgres$/, name)
+  const platform = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
+  await platform.connect()
+  await platform.query(`create database ${name}`)
+  const database = new pg.Pool({ connectionString: urlOf('supabase_admin'), max: 6 })
+  database.on('error', () => {})
+  await database.query(schema)
+
+  const keys = openKeys(stack.dataDir, stack.issuer)
+  const { server, close } = openRealtime({ ...stack, databaseUrl: urlOf }, keys)
+  await listen(server, 0)
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  const { publishableKey, secretKey } = stack.secrets
+  const clients: SupabaseClient[] = []
+
+  return {
+    url,
+    publishableKey,
+    secretKey,
+    database,
+    query: (text: string, values?: unknown[]) => database.query(text, values),
+    /** A token of this project; claims replace the usual ones. */
+    token: (sub: string, claims: Json = {}) => {
+      const now = Math.floor(Date.now() / 1000)
+      return keys.sign({
+        iss: stack.issuer,
+        aud: 'authenticated',
+        role: 'authenticated',
+        exp: now + 3600,
+        iat: now,
+        sub,
+        ...claims,
+      })
+    },
+    /** Who may do what on a topic. */
+    member: (topic: string, sub: string, rights: { [right: string]: boolean } = {}) => {
+      const { reads = true, writes = true, sees = true } = rights
+      return database.query('insert into public.members values ($1, $2, $3, $4, $5)', [
+        sub,
+        topic,
+        reads,
+        writes,
+        sees,
+      ])
+    },
+    send: (topic: string, event: string, payload: Json, isPrivate = true) =>
+      database.query('select realtime.send($1::jsonb, $2, $3, $4)', [
+        JSON.stringify(payload),
+        event,
+        topic,
+        isPrivate,
+      ]),
+    /** supabase-js as an app has it. */
+    client: (token?: string, options: Json = {}): SupabaseClient => {
+      const client = createClient(url, publishableKey, {
+        realtime: options,
+        ...(token && { accessToken: () => Promise.resolve(token) }),
+      })
+      clients.push(client)
+      return client
+    },
+    /** A socket that speaks for itself. */
+    raw: (vsn = '2.0.0', query = `apikey=${publishableKey}&vsn=${vsn}`) =>
+      openRaw(`${url}/realtime/v1/websocket?${query}`.replace('http', 'ws')),
+    stop: async () => {
+      for (const client of clients) await client.realtime.disconnect()
+      await close()
+      await database.end()
+      // The server notices a moment later that nobody reads its slot any more.
+      const drop = () => platform.query(`drop database ${name} with (force)`).then(() => true)
+      await until('the database is dropped', drop)
+      await platform.end()
+    },
+  }
+}
+
+export type Raw = Awaited<ReturnType<typeof openRaw>>
+
+/** Opens a socket and keeps what comes; binary frames come as they are. */
+export async function openRaw(url: string) {
+  const socket = new WebSocket(url)
+  const frames: Json[] = []
+  const closed = new Promise<number>((resolve) => socket.on('close', resolve))
+  socket.on('message', (data, binary) => frames.push(binary ? data : JSON.parse(data.toString())))
+  await once(socket, 'open')
+  socket.on('error', () => {})
+  let refs = 0
+  const send = (topic: string, event: string, payload: Json = {}, joinRef: string | null = '1') => {
+    const ref = String(++refs + 100)
+    socket.send(JSON.stringify([joinRef, ref, topic, event, payload]))
+    return ref
+  }
+  /** What comes and fits, as [joinRef, ref, topic, event, payload]. */
+  const find = async (what: string, fits: (frame: Json) => boolean, limit?: number) => {
+    await until(what, () => frames.some(fits), limit)
+    return frames.find(fits)
+  }
+  const answerTo = async (ref: string, limit?: number) =>
+    (await find(`the answer to ${ref}`, (frame) => frame[1] === ref, limit))[4]
+  return {
+    socket,
+    frames,
+    closed,
+    send,
+    find,
+    answerTo,
+    join: (topic: string, config: Json = {}, more: Json = {}, joinRef = '1') =>
+      answerTo(send(`realtime:${topic}`, 'phx_join', { config, ...more }, joinRef), 8000),
+    /** Events of a kind that came on a topic. */
+    events: (topic: string, event: string) =>
+      frames.filter((frame) => frame[2] === `realtime:${topic}` && frame[3] === event)
+        .map((frame) => frame[4]),
+    close: () => socket.close(),
+  }
+}
+
+/** Subscribes and says how it went. */
+export function subscribed(channel: { subscribe: Json }, timeout?: number) {
+  return new Promise<{ status: string; reason: string }>((resolve) => {
+    channel.subscribe(
+      (status: string, error?: Error) => resolve({ status, reason: error?.message ?? '' }),
+      timeout,
+    )
+  })
+}
+
+/** Sends a token over a channel, as supabase-js does when it has another one. */
+export const tell = (channel: Json, access_token: string) =>
+  channel.channelAdapter.push('access_token', { access_token })
+
+/** A member of a topic who has joined it with supabase-js; what came is in `got`. */
+export async function joined(
+  realtime: TestRealtime,
+  topic: string,
+  { vsn, rights, config }: Json = {},
+) {
+  const sub = randomUUID()
+  await realtime.member(topic, sub, rights)
+  const token = await realtime.token(sub)
+  const client = realtime.client(token, { timeout: 1500, ...(vsn && { vsn }) })
+  await client.realtime.setAuth()
+  const channel = client.channel(topic, { config: { private: true, ...config } })
+  const got: Json[] = []
+  const states: string[] = []
+  channel.on('broadcast', { event: '*' }, (message) => got.push(message))
+  channel.on('system', {}, (message: Json) => got.push({ system: message }))
+  const { status } = await new Promise<{ status: string }>((resolve) =>
+    channel.subscribe((status) => {
+      states.push(status)
+      resolve({ status })
+    })
+  )
+  if (status !== 'SUBSCRIBED') throw new Error(`${topic}: ${status}`)
+  return { sub, token, client, channel, got, states }
+}
+
+/** The contents of what came. */
+export const payloads = (got: Json[]) => got.map(({ payload }) => payload)
