@@ -65,6 +65,14 @@ export const tables: Record<string, Table> = {
     plant: `insert into public.leads (property_id, owner_identity_id, identity_id, kind)
       values (:property, :identity, :identity, 'call')`,
   },
+  'public.media': {
+    of: 'identity_id',
+    may: { select: ofIdentity },
+    plant: `insert into public.media (account_id, identity_id, bucket, name, width, height,
+        orientation, bytes, sha256)
+      values (:account, :identity, 'listings', :identity || '/' || gen_random_uuid() || '.jpg', 1,
+        1, 1, 1, repeat('a', 64))`,
+  },
   'public.favorites': {
     of: 'identity_id',
     may: {
@@ -175,7 +183,8 @@ export const tables: Record<string, Table> = {
   'public.account_settings': {
     of: 'account_id',
     may: { select: ofAccount },
-    plant: 'insert into public.account_settings (account_id) values (:account)',
+    plant:
+      'insert into public.account_settings (account_id) values (:account) on conflict do nothing',
   },
   'public.vocabularies': { of: null, may: { select: open } },
   'public.governorates': { of: null, may: { select: open } },
@@ -224,6 +233,23 @@ export const tables: Record<string, Table> = {
     null,
     'insert into private.social_tokens (key, expires_at) values (gen_random_uuid(), now())',
   ),
+  'private.uploads': closed(
+    'identity_id',
+    `insert into private.uploads (account_id, identity_id, bucket)
+     values (:account, :identity, 'listings')`,
+  ),
+  'private.upload_sessions': closed(
+    'identity_id',
+    `insert into private.upload_sessions (identity_id, id) values (:identity, gen_random_uuid())`,
+  ),
+  'private.media_walks': closed(
+    null,
+    `insert into private.media_walks (bucket) values (gen_random_uuid())`,
+  ),
+  'private.stray_files': closed(
+    null,
+    `insert into private.stray_files (bucket, name) values ('listings', gen_random_uuid())`,
+  ),
   'private.codes': closed(
     'account_id',
     `insert into private.codes (purpose, identifier, account_id, hmac)
@@ -244,7 +270,8 @@ export const tables: Record<string, Table> = {
   ),
   'private.expiry_warnings': closed(
     ofListing,
-    'insert into private.expiry_warnings (property_id, expires_at) values (:property, now())',
+    `insert into private.expiry_warnings (property_id, expires_at) values (:property, now())
+     on conflict do nothing`,
   ),
   'private.push_outbox': closed(
     'account_id',
