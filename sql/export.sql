@@ -3,6 +3,37 @@
 -- Each part has its own function, and none gives what belongs to somebody else: of a conversation
 -- the words of both, of whom one talked to the name that is shown anyway.
 
+create function private.exported_conversation(participant public.participants) returns json
+  language plpgsql
+  stable
+  security definer -- reads the messages of a conversation that the caller takes part in
+  set search_path = ''
+as $$
+begin
+  return json_build_object(
+    'with', (
+      select json_agg(identities.display_name)
+      from public.participants
+      join public.identities on identities.id = participants.identity_id
+      where participants.conversation_id = participant.conversation_id
+        and participants.identity_id <> participant.identity_id
+    ),
+    'messages', (
+      select coalesce(json_agg(json_build_object(
+        'seq', messages.seq,
+        'mine', messages.sender_identity_id = participant.identity_id,
+        'type', messages.type,
+        'body', messages.body,
+        'createdAt', messages.created_at
+      ) order by messages.seq), '[]')
+      from public.messages where messages.conversation_id = participant.conversation_id
+    )
+  );
+end
+$$;
+comment on function private.exported_conversation is
+  'A conversation as its participant takes it along: the words of both.';
+
 create function private.exported_identity(identity public.identities) returns json
   language plpgsql
   stable
@@ -35,6 +66,48 @@ begin
       ) order by leads.created_at desc, leads.id), '[]')
       from public.leads where leads.identity_id = identity.id
     ),
+    'pictures', (
+      select coalesce(json_agg(json_build_object(
+        'url', private.media_url(media.bucket, media.name),
+        'use', media.use,
+        'createdAt', media.created_at
+      ) order by media.created_at, media.id), '[]')
+      from public.media where media.identity_id = identity.id and media.discarded_at is null
+    ),
+    'conversations', (
+      select coalesce(json_agg(private.exported_conversation(participants)
+        order by participants.active_at desc, participants.conversation_id), '[]')
+      from public.participants where participants.identity_id = identity.id
+    ),
+    'subscriptions', (
+      select coalesce(json_agg(json_build_object(
+        'plan', plans.code,
+        'status', subscriptions.status,
+        'startsAt', subscriptions.starts_at,
+        'endsAt', subscriptions.ends_at
+      ) order by subscriptions.starts_at, subscriptions.id), '[]')
+      from public.subscriptions
+      join public.plans on plans.id = subscriptions.plan_id
+      where subscriptions.identity_id = identity.id
+    ),
+    'invoices', (
+      select coalesce(
+        json_agg(private.invoice_record(invoices) order by invoices.year, invoices.serial), '[]')
+      from public.invoices where invoices.identity_id = identity.id
+    ),
+    'wallet', (
+      select coalesce(json_agg(json_build_object(
+        'part', wallets.part,
+        'kind', wallet_transfers.kind,
+        'amount', wallet_entries.amount,
+        'balanceAfter', wallet_entries.balance_after,
+        'at', wallet_entries.created_at
+      ) order by wallet_entries.id), '[]')
+      from public.wallets
+      join public.wallet_entries on wallet_entries.wallet_id = wallets.id
+      join public.wallet_transfers on wallet_transfers.id = wallet_entries.transfer_id
+      where wallets.identity_id = identity.id
+    ),
     'reviews', (
       select coalesce(json_agg(json_build_object(
         'subjectIdentityId', reviews.subject_identity_id,
@@ -50,7 +123,7 @@ begin
 end
 $$;
 comment on function private.exported_identity is
-  'An identity with its listings, favorites, contacts that it asked for, and reviews.';
+  'An identity with all that belongs to it: listings, favorites, conversations, money, reviews.';
 
 create function private.export_account() returns json
   language plpgsql
@@ -97,6 +170,18 @@ begin
       select coalesce(json_agg(private.notification_record(notifications)
         order by notifications.created_at desc, notifications.id), '[]')
       from public.notifications where notifications.account_id = caller_id
+    ),
+    'blocks', (
+      select coalesce(json_agg(json_build_object(
+        'identityId', blocks.identity_id,
+        'createdAt', blocks.created_at
+      ) order by blocks.created_at, blocks.identity_id), '[]')
+      from public.blocks where blocks.account_id = caller_id
+    ),
+    'reports', (
+      select coalesce(
+        json_agg(private.report_record(reports) order by reports.created_at, reports.id), '[]')
+      from public.reports where reports.account_id = caller_id
     ),
     'identities', (
       select json_agg(private.exported_identity(identities)

@@ -19,11 +19,18 @@ const Export = z
     })),
     devices: records,
     notifications: records,
+    blocks: records,
+    reports: records,
     identities: z.array(z.object({
       identity: IdentityRecord,
       listings: z.array(Property),
       favorites: records,
       contacts: records,
+      pictures: records,
+      conversations: records,
+      subscriptions: records,
+      invoices: records,
+      wallet: records,
       reviews: records,
     })),
   })
