@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, type Reply, signUp } from './client.ts'
 import { draft, offer } from './listings.ts'
+import { jpeg } from './pictures.ts'
+import { uploadAvatar } from './uploads.ts'
 import { listingOf, organisationOf } from './world.ts'
 
 const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
@@ -276,4 +278,43 @@ test('what waits for verification is read and edited at its own place only', asy
     .toMatchObject({ status: 200, body: { aboutAr: 'نبذة', verified: true } })
   expect(await act(body.id)).toMatchObject({ status: 200 })
   expect(await owner.get('/company/profile')).toMatchObject({ body: { id: body.id } })
+})
+
+test('logo and cover are pictures that the organisation has uploaded', async () => {
+  await act(company)
+  const upload = async (shade: number) =>
+    (await uploadAvatar(owner, jpeg({ width: 40, height: 30, shade }))).body
+  const [logo, cover, next] = [await upload(1), await upload(2), await upload(3)]
+  const patch = (fields: object) => owner.patch('/company/profile', fields)
+
+  expect(await patch({ logoMediaId: logo.mediaId, coverMediaId: cover.mediaId })).toMatchObject({
+    status: 200,
+    body: { logoUrl: logo.url, coverUrl: cover.url, status: 'active' },
+  })
+  expect((await guest.get(`/company/${company}`)).body)
+    .toMatchObject({ logoUrl: logo.url, coverUrl: cover.url })
+  // Its face in sessions and on its listings.
+  expect((await owner.get('/auth/me')).body.activeIdentity.avatarUrl).toBe(logo.url)
+  expect((await offer(owner)).owner.avatarUrl).toBe(logo.url)
+
+  expect(await patch({ logoMediaId: next.mediaId, aboutAr: 'نبذة' }))
+    .toMatchObject({ body: { logoUrl: next.url, coverUrl: cover.url } })
+  expect(await patch({ logoMediaId: logo.mediaId })).toMatchObject(refusal(404, 'not_found'))
+  expect(await patch({ logoMediaId: null })).toMatchObject({
+    body: { logoUrl: null, coverUrl: cover.url, aboutAr: 'نبذة' },
+  })
+
+  await act(office)
+  const elsewhere = await upload(4)
+  await act(company)
+  for (const mediaId of [elsewhere.mediaId, randomUUID()]) {
+    expect(await patch({ coverMediaId: mediaId })).toMatchObject(refusal(404, 'not_found'))
+  }
+  for (const mediaId of ['x', 5, {}]) {
+    expect(await patch({ coverMediaId: mediaId })).toMatchObject({
+      status: 422,
+      body: { error: { fields: [{ path: 'coverMediaId' }] } },
+    })
+  }
+  expect((await guest.get(`/company/${company}`)).body.coverUrl).toBe(cover.url)
 })
