@@ -212,6 +212,7 @@ create function private.forget_words() returns trigger
 as $$
 begin
   delete from public.notifications where notifications.from_identity_id = new.id;
+  delete from private.push_outbox where push_outbox.from_identity_id = new.id;
   return null;
 end
 $$;

@@ -9,6 +9,7 @@ create table private.push_outbox (
   account_id uuid not null,
   device_id text not null,
   notification_id uuid references public.notifications (id) on delete cascade,
+  from_identity_id uuid,
   collapse_key text not null
     constraint push_outbox_collapse_key_length check (octet_length(collapse_key) <= 64),
   category text not null,
@@ -34,6 +35,8 @@ comment on column private.push_outbox.device_id is
   'Which device: when it goes, or its token becomes another''s, so does the row.';
 comment on column private.push_outbox.notification_id is
   'In the list too: read or deleted there, it is not sent any more.';
+comment on column private.push_outbox.from_identity_id is
+  'Whose words are in it, if anybody''s; see notifications.';
 comment on column private.push_outbox.collapse_key is
   'What replaces what, here and on the device.';
 comment on column private.push_outbox.category is 'Category of preferences; channel on Android.';
@@ -51,6 +54,8 @@ comment on column private.push_outbox.lost is 'How often a lease ended without a
 comment on column private.push_outbox.created_at is 'When it was first queued.';
 create index push_outbox_due_idx on private.push_outbox (due_at, id);
 create index push_outbox_notification_idx on private.push_outbox (notification_id);
+create index push_outbox_from_identity_idx on private.push_outbox (from_identity_id)
+  where from_identity_id is not null;
 alter table private.push_outbox enable row level security;
 create policy "nobody but functions of their owner" on private.push_outbox using (false);
 
@@ -68,10 +73,10 @@ declare
   due timestamptz := case when exempt then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
 begin
-  insert into private.push_outbox as waiting (account_id, device_id, notification_id, collapse_key,
-    category, title, body, data, exempt, due_at, expires_at)
+  insert into private.push_outbox as waiting (account_id, device_id, notification_id, from_identity_id,
+    collapse_key, category, title, body, data, exempt, due_at, expires_at)
   select
-    devices.account_id, devices.device_id, made.id,
+    devices.account_id, devices.device_id, made.id, made.from_identity_id,
     made.kind || ':' || case when collapses then made.entity_id else gen_random_uuid() end,
     queue_push.category,
     case language when 'en' then made.title_en else made.title_ar end,
@@ -84,7 +89,8 @@ begin
   where devices.account_id = made.account_id
   order by devices.device_id
   on conflict on constraint push_outbox_once_key do update
-  set notification_id = excluded.notification_id, title = excluded.title, body = excluded.body,
+  set notification_id = excluded.notification_id,
+      from_identity_id = excluded.from_identity_id, title = excluded.title, body = excluded.body,
       data = excluded.data, version = waiting.version + 1, expires_at = excluded.expires_at;
 end
 $$;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, type Reply, signUp } from './client.ts'
-import { notify, told, unread, words } from './told.ts'
+import { device, notify, told, unread, words } from './told.ts'
 import { organisationOf } from './world.ts'
 
 const nobody = '00000000-0000-4000-8000-000000000000'
@@ -358,13 +358,17 @@ test('a deleted account is told nothing, and what it wrote goes from the lists o
   await notify(sara, 'system', words())
   await notify(salem, 'system', words())
   await salem.patch('/settings', { marketingConsent: true })
+  await device(sara)
+  await sara.patch('/settings', { notifications: { leads: { inApp: false } } })
+  await notify(sara, 'lead_new', { titleAr: 'كلام سالم', way: 'call', from: salem.identityId })
   await database().query('select private.forget_account($1)', [salem.id])
 
   expect(await told(sara)).toMatchObject([{ kind: 'system' }])
   await notify(salem, 'system', words())
   const { rows } = await database().query(
     `select 'notification' from public.notifications where account_id = $1
-     union all select 'settings' from public.account_settings where account_id = $1`,
+     union all select 'settings' from public.account_settings where account_id = $1
+     union all select 'push' from private.push_outbox where title || body like '%سالم%'`,
     [salem.id],
   )
   expect(rows).toEqual([])
