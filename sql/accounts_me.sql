@@ -101,7 +101,8 @@ begin
   return query select * from api.get_me();
 end
 $$;
-comment on function api.update_me is 'Changes fullName, language and avatarMediaId; absent ones stay, a null picture goes.';
+comment on function api.update_me is
+  'Changes fullName, language and avatarMediaId; absent ones stay, a null picture goes.';
 
 create function api.check_session() returns uuid
   language sql

@@ -36,7 +36,7 @@ begin
     'body', message.body,
     'mediaUrl', case when message.media_id is not null then (
       select private.media_url(media.bucket, media.name) from public.media
-      where media.id = message.media_id) end,
+      where media.id = message.media_id and media.discarded_at is null) end,
     'replyToId', case when message.reply_to_seq is not null then (
       select answered.id from public.messages as answered
       where answered.conversation_id = message.conversation_id

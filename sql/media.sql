@@ -25,6 +25,7 @@ create table public.media (
   waits boolean not null default false,
   created_at timestamptz not null default now(),
   discarded_at timestamptz,
+  removed_at timestamptz,
   constraint media_identity_is_of_account
     foreign key (account_id, identity_id) references public.identities (account_id, id),
   constraint media_one_row_a_file unique (bucket, name),
@@ -41,17 +42,20 @@ create table public.media (
   -- Held at the end of a statement, so that one statement can put all pictures in another order.
   constraint media_positions_are_distinct unique (property_id, position) deferrable
 );
-comment on table public.media is 'A picture: what is known of a stored file, and what it is used for.';
+comment on table public.media is
+  'A picture: what is known of a stored file, and what it is used for.';
 comment on column public.media.id is 'Named by listings, profiles and messages.';
 comment on column public.media.account_id is 'Who uploaded it.';
 comment on column public.media.identity_id is 'Whose it is: the identity acted as at the upload.';
 comment on column public.media.bucket is 'Where its file lies.';
-comment on column public.media.name is 'Name of its file: the identity, a name that nobody can guess.';
+comment on column public.media.name is
+  'Name of its file: the identity, a name that nobody can guess.';
 comment on column public.media.width is 'Pixels from left to right, as it is shown.';
 comment on column public.media.height is 'Pixels from top to bottom, as it is shown.';
 comment on column public.media.orientation is 'How a client turns it; the EXIF orientation.';
 comment on column public.media.bytes is 'Size of the stored file.';
-comment on column public.media.sha256 is 'Of what was sent: the same picture sent again is told by it.';
+comment on column public.media.sha256 is
+  'Of what was sent: the same picture sent again is told by it.';
 comment on column public.media.use is 'What it is used for; null is nothing yet, or no more.';
 comment on column public.media.property_id is 'The listing that it belongs to, if any.';
 comment on column public.media.upload_session_id is 'The flow that it was uploaded in, if any.';
@@ -59,12 +63,16 @@ comment on column public.media.position is 'Its place among the pictures of the 
 comment on column public.media.waits is
   'Under review: added to an active listing, not shown until decided.';
 comment on column public.media.created_at is 'When it was stored.';
-comment on column public.media.discarded_at is 'Since when nobody wants it; a job removes file and row.';
+comment on column public.media.discarded_at is
+  'Since when nobody wants it; a job removes file and row.';
+comment on column public.media.removed_at is
+  'When its file was removed, where a message still names it; all other rows go with the file.';
 create index media_identity_idx on public.media (identity_id, upload_session_id);
 create index media_account_idx on public.media (account_id, identity_id);
 create index media_unused_idx on public.media (created_at)
   where use is null and discarded_at is null;
-create index media_discarded_idx on public.media (discarded_at) where discarded_at is not null;
+create index media_discarded_idx on public.media (discarded_at)
+  where discarded_at is not null and removed_at is null;
 
 create table private.uploads (
   id uuid primary key default gen_random_uuid(),
@@ -96,7 +104,8 @@ create table private.upload_sessions (
 );
 comment on table private.upload_sessions is
   'The flow of one new listing: what is uploaded in it becomes that listing''s.';
-comment on column private.upload_sessions.identity_id is 'Whose; the same id of another is another.';
+comment on column private.upload_sessions.identity_id is
+  'Whose; the same id of another is another.';
 comment on column private.upload_sessions.id is 'Chosen by the client, or by the first upload.';
 comment on column private.upload_sessions.property_id is 'The listing, once it is written.';
 comment on column private.upload_sessions.created_at is 'When it began.';
@@ -166,5 +175,4 @@ comment on function private.note_files_url is
   'Keeps where public files are read; the functions, which know the project''s address, tell it.';
 
 revoke execute on all functions in schema private from public;
-grant execute on function private.media_url to anon, authenticated, backend;
 grant execute on function private.note_files_url to backend;

@@ -1,7 +1,7 @@
 -- Files and rows: what nobody uses is removed, and a walk proves that both agree.
 --
--- Postgres cannot delete a file: a job asks here for names, has Storage delete them, and asks again.
--- A row goes after its file, so a job that dies in between leaves nothing that is not found again.
+-- Postgres cannot delete a file: a job asks here for names, has Storage delete them, and asks
+-- again. A row goes after its file, so a job that dies in between leaves nothing that is not found again.
 
 create table private.media_walks (
   bucket text primary key,
@@ -49,8 +49,15 @@ create function private.forget_removed_files() returns void
   security definer -- deletes rows past the policies
   set search_path = ''
 as $$
+  update public.media set removed_at = now()
+  where media.discarded_at is not null and media.removed_at is null
+    and exists (select from public.messages where messages.media_id = media.id)
+    and not exists (
+      select from storage.objects
+      where objects.bucket_id = media.bucket and objects.name = media.name
+    );
   delete from public.media
-  where media.discarded_at is not null
+  where media.discarded_at is not null and media.removed_at is null
     and not exists (
       select from storage.objects
       where objects.bucket_id = media.bucket and objects.name = media.name
@@ -70,7 +77,8 @@ as $$
       )
     );
 $$;
-comment on function private.forget_removed_files is 'What is noted of files that are gone goes too.';
+comment on function private.forget_removed_files is
+  'What is noted of files that are gone goes too.';
 
 create function private.files_to_remove() returns json
   language plpgsql
@@ -94,7 +102,7 @@ begin
       from (
         (
           select media.bucket, media.name from public.media
-          where media.discarded_at is not null
+          where media.discarded_at is not null and media.removed_at is null
           order by media.discarded_at
           limit 500
         )

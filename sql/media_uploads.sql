@@ -14,7 +14,8 @@ begin
   return (private.plan_of(identity_id)).photos_per_listing;
 end
 $$;
-comment on function private.picture_limit is 'How many pictures a listing of this identity may have.';
+comment on function private.picture_limit is
+  'How many pictures a listing of this identity may have.';
 
 create function private.check_allowance(identity_id uuid) returns void
   language plpgsql
@@ -115,7 +116,8 @@ begin
     jsonb_build_object('limit', allowed, 'used', allowed));
 end
 $$;
-comment on function private.refuse_pictures is '402 quota_exceeded: the listing has all it may have.';
+comment on function private.refuse_pictures is
+  '402 quota_exceeded: the listing has all it may have.';
 
 create function private.own_upload(upload_id uuid, bucket text) returns private.uploads
   language plpgsql

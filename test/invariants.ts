@@ -130,6 +130,126 @@ export const invariants: Invariant[] = [
       select 'planted' as token, gen_random_uuid() as account_id, gen_random_uuid() as session_id`,
   },
   {
+    id: 'I-18',
+    says: 'files and rows belong together',
+    sql: `select 'row without file' as bad, m.path
+        from chk.media m left join chk.object o on o.bucket = m.bucket and o.path = m.path
+        where o.path is null
+      union all
+      select 'file without row', o.path
+        from chk.object o left join chk.media m on m.bucket = o.bucket and m.path = o.path
+        where m.path is null and o.created_at < now() - interval '1 hour'`,
+    plant: `insert into storage.objects (bucket_id, name, created_at)
+      values ('listings', 'planted', now() - interval '2 hours')`,
+  },
+  {
+    id: 'I-19',
+    says: "positions are unique and pictures have the listing's owner",
+    sql: `select property_id as bad from chk.media
+        where property_id is not null group by property_id, position having count(*) > 1
+      union all
+      select m.property_id
+        from chk.media m join chk.property p on p.id = m.property_id
+        where m.owner_identity_id <> p.owner_identity_id`,
+    plant: `create or replace view chk.media as
+      select gen_random_uuid() as id, gen_random_uuid() as owner_identity_id,
+        properties.id as property_id, 'listings'::text as bucket, 'planted'::text as path,
+        0 as position, now() as created_at
+      from public.properties`,
+  },
+  {
+    id: 'I-12',
+    says: 'paid by charge is one captured charge of that amount, and received money has a place',
+    sql: `select i.id as bad from chk.invoice i
+        where i.status = 'paid' and i.paid_with = 'charge' and (
+          select count(*) from chk.charge c
+          where c.invoice_id = i.id and c.status = 'captured' and c.amount = i.amount
+            and c.currency = i.currency) <> 1
+      union all
+      select i.id from chk.invoice i
+        where i.status not in ('paid', 'partially_refunded', 'refunded')
+          and exists (
+            select 1 from chk.charge c where c.invoice_id = i.id and c.status = 'captured')
+      union all
+      select c.invoice_id from chk.charge c where c.status = 'open'
+        group by c.invoice_id having count(*) > 1`,
+    plant: `create or replace view chk.charge as
+      select gen_random_uuid() as id, id as invoice_id, '' as provider_ref, total as amount, currency,
+        'open' as status
+      from public.invoices, generate_series(1, 2)`,
+  },
+  {
+    id: 'I-13',
+    says: 'each transfer sums to zero and each balance is the sum of its entries',
+    sql: `select transfer_id as bad from chk.entry group by transfer_id having sum(amount) <> 0
+      union all
+      select w.id from chk.wallet w
+        left join (select wallet_id, sum(amount) as s from chk.entry group by wallet_id) e
+          on e.wallet_id = w.id
+        where w.balance <> coalesce(e.s, 0)`,
+    plant: `alter table public.wallets disable trigger user;
+      insert into public.wallets (identity_id, part, balance)
+      select id, 'held', 1 from public.identities
+      where id not in (select identity_id from public.wallets where part = 'held') limit 1`,
+  },
+  {
+    id: 'I-14',
+    says: 'one source, one transfer',
+    sql: `select source_kind as bad, source_id from chk.entry
+        where source_kind in ('charge', 'purchase')
+        group by 1, 2 having count(distinct transfer_id) > 1`,
+    plant: `create or replace view chk.entry as
+      select gen_random_uuid() as id, gen_random_uuid() as wallet_id, gen_random_uuid() as transfer_id,
+        1::numeric as amount, 'charge' as source_kind, md5('')::uuid as source_id, now() as created_at
+      from generate_series(1, 2)`,
+  },
+  {
+    id: 'I-15',
+    says: 'no wallet is below zero, and no payment is given back more than once over',
+    sql: `select id as bad from chk.wallet where balance < 0 and not house
+      union all
+      select e.source_id from chk.entry e join chk.wallet w on w.id = e.wallet_id
+        where not w.house and e.source_kind in ('charge', 'refund')
+        group by 1 having sum(e.amount) < 0`,
+    plant: `alter table public.wallets drop constraint wallets_never_below_zero;
+      alter table public.wallets disable trigger user;
+      insert into public.wallets (identity_id, part, balance)
+      select id, 'held', -1 from public.identities
+      where id not in (select identity_id from public.wallets where part = 'held') limit 1`,
+  },
+  {
+    id: 'I-16',
+    says: 'nobody may rewrite the ledger',
+    sql: `select r as bad, p
+      from unnest(array['anon', 'authenticated', 'service_role']) r,
+        unnest(array['UPDATE', 'DELETE', 'TRUNCATE']) p, chk.base b
+      where has_table_privilege(r, b.rel, p)`,
+    plant: 'grant update on public.wallet_entries to service_role',
+  },
+  {
+    id: 'I-17',
+    says: 'webhook events are stored once and finished',
+    sql: `select provider as bad, event_key from chk.webhook_event
+        group by 1, 2 having count(*) > 1
+      union all
+      select provider, event_key from chk.webhook_event
+        where processed_at is null and received_at < now() - interval '5 minutes'`,
+    plant: `insert into public.payment_events (provider, event_key, kind, received_at)
+      values ('sandbox', 'planted', 'other', now() - interval '6 minutes')`,
+  },
+  {
+    id: 'I-26',
+    says: 'invoices change state only in allowed ways, and their numbers have no gaps',
+    sql: `select e.invoice_id as bad, e.from_status, e.to_status from chk.invoice_event e
+        where (e.from_status, e.to_status) not in (
+          select from_status, to_status from chk.invoice_allowed)
+      union all
+      select null, year::text, count(*)::text from public.invoices
+        group by year having count(*) <> max(serial) or min(serial) <> 1`,
+    plant: `insert into public.invoice_events (invoice_id, from_state, to_state)
+      select id, 'paid', 'open' from public.invoices limit 1`,
+  },
+  {
     id: 'I-20',
     says: 'numbers are numbers',
     sql: `select id as bad from chk.property
@@ -213,6 +333,41 @@ export const invariants: Invariant[] = [
       select indexrelid::regclass::text from pg_index where not indisvalid`,
     plant: `alter table public.favorites
       add constraint planted check (created_at > 'infinity') not valid`,
+  },
+  {
+    id: 'I-25',
+    says: 'every status change by an admin is recorded',
+    sql: `select a.id as bad from chk.account a
+        where a.status = 'suspended'
+          and not exists (
+            select 1 from chk.audit x where x.target_id = a.id and x.action like '%status%'
+          )
+      union all
+      select i.id from chk.identity i
+        where i.status = 'suspended'
+          and not exists (
+            select 1 from chk.audit x
+            where x.target_id in (i.id, i.account_id) and x.action like '%status%'
+          )`,
+    plant: `alter table public.accounts disable trigger accounts_are_audited;
+      insert into public.accounts (id, email) values (gen_random_uuid(), 'planted@example.com');
+      update public.accounts set status = 'suspended' where email = 'planted@example.com'`,
+  },
+  {
+    id: 'I-25',
+    says: 'nobody may rewrite the record, and it is nowhere open',
+    sql: `select r as bad, p
+        from unnest(array['anon', 'authenticated', 'service_role', 'backend', 'facade']) r,
+          unnest(array['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) p
+        where has_table_privilege(r, 'public.audit', p)
+      union all
+      select 'no trigger keeps it', ''
+        where not exists (
+          select from pg_trigger
+          where tgrelid = 'public.audit'::regclass and tgname = 'audit_is_only_added_to'
+            and tgenabled in ('O', 'A')
+        )`,
+    plant: 'alter table public.audit disable trigger audit_is_only_added_to',
   },
   {
     id: 'I-27',

@@ -56,6 +56,8 @@ export type Operation = {
   parameters: Parameter[]
   /** The JSON body it takes. */
   body?: Schema
+  /** Whether it takes a form: files are never sent as JSON. */
+  form: boolean
   responses: Described['responses']
 }
 
@@ -74,6 +76,7 @@ export const operations: Operation[] = Object.entries(description.paths).flatMap
     tags: described.tags,
     parameters: described.parameters ?? [],
     body: described.requestBody?.content['application/json']?.schema,
+    form: described.requestBody?.content['multipart/form-data'] !== undefined,
     responses: described.responses,
   }))
 )

@@ -4,6 +4,8 @@ import { faultsOf } from './answers.ts'
 import { database, guest, type Person, type Reply, request, signUp } from './client.ts'
 import { type Operation, operations, placesOf, requestWith } from './openapi.ts'
 import { literal } from './wire.ts'
+import { jpeg } from './pictures.ts'
+import { formOf, send } from './uploads.ts'
 import { fingerprint, listingOf, organisationOf } from './world.ts'
 
 // What holds on every route, made from the API's description: a new route is covered by itself.
@@ -29,10 +31,19 @@ const isId = ({ schema }: { schema: { format?: string } }) => schema.format === 
 
 type At = { path: string; body?: unknown }
 
-const callAs = (person: Person | undefined, { method }: Operation, { path, body }: At) =>
-  request(method, path, body, {
-    headers: person && { authorization: `Bearer ${person.accessToken}` },
-  })
+const callAs = (
+  person: Person | undefined,
+  { method, form, id }: Operation,
+  { path, body }: At,
+  headers: Record<string, string> = {},
+) => {
+  if (form) return send(person, path, pictureForm(id), headers)
+  const token = person && { authorization: `Bearer ${person.accessToken}` }
+  return request(method, path, body, { headers: { ...token, ...headers } })
+}
+
+const pictureForm = (id: string) =>
+  formOf(id === 'upload_avatar' ? 'file' : 'files', [{ bytes: jpeg({ width: 8, height: 8 }) }])
 
 describe('the description', () => {
   test('finds an answer that is not as described', async () => {
@@ -95,11 +106,8 @@ describe('PR-02 every route asks the database who may act now', () => {
   test.each(secured)('$method $path, with another identity expected', async (operation) => {
     const { path, body } = requestWith(operation)
     const before = await fingerprint(owner)
-    const { status, body: answer } = await request(operation.method, path, body, {
-      headers: {
-        authorization: `Bearer ${owner.accessToken}`,
-        'x-expect-identity': stranger.identityId,
-      },
+    const { status, body: answer } = await callAs(owner, operation, { path, body }, {
+      'x-expect-identity': stranger.identityId,
     })
     expect([status, answer?.error?.code]).toEqual([409, 'identity_changed'])
     expect(await fingerprint(owner)).toBe(before)
@@ -156,7 +164,10 @@ describe("ISO-08 another's id is as good as none", () => {
 })
 
 describe('ISO-09 shapes of ids', () => {
-  const routes = operations.filter(({ path }) => path.includes('{'))
+  // What follows /payments/webhook is a name, and the signature comes before it (PAY-03).
+  const routes = operations.filter(({ path }) =>
+    path.includes('{') && !path.startsWith('/payments/webhook')
+  )
   const id = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d'
   const shapes = [
     id.toUpperCase(),
@@ -183,7 +194,7 @@ describe('ISO-09 shapes of ids', () => {
     `${id}%00`,
     "'",
     '%27%20or%20%271%27=%271',
-    'a'.repeat(10_000),
+    'a'.repeat(6_000),
     `${id}%0a`,
     `${id},${id}`,
     `${id}%20`,

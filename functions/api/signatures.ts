@@ -264,7 +264,6 @@ export const backendSignatures = {
   keep_apple_token: { account_id: 'uuid', client_id: 'text', sealed_token: 'text' },
   lapse_plans: {},
   measure_responses: {},
-  media_url: { bucket: 'text', name: 'text' },
   normal_phone: { value: 'text' },
   note_files_url: { url: 'text' },
   prove_media: {},
