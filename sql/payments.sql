@@ -139,7 +139,9 @@ declare
   invoice public.invoices;
   payment public.payments;
 begin
-  if idempotency_key is not null then
+  if idempotency_key !~ '^[\x20-\x7E]{1,64}$' then
+    perform private.refuse_fields('[{"path":"Idempotency-Key","code":"invalid"}]');
+  elsif idempotency_key is not null then
     kept := private.kept_answer(idempotency_key, jsonb_build_object(
       'name', 'charge_invoice', 'invoice', start_charge.invoice_id, 'return', return_url));
     if kept is not null then

@@ -3,8 +3,14 @@ import { z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import { take } from '../payments/events.ts'
 import { provider, providerNamed, providers } from '../payments/index.ts'
-import { type Order, type Provider, Refused, Silent, type Told } from '../payments/provider.ts'
-import { Lied } from '../payments/provider.ts'
+import {
+  Lied,
+  type Order,
+  type Provider,
+  Refused,
+  Silent,
+  type Told,
+} from '../payments/provider.ts'
 import { sha256 } from '../payments/signing.ts'
 import { backend, call } from './db.ts'
 import { env } from './env.ts'
@@ -36,7 +42,10 @@ const charge = route({
   summary: 'Start paying an invoice; within 15 minutes the same charge again',
   request: body(z.strictObject({
     invoiceId: z.uuid(),
-    returnUrl: z.string().max(250).refine((address) => mayReturnTo(address)),
+    returnUrl: z.string().max(250).refine((address) => mayReturnTo(address)).openapi({
+      description: 'One of the addresses that are allowed (RETURN_URLS), or under it.',
+      example: env.returnUrls.at(-1),
+    }),
   })),
   responses: {
     200: json(
