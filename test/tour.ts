@@ -5,6 +5,7 @@
 //   npm run tour -- --url https://…       another project; INBOX_URL, DATABASE_URL and
 //                                         SUPABASE_PUBLISHABLE_KEY in the environment
 import { accounts, signOut } from './tour/accounts.ts'
+import { chat } from './tour/chat.ts'
 import { favorites } from './tour/favorites.ts'
 import { finish } from './tour/guide.ts'
 import { organisations } from './tour/organisations.ts'
@@ -15,6 +16,7 @@ await accounts()
 await properties()
 await search()
 await favorites()
+await chat()
 await organisations()
 await signOut()
 finish()

@@ -7,14 +7,14 @@ const phone = `5${randomInt(10_000_000).toString().padStart(7, '0')}`
 const email = `tour-${randomUUID()}@example.com`
 
 /** Somebody of the tour, registered by email and signed in. */
-export type Person = Asker & { token: string; identityId: string; realtimeTopic: string }
+export type Person = Asker & { token: string; identityId: string }
 
 export async function newPerson(fullName: string): Promise<Person> {
   const identifier = `tour-${randomUUID()}@example.com`
   await ask('POST', '/auth/register', { identifier, password, fullName }, { status: 201 })
   const { body } = await ask('POST', '/auth/login', { identifier, password })
-  const { accessToken: token, activeIdentity, realtimeTopic } = body
-  return { token, identityId: activeIdentity.id, realtimeTopic }
+  const { accessToken: token, activeIdentity } = body
+  return { token, identityId: activeIdentity.id }
 }
 
 export async function accounts() {

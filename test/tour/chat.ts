@@ -1,0 +1,217 @@
+/** The tour: two people talk, through Realtime and through the gateway, and nobody else hears it. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient } from '@supabase/supabase-js'
+import { newPerson, type Person } from './accounts.ts'
+import {
+  ask,
+  type Asker,
+  brief,
+  type Json,
+  me,
+  must,
+  publishableKey,
+  show,
+  step,
+  url,
+} from './guide.ts'
+import { offered } from './world.ts'
+
+const toClose: (() => void)[] = []
+
+const closeAll = () => {
+  for (const close of toClose.splice(0)) close()
+}
+
+/** Waits a moment for something to arrive. */
+async function arrives(what: string, check: () => boolean) {
+  for (let waited = 0; waited < 5000; waited += 20) {
+    if (check()) return
+    await sleep(20)
+  }
+  must(false, `${what} was to arrive`)
+}
+
+/** A client of Realtime, as an app has it: unchanged supabase-js with the person's token. */
+async function realtime(name: string, { token }: Asker) {
+  const client = createClient(url, publishableKey!, {
+    accessToken: () => Promise.resolve(token!),
+  })
+  await client.realtime.setAuth()
+  toClose.push(() => void client.realtime.disconnect())
+  const heard: { event: string; payload: Json }[] = []
+  const join = (topic: string) =>
+    new Promise<Json>((resolve) => {
+      const channel = client.channel(topic, { config: { private: true } })
+      channel.on('broadcast', { event: '*' }, ({ event, payload }) => {
+        heard.push({ event, payload })
+        show(`  ${name} hears ${event} ${brief(payload)}`)
+      })
+      let answered = false
+      channel.subscribe((status, error) => {
+        // Later ones tell of the end of the connection.
+        if (answered) return
+        answered = true
+        show(`  ${name} joins the private channel: ${error?.message ?? status}`)
+        resolve({ status, channel })
+      })
+    })
+  const of = (event: string) => heard.filter((one) => one.event === event).map((one) => one.payload)
+  return { join, of }
+}
+
+/** A bare WebSocket to the chat gateway. */
+async function gateway(name: string, { token }: Asker) {
+  const address = `${url.replace(/^http/, 'ws')}/functions/v1/chat`
+  const socket = new WebSocket(address, ['chat', `bearer.${token}`])
+  toClose.push(() => socket.close())
+  const heard: Json[] = []
+  socket.onmessage = ({ data }) => {
+    const frame = JSON.parse(String(data))
+    heard.push(frame)
+    show(`  ${name} gets ${brief(frame)}`)
+  }
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve
+    socket.onerror = () => reject(new Error('the gateway did not open a socket'))
+  })
+  /** Sends a frame and waits for what answers it. */
+  const say = async (event: string, data: Json) => {
+    const ref = randomUUID().slice(0, 8)
+    show(`${name} sends ${event} ${brief(data)}`)
+    socket.send(JSON.stringify({ event, data, ref }))
+    const answer = () => heard.find((frame) => frame.ref === ref || frame.data?.ref === ref)
+    await arrives('an answer', () => answer() !== undefined)
+    return answer()
+  }
+  const of = (event: string) => heard.filter((one) => one.event === event).map((one) => one.data)
+  return { say, of }
+}
+
+const text = (conversationId: string, body: string) => ({
+  conversationId,
+  clientMessageId: randomUUID(),
+  type: 'text',
+  body,
+})
+
+export async function chat() {
+  let buyer: Person
+  let stranger: Person
+  let conversation: Json
+  const said: string[] = []
+
+  await step('Opens a conversation about a listing, once', async () => {
+    buyer = await newPerson('فهد المطيري')
+    stranger = await newPerson('غريب لا يشارك')
+    const opening = { propertyId: offered.sale, message: 'السلام عليكم، هل البيت متاح؟' }
+    conversation = (await ask('POST', '/conversations', opening, { status: 201, as: buyer })).body
+    said.push(opening.message)
+    const again = { propertyId: offered.sale }
+    const same = await ask('POST', '/conversations', again, { as: buyer })
+    must(same.body.id === conversation.id, 'it was to be the same conversation')
+    await ask('POST', '/conversations', again, { status: 422 })
+    const { body } = await ask('GET', '/conversations')
+    must(body.items[0].id === conversation.id && body.unreadTotal === 1, 'one was to be unread')
+  })
+
+  await step('Two people chat through Realtime', async () => {
+    must(publishableKey, 'SUPABASE_PUBLISHABLE_KEY is needed here')
+    const [seller, asker] = [await realtime('seller', me), await realtime('buyer', buyer)]
+    const account = (await ask('GET', '/auth/me')).body.realtimeTopic
+    for (
+      const [who, topic] of [
+        [seller, conversation.realtimeTopic],
+        [asker, conversation.realtimeTopic],
+        [seller, account],
+      ]
+    ) {
+      must((await who.join(topic)).status === 'SUBSCRIBED', 'the channel was to be joined')
+    }
+    for (const [as, body] of [[me, 'نعم متاح'], [buyer, 'كم آخر سعر؟']] as const) {
+      const { conversationId: _, ...message } = text(conversation.id, body)
+      await ask('POST', `/conversations/${conversation.id}/messages`, message, { status: 201, as })
+      said.push(body)
+    }
+    await arrives(
+      'every message for both',
+      () => [seller, asker].every((who) => who.of('new_message').length === 2),
+    )
+    for (const who of [seller, asker]) {
+      const bodies = who.of('new_message').map(({ message }) => message.body)
+      must(bodies.join() === said.slice(1).join(), 'the messages were to come in their order')
+    }
+    await arrives('conversation_updated', () => seller.of('conversation_updated').length > 0)
+    const live = await asker.join(conversation.liveTopic)
+    await seller.join(conversation.liveTopic)
+    await live.channel.send({ type: 'broadcast', event: 'typing', payload: {} })
+    await arrives('typing', () => seller.of('typing').length === 1)
+    closeAll()
+  })
+
+  await step('The same through the gateway, with a bare WebSocket', async () => {
+    const [seller, asker] = [await gateway('seller', me), await gateway('buyer', buyer)]
+    const { id: conversationId } = conversation
+    for (const who of [seller, asker]) {
+      const { event } = await who.say('join_conversation', { conversationId })
+      must(event === 'ack', 'joining was to be accepted')
+    }
+    for (const [who, body] of [[seller, '٢٨٥ ألف'], [asker, 'اتفقنا']] as const) {
+      const answer = await who.say('send_message', text(conversationId, body))
+      must(answer.event === 'ack', 'the message was to be accepted')
+      said.push(body)
+    }
+    await arrives(
+      'every message for both',
+      () => [seller, asker].every((who) => who.of('new_message').length === 2),
+    )
+    await arrives('conversation_updated', () => seller.of('conversation_updated').length > 0)
+
+    const left = await seller.say('leave_conversation', { conversationId })
+    must(left.event === 'ack', 'leaving was to be accepted')
+    const before = seller.of('new_message').length
+    await asker.say('send_message', text(conversationId, 'هل أنت هنا؟'))
+    said.push('هل أنت هنا؟')
+    await sleep(1000)
+    must(seller.of('new_message').length === before, 'who left was to hear nothing more')
+  })
+
+  await step('A stranger can neither join nor send', async () => {
+    const { id: conversationId } = conversation
+    const other = await gateway('stranger', stranger)
+    for (
+      const [event, data] of [
+        ['join_conversation', { conversationId }],
+        ['send_message', text(conversationId, 'أنا غريب')],
+      ] as const
+    ) {
+      const answer = await other.say(event, data)
+      must(answer.event === 'error', 'an error was to come')
+      must(answer.data.code === 'not_participant', 'it was to be not_participant')
+    }
+    const listener = await realtime('stranger', stranger)
+    const { status } = await listener.join(conversation.realtimeTopic)
+    must(status === 'CHANNEL_ERROR', 'the channel was to be refused')
+    await ask('GET', `/conversations/${conversationId}/messages`, undefined, {
+      status: 404,
+      as: stranger,
+    })
+    closeAll()
+  })
+
+  await step('History has every message', async () => {
+    for (const as of [me, buyer]) {
+      const { body } = await ask('GET', `/conversations/${conversation.id}/messages`, undefined, {
+        as,
+      })
+      const bodies = body.items.map((message: Json) => message.body)
+      must(bodies.join('|') === said.join('|'), 'every message was to be there, in order')
+      must(
+        body.items.every(({ seq }: Json, index: number) => seq === index + 1),
+        'the numbers were to have no gap',
+      )
+    }
+    const { body } = await ask('POST', `/conversations/${conversation.id}/read`, {})
+    must(body.unread === 0, 'nothing was to be unread')
+  })
+}
