@@ -55,6 +55,30 @@ comment on function private.conversation_peer is
   'With whom: the identity that is named, else the owner of the listing. 404 property_not_found, '
   'identity_not_found; 422 for oneself, and for a listing of neither side.';
 
+create function private.check_open_to_chat(property_id uuid, caller_id uuid) returns void
+  language plpgsql
+  stable
+  security definer -- looks at listings that row security hides from the caller
+  set search_path = ''
+as $$
+declare
+  closed text := (
+    select properties.status from public.properties
+    where properties.id = check_open_to_chat.property_id
+      and properties.owner_identity_id <> caller_id
+      and not (properties.listed and properties.allow_chat)
+  );
+begin
+  if closed is not null then
+    perform private.refuse(409, 'property_state_conflict',
+      jsonb_build_object('from', closed, 'allowed', '{}'::text[]));
+  end if;
+end
+$$;
+comment on function private.check_open_to_chat is
+  '409 property_state_conflict for a listing of another that is over or takes no chat: a '
+  'conversation that there is goes on, a new one is not begun.';
+
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
 )
@@ -65,14 +89,20 @@ as $$
 declare
   caller_account_id uuid := private.account_id();
   peer public.identities := private.conversation_peer(caller_id, property_id, identity_id);
-  pair_key text := least(caller_id, peer.id) || ' ' || greatest(caller_id, peer.id)
+  pair text := least(caller_id, peer.id) || ' ' || greatest(caller_id, peer.id)
     || coalesce(' ' || open_conversation.property_id, '');
 begin
   if private.are_blocked(caller_account_id, peer.account_id) then
     perform private.refuse(403, 'blocked');
   end if;
+  select conversations.id into id from public.conversations where conversations.pair_key = pair;
+  if found then
+    created := false;
+    return;
+  end if;
+  perform private.check_open_to_chat(open_conversation.property_id, caller_id);
   insert into public.conversations as made (pair_key, property_id)
-  values (pair_key, open_conversation.property_id)
+  values (pair, open_conversation.property_id)
   on conflict do nothing
   returning made.id into id;
   created := found;
@@ -82,7 +112,7 @@ begin
   else
     -- Whoever waited for another to make it sees it in this statement, and not before.
     select conversations.id into id from public.conversations
-    where conversations.pair_key = open_conversation.pair_key;
+    where conversations.pair_key = pair;
   end if;
 end
 $$;
@@ -101,6 +131,15 @@ declare
 begin
   opened := private.open_conversation(
     caller_id, create_conversation.property_id, create_conversation.identity_id);
+  if opened.created and property_id is not null then
+    -- As POST /properties/:id/contact counts it.
+    insert into public.leads (property_id, owner_identity_id, identity_id, kind)
+    select properties.id, properties.owner_identity_id, caller_id, 'chat'
+    from public.properties
+    where properties.id = create_conversation.property_id
+      and properties.owner_identity_id <> caller_id
+    on conflict do nothing;
+  end if;
   if message is not null then
     perform private.send_message(
       opened.id, gen_random_uuid()::text, 'text', create_conversation.message, null, null);
@@ -126,12 +165,12 @@ $$;
 comment on function api.create_conversation is
   'Opens a conversation with the owner of a listing, or with an identity, and may write its first '
   'message; gives {created, conversation}. The same pair and listing is the same conversation. '
-  '404 property_not_found, identity_not_found; 403 blocked; 422 for oneself.';
+  '404 property_not_found, identity_not_found; 403 blocked; 409 property_state_conflict for a new '
+  'one about a listing that is over or takes no chat; 422 for oneself.';
 
-create function private.message_body(type text, body text, caller_id uuid) returns text
+create function private.message_body(type text, body text) returns text
   language plpgsql
-  stable
-  security definer -- looks whether a listing may be seen
+  immutable
   set search_path = ''
 as $$
 declare
@@ -141,13 +180,19 @@ begin
   if not private.is_clean(clean) then
     perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"body","code":"invalid"}]}');
   elsif char_length(clean) > 4000 then
-    perform private.refuse(422, 'message_too_long', '{"fields":[{"path":"body","code":"message_too_long"}]}');
+    perform private.refuse(422, 'message_too_long',
+      '{"fields":[{"path":"body","code":"message_too_long"}]}');
   end if;
   case message_body.type
     when 'text' then
-      -- Spaces of every kind and what shows as nothing are no text.
-      if clean !~ '[^[:space:]\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0]' then
-        perform private.refuse(422, 'message_empty', '{"fields":[{"path":"body","code":"message_empty"}]}');
+      -- Spaces of every kind and what shows as nothing, as in private.is_name, are no text.
+      if clean !~ (
+        '[^[:space:]\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F'
+        '\u2028-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
+        '\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0000-\U000E0FFF]'
+      ) then
+        perform private.refuse(422, 'message_empty',
+          '{"fields":[{"path":"body","code":"message_empty"}]}');
       end if;
     when 'image' then null;
     when 'location' then
@@ -162,7 +207,6 @@ begin
         perform private.refuse(422, 'validation_failed',
           '{"fields":[{"path":"body","code":"invalid"}]}');
       end if;
-      perform private.seen_property(clean::uuid, caller_id);
     else
       perform private.refuse(422, 'validation_failed',
         '{"fields":[{"path":"type","code":"invalid"}]}');
@@ -172,7 +216,7 @@ end
 $$;
 comment on function private.message_body is
   'The body of a message of its type: a text that shows, a caption or nothing, "lat,lng", the id of '
-  'a listing that the sender may see. 422 message_empty, message_too_long; 404 property_not_found.';
+  'a listing. 422 message_empty, message_too_long.';
 
 create function private.kept_message(
   part public.participants, sent public.messages, reply_to_id uuid
@@ -232,7 +276,7 @@ begin
   sent.client_message_id := send_message.client_message_id;
   sent.type := send_message.type;
   sent.media_id := send_message.media_id;
-  sent.body := private.message_body(send_message.type, send_message.body, caller_id);
+  sent.body := private.message_body(send_message.type, send_message.body);
 
   -- The lock of this conversation: from here on everything happens one after another.
   perform from public.conversations where conversations.id = part.conversation_id
@@ -248,6 +292,9 @@ begin
   if private.are_blocked(part.account_id, other.account_id)
     or not private.is_in_order(other.identity_id) then
     perform private.refuse(403, 'blocked');
+  end if;
+  if sent.type = 'property' then
+    perform private.seen_property(sent.body::uuid, caller_id);
   end if;
   if reply_to_id is not null then
     select messages.seq into sent.reply_to_seq from public.messages

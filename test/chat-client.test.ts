@@ -25,17 +25,19 @@ afterEach(() => {
   for (const one of open.splice(0)) one.close()
 })
 
-const links: Record<string, (url?: string) => Link> = {
-  gateway: (url = chatUrl) => gateway({ url, WebSocket }),
-  Realtime: () => {
-    const supabase = createClient(projectUrl, publishableKey, { auth: { persistSession: false } })
+const links: Record<string, (person: Person) => Link> = {
+  gateway: () => gateway({ url: chatUrl, WebSocket }),
+  Realtime: (person) => {
+    const accessToken = () => Promise.resolve(person.accessToken)
+    const supabase = createClient(projectUrl, publishableKey, { accessToken })
     open.push({ close: () => supabase.removeAllChannels() })
     return realtime(supabase)
   },
 }
 
 /** Somebody's app, and what it showed. */
-function app(person: Person, link: Link) {
+function app(person: Person, way: (person: Person) => Link) {
+  const link = way(person)
   const chat = chatClient({ api: { url: baseUrl, accessToken: () => person.accessToken }, link })
   open.push(chat)
   const shown = {
@@ -56,7 +58,7 @@ describe.each(Object.keys(links))('over %s', (way) => {
 
   test('two people talk: everything once and in order, answers are the stored messages', async () => {
     const { a, b, conversationId } = await pair()
-    const [left, right] = [app(a, link()), app(b, link())]
+    const [left, right] = [app(a, link), app(b, link)]
     await Promise.all([left.chat.join(conversationId), right.chat.join(conversationId)])
     const say = ({ chat }: { chat: ChatClient }, who: string) =>
       Promise.all(upTo(20).map((i) => chat.send({ conversationId, type: 'text', body: who + i })))
@@ -86,7 +88,7 @@ describe.each(Object.keys(links))('over %s', (way) => {
         body: String(i),
       })
     }
-    const { chat, shown } = app(b, link())
+    const { chat, shown } = app(b, link)
     await chat.join(conversationId, { afterSeq: 2 })
     await until('all are there', () => shown.messages.length === 58)
     expect(seqs(shown.messages)).toEqual(upTo(60).slice(2))
@@ -94,7 +96,7 @@ describe.each(Object.keys(links))('over %s', (way) => {
 
   test('after leaving nothing of the conversation comes any more', async () => {
     const { a, b, conversationId } = await pair()
-    const [left, right] = [app(a, link()), app(b, link())]
+    const [left, right] = [app(a, link), app(b, link)]
     await right.chat.join(conversationId)
     await left.chat.send({ conversationId, body: 'قبل' })
     await until('the first is shown', () => shown(right) === 1)
@@ -109,7 +111,7 @@ describe.each(Object.keys(links))('over %s', (way) => {
 
   test('a stranger joins and sends nothing', async () => {
     const { conversationId } = await pair()
-    const { chat, shown } = app(await signUp(), link())
+    const { chat, shown } = app(await signUp(), link)
     const refused = /not_participant|conversation_not_found|لست طرفاً|غير موجودة/
     await expect(chat.join(conversationId)).rejects.toThrow(refused)
     await expect(chat.send({ conversationId, body: 'مرحباً' })).rejects.toThrow(refused)
@@ -118,7 +120,7 @@ describe.each(Object.keys(links))('over %s', (way) => {
 
   test('a message that cannot be is refused at once and holds up no other', async () => {
     const { a, conversationId } = await pair()
-    const { chat } = app(a, link())
+    const { chat } = app(a, link)
     const empty = chat.send({ conversationId, type: 'text', body: ' ' })
     const good = chat.send({ conversationId, type: 'text', body: 'نص' })
     await expect(empty).rejects.toMatchObject({ code: 'message_empty' })
@@ -133,8 +135,8 @@ testLocally(
   async () => {
     const { a, b, conversationId } = await pair()
     const first = await startGateway()
-    const there = app(b, links.gateway!(first.url))
-    const here = app(a, links.gateway!(first.url))
+    const there = app(b, () => gateway({ url: first.url, WebSocket }))
+    const here = app(a, () => gateway({ url: first.url, WebSocket }))
     await Promise.all([there.chat.join(conversationId), here.chat.join(conversationId)])
     await here.chat.send({ conversationId, body: '1' })
     await first.kill()
@@ -169,7 +171,7 @@ test('sends until there is an answer, always under the same id, and waits as it 
   open.push({ close: () => server.close() && server.closeAllConnections() })
   await until('it listens', () => server.listening)
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const link = links.Realtime!()
+  const link = links.Realtime!({ accessToken: 'a.b.c' } as Person)
   const chat = chatClient({ api: { url, accessToken: () => 'a.b.c' }, link })
   open.push(chat)
   const began = Date.now()

@@ -20,10 +20,13 @@ type Channel = {
 export type Supabase = {
   channel(topic: string, options: { config: { private: true } }): unknown
   removeChannel(channel: never): Promise<unknown>
-  realtime: { setAuth(token?: string): Promise<void> | void }
+  realtime: { setAuth(): Promise<void> | void }
 }
 
-/** Joins through the project's Realtime; the client may be signed in, or not: tokens are given. */
+/**
+ * Joins through the project's Realtime. The client must know its person: be signed in, or made with
+ * `createClient(url, key, { accessToken: async () => token })`.
+ */
 export const realtime = (supabase: Supabase): Link => new RealtimeLink(supabase)
 
 /** One topic that is followed under whatever name it has now. */
@@ -59,6 +62,7 @@ class RealtimeLink implements Link {
   private told!: Told
   private account: Followed | undefined
   private token = ''
+  private shown = Promise.resolve()
   private clock: ReturnType<typeof setInterval> | undefined
 
   constructor(supabase: Supabase) {
@@ -190,9 +194,12 @@ class RealtimeLink implements Link {
 
   private async showToken() {
     const token = await this.api.accessToken()
-    if (token === this.token) return
-    this.token = token
-    await this.supabase.realtime.setAuth(token)
+    if (token !== this.token) {
+      this.token = token
+      this.shown = Promise.resolve(this.supabase.realtime.setAuth())
+    }
+    // Also for who comes while another shows it: a channel must not be joined without.
+    await this.shown
   }
 
   /** The name is in the list of conversations, newest first. */

@@ -8,7 +8,8 @@
  * const chat = chatClient({
  *   api: { url: `${project}/functions/v1/api`, accessToken: () => session.accessToken },
  *   link: gateway({ url: `${project.replace('http', 'ws')}/functions/v1/chat`, WebSocket }),
- *   // or, recommended on hosted projects: link: realtime(supabase)
+ *   // or, recommended on hosted projects, with a client that is signed in or has `accessToken`:
+ *   // link: realtime(supabase)
  * })
  * chat.on('new_message', ({ message }) => show(message))
  * chat.on('conversation_updated', ({ conversationId, unread }) => badge(conversationId, unread))

@@ -1,7 +1,8 @@
 /** Frames of clients: read strictly, so that nothing in them is guessed at. */
 import { z } from '@hono/zod-openapi'
 import { NewMessage } from '../api/chat-schemas.ts'
-import { found, Refusal } from '../api/problem.ts'
+import type { ErrorCode } from '../api/errors.ts'
+import { type Detail, found, Refusal } from '../api/problem.ts'
 import { checkJson } from '../api/request.ts'
 import type { Ref } from './protocol.ts'
 
@@ -32,22 +33,31 @@ const Envelope = z.strictObject({
 
 /** A frame that is not what it should be; `ref` tells which, if that much could be read. */
 export class BadFrame extends Refusal {
-  ref?: Ref
+  readonly ref?: Ref
+
+  constructor(code: ErrorCode, detail: Detail, ref?: Ref) {
+    super(code, detail)
+    this.ref = ref
+  }
+}
+
+/** What the sender calls the frame, as far as it can be said back. */
+function refIn(value: { ref?: unknown } | null): Ref | undefined {
+  const { data: ref } = Envelope.shape.ref.safeParse(value?.ref)
+  return typeof ref === 'string' && !ref.isWellFormed() ? undefined : ref
 }
 
 /** Reads a frame. Throws a SyntaxError for what is no JSON, else a BadFrame. */
 export function readFrame(text: string): Frame {
+  const value = JSON.parse(text)
   try {
     checkJson(text)
   } catch (error) {
-    if (error instanceof Refusal) throw new BadFrame(error.code, error.detail)
-    throw error
+    const { code, detail } = error as Refusal
+    throw new BadFrame(code, detail, refIn(value))
   }
-  const value = JSON.parse(text)
   const envelope = Envelope.safeParse(value)
-  if (!envelope.success) {
-    throw bad(envelope.error, '', Envelope.shape.ref.safeParse(value?.ref).data)
-  }
+  if (!envelope.success) throw bad(envelope.error, '', refIn(value))
   const { event, ref } = envelope.data
   const parsed = data[event].safeParse(envelope.data.data ?? {})
   if (!parsed.success) throw bad(parsed.error, 'data', ref)
@@ -56,12 +66,9 @@ export function readFrame(text: string): Frame {
 
 function bad(error: z.ZodError, within: string, ref?: Ref) {
   const [code, { fields = [] }] = found(error)
-  const refusal = new BadFrame(code, {
-    fields: fields.map(({ path, code }) => ({
-      path: [within, path].filter(Boolean).join('.'),
-      code,
-    })),
-  })
-  refusal.ref = ref
-  return refusal
+  const inFrame = fields.map(({ path, code }) => ({
+    path: [within, path].filter(Boolean).join('.'),
+    code,
+  }))
+  return new BadFrame(code, { fields: inFrame }, ref)
 }

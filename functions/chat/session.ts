@@ -110,7 +110,7 @@ export class Session implements Peer {
     if (event === 'auth') {
       // A token that failed to renew leaves the socket as it was.
       if (!this.caller) this.turnAway(refusal, true)
-    } else if (endsSession(code)) this.end(refusal, true)
+    } else if (this.caller && endsSession(code)) this.end(refusal, true)
   }
 
   private async handle(frame: Frame): Promise<void> {
