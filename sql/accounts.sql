@@ -47,7 +47,9 @@ comment on column public.accounts.topic is
 comment on column public.accounts.created_at is 'When it was made.';
 create unique index accounts_email_key on public.accounts (email);
 create unique index accounts_phone_key on public.accounts (phone);
-create unique index accounts_topic_key on public.accounts (topic);
+-- Not unique, which random names are by themselves: to change a column of a unique index locks the
+-- row also against those who only refer to it.
+create index accounts_topic_idx on public.accounts (topic);
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
 create index accounts_suspended_until_idx on public.accounts (suspended_until)
   where suspended_until is not null;

@@ -105,10 +105,11 @@ end
 $$;
 comment on function api.unblock_identity is 'Takes a block back. Can be repeated.';
 
-create function api.list_blocks(page_cursor text default null, page_size integer default 20)
+create function private.list_blocks(page_cursor text, page_size integer)
   returns table (items json, "nextCursor" text)
   language plpgsql
   stable
+  security definer -- reads names of others
   set search_path = ''
 as $$
 declare
@@ -126,7 +127,7 @@ begin
         < (coalesce((key ->> 0)::timestamptz, 'infinity'), coalesce((key ->> 1)::uuid,
           'ffffffff-ffff-ffff-ffff-ffffffffffff'))
     order by blocks.created_at desc, blocks.identity_id desc
-    limit page_size + 1
+    limit private.page_size(page_size) + 1
   )
   select
     coalesce(json_agg(private.peer_json(page.identity_id)::jsonb
@@ -140,9 +141,22 @@ begin
   from page;
 end
 $$;
+comment on function private.list_blocks is 'See api.list_blocks.';
+
+create function api.list_blocks(page_cursor text default null, page_size integer default 20)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query select * from private.list_blocks(page_cursor, page_size);
+end
+$$;
 comment on function api.list_blocks is 'Whom I blocked, newest first.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.block_identity, private.unblock_identity to authenticated;
+grant execute on function private.block_identity, private.unblock_identity, private.list_blocks
+  to authenticated;
 grant execute on function api.block_identity, api.unblock_identity, api.list_blocks
   to authenticated;

@@ -24,8 +24,10 @@ comment on column public.conversations.live_topic is
   'Name of the Realtime channel of presence and typing.';
 comment on column public.conversations.last_seq is 'Number of the newest message; 0 before the first.';
 comment on column public.conversations.created_at is 'When it was opened.';
-create unique index conversations_topic_key on public.conversations (topic);
-create unique index conversations_live_topic_key on public.conversations (live_topic);
+-- Not unique, which random names are by themselves: to change a column of a unique index locks the
+-- row also against those who only refer to it.
+create index conversations_topic_idx on public.conversations (topic);
+create index conversations_live_topic_idx on public.conversations (live_topic);
 create index conversations_property_idx on public.conversations (property_id);
 
 create table public.participants (

@@ -46,7 +46,7 @@ begin
         coalesce((key ->> 1)::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
       )
     order by participants.active_at desc, participants.conversation_id desc
-    limit page_size + 1
+    limit private.page_size(page_size) + 1
   )
   select
     coalesce(json_agg(private.conversation_json(page.conversation_id, caller_id)
@@ -102,7 +102,7 @@ begin
       where messages.conversation_id = part.conversation_id
         and messages.seq > list_messages.after_seq
       order by messages.seq
-      limit page_size + 1
+      limit private.page_size(page_size) + 1
     )
     select
       coalesce(json_agg(private.message_json(page.message) order by page.place)
@@ -117,7 +117,7 @@ begin
       where messages.conversation_id = part.conversation_id
         and messages.seq < coalesce(list_messages.before_seq, 9223372036854775807)
       order by messages.seq desc
-      limit page_size + 1
+      limit private.page_size(page_size) + 1
     )
     select
       coalesce(json_agg(private.message_json(page.message) order by page.place desc)

@@ -169,4 +169,3 @@ $$;
 comment on function private.conversation_json is 'A conversation as one side sees it.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.peer_json to authenticated;

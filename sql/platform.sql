@@ -38,7 +38,11 @@ create or replace trigger on_sessions_ended
 -- Realtime asks these when somebody joins a private channel and when they first send to it.
 drop policy if exists "people hear their own channels" on realtime.messages;
 create policy "people hear their own channels" on realtime.messages for select to authenticated
-  using (private.may_hear((select realtime.topic()), extension));
+  using (
+    topic = (select realtime.topic()) and private.may_hear((select realtime.topic()), extension)
+  );
 drop policy if exists "people speak on live channels only" on realtime.messages;
 create policy "people speak on live channels only" on realtime.messages for insert to authenticated
-  with check (private.may_speak((select realtime.topic()), extension));
+  with check (
+    topic = (select realtime.topic()) and private.may_speak((select realtime.topic()), extension)
+  );

@@ -31,58 +31,94 @@ comment on function private.tell_account is
   'Sends an event to everybody who is signed in to an account: conversation_updated, notification, '
   'error.';
 
-create function private.renew_account_topic(account_id uuid) returns void
-  language plpgsql
-  security definer -- clients have no write grant on accounts
-  set search_path = ''
-as $$
-declare
-  old_topic uuid;
-  new_topic uuid := gen_random_uuid();
-begin
-  select accounts.topic into old_topic from public.accounts
-  where accounts.id = renew_account_topic.account_id
-  for no key update;
-  if not found then
-    return;
-  end if;
-  update public.accounts set topic = new_topic
-  where accounts.id = renew_account_topic.account_id;
-  perform private.tell(old_topic, 'topic_changed',
-    jsonb_build_object('old', old_topic, 'new', new_topic));
-end
-$$;
-comment on function private.renew_account_topic is
-  'Gives the channel of an account a new name and says so on the old one.';
-
 create function private.renew_conversation_topics(conversation_ids uuid[]) returns void
   language plpgsql
   security definer -- clients have no write grant on conversations
   set search_path = ''
 as $$
 declare
-  before public.conversations;
-  after public.conversations;
+  changed record;
+  -- Old ones are hardly open anywhere: whoever has one open reads its name in the list.
+  told uuid[] := array(
+    select participants.conversation_id from public.participants
+    where participants.conversation_id = any (conversation_ids)
+    group by participants.conversation_id
+    order by max(participants.active_at) desc
+    limit 200
+  );
 begin
   -- Under the lock under which messages get their numbers: none goes out on a name that is over.
-  for before in
-    select * from public.conversations
-    where conversations.id = any (conversation_ids)
-    order by conversations.id
-    for no key update
-  loop
+  for changed in
+    with held as materialized (
+      select conversations.id, conversations.topic, conversations.live_topic
+      from public.conversations
+      where conversations.id = any (conversation_ids)
+      order by conversations.id
+      for no key update
+    )
     update public.conversations set topic = gen_random_uuid(), live_topic = gen_random_uuid()
-    where conversations.id = before.id
-    returning * into after;
-    perform private.tell(before.topic, 'topic_changed',
-      jsonb_build_object('old', before.topic, 'new', after.topic));
-    perform private.tell(before.live_topic, 'topic_changed',
-      jsonb_build_object('old', before.live_topic, 'new', after.live_topic));
+    from held
+    where conversations.id = held.id
+    returning held.id, held.topic, held.live_topic, conversations.topic as new_topic,
+      conversations.live_topic as new_live_topic
+  loop
+    continue when not changed.id = any (told);
+    perform private.tell(changed.topic, 'topic_changed',
+      jsonb_build_object('old', changed.topic, 'new', changed.new_topic));
+    perform private.tell(changed.live_topic, 'topic_changed',
+      jsonb_build_object('old', changed.live_topic, 'new', changed.new_live_topic));
   end loop;
 end
 $$;
 comment on function private.renew_conversation_topics is
-  'Gives the channels of conversations new names and says so on the old ones.';
+  'Gives the channels of conversations new names and says so on the old ones, of the 200 newest.';
+
+create function private.was_renewed(account_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return strpos(current_setting('chat.renewed', true), was_renewed.account_id::text) > 0;
+end
+$$;
+comment on function private.was_renewed is
+  'Whether the channels of an account got new names in this transaction already.';
+
+create function private.renew_account_topics(account_id uuid) returns void
+  language plpgsql
+  security definer -- clients have no write grant on accounts and conversations
+  set search_path = ''
+as $$
+declare
+  old_topic uuid;
+  new_topic uuid := gen_random_uuid();
+begin
+  -- Once in a transaction, whatever it ends: those who hear of a name that is over already when they
+  -- hear of it would find nobody there.
+  if private.was_renewed(account_id) then
+    return;
+  end if;
+  perform set_config('chat.renewed',
+    concat_ws(' ', current_setting('chat.renewed', true), account_id), true);
+  select accounts.topic into old_topic from public.accounts
+  where accounts.id = renew_account_topics.account_id
+  for no key update;
+  if not found then
+    return;
+  end if;
+  update public.accounts set topic = new_topic
+  where accounts.id = renew_account_topics.account_id;
+  perform private.tell(old_topic, 'topic_changed',
+    jsonb_build_object('old', old_topic, 'new', new_topic));
+  perform private.renew_conversation_topics(array(
+    select participants.conversation_id from public.participants
+    where participants.account_id = renew_account_topics.account_id
+  ));
+end
+$$;
+comment on function private.renew_account_topics is
+  'Gives the channels of an account and of all its conversations new names and says so on the old '
+  'ones.';
 
 create function private.hears(conversation_id uuid, identity_id uuid) returns boolean
   language plpgsql
@@ -173,11 +209,7 @@ declare
   ended uuid;
 begin
   for ended in select distinct user_id from gone order by user_id loop
-    perform private.renew_account_topic(ended);
-    perform private.renew_conversation_topics(array(
-      select participants.conversation_id from public.participants
-      where participants.account_id = ended
-    ));
+    perform private.renew_account_topics(ended);
   end loop;
   return null;
 end
@@ -190,23 +222,22 @@ create function private.on_rights_taken() returns trigger
   security definer -- whoever took them away
   set search_path = ''
 as $$
-declare
-  gone uuid[];
 begin
-  if tg_table_name = 'identities' then
-    gone := array(select participants.conversation_id from public.participants
-      where participants.identity_id = new.id);
+  if tg_table_name = 'accounts' then
+    perform private.renew_account_topics(new.id);
   elsif tg_table_name = 'blocks' then
-    gone := array(select participants.conversation_id from public.participants
+    perform private.renew_conversation_topics(array(
+      select participants.conversation_id from public.participants
       join public.participants as others on others.conversation_id = participants.conversation_id
       where participants.account_id = new.account_id
-        and others.account_id = new.blocked_account_id);
-  else
-    perform private.renew_account_topic(new.id);
-    gone := array(select participants.conversation_id from public.participants
-      where participants.account_id = new.id);
+        and others.account_id = new.blocked_account_id
+    ));
+  elsif not private.was_renewed(new.account_id) then
+    perform private.renew_conversation_topics(array(
+      select participants.conversation_id from public.participants
+      where participants.identity_id = new.id
+    ));
   end if;
-  perform private.renew_conversation_topics(gone);
   return null;
 end
 $$;
@@ -220,7 +251,9 @@ create trigger accounts_are_heard_no_more
     and new.status not in ('active', 'deletion_requested')
   )
   execute function private.on_rights_taken();
-create trigger identities_are_heard_no_more
+-- By its name it comes after identities_stop_acting: accounts are locked before conversations, as
+-- whoever sends a message does.
+create trigger identities_stop_hearing
   after update of status on public.identities
   for each row when (old.status = 'active' and new.status <> 'active')
   execute function private.on_rights_taken();

@@ -141,6 +141,7 @@ const reviews: Review[] = [
     'private.delete_property_media',
     'private.get_settings',
     'private.join_conversation',
+    'private.list_blocks',
     'private.list_conversations',
     'private.list_favorite_ids',
     'private.list_favorites',
@@ -185,7 +186,6 @@ const reviews: Review[] = [
     'private.identity_json',
     'private.identity_record',
     'private.notification_record',
-    'private.peer_json',
   ]],
   ['all', 'who calls, read from the verified claims and the database', [
     'private.account_id',
