@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 /** Sends what is due. */
 async function run(process = jobs) {
-  const response = await fetch(`${process.url}/often`, {
+  const response = await fetch(`${process.url}/send_pushes`, {
     method: 'POST',
     headers: { apikey: secretKey },
   })
@@ -53,7 +53,7 @@ const rowsOf = async (person: Person) =>
     [person.id],
   )).rows
 /** Lets time pass for what waits. */
-const passed = (person: Person, seconds = 4000) =>
+const passed = (person: Person, seconds = 5000) =>
   database().query(
     `update private.push_outbox set due_at = due_at - make_interval(secs => $2)
      where account_id = $1`,

@@ -44,17 +44,17 @@ const outside = {
   prove_media: proveMedia,
 }
 
-/** What people wait for: notices to many, pushes. Runs of it may overlap. */
-const often = {
+/** What people wait for: notices to many, pushes. Runs of it may overlap; `jobs/<name>` is one alone. */
+const often: Record<string, () => Promise<number>> = {
   spread_sign_ins: () => untilDone('spread_sign_ins'),
   spread_news: () => untilDone('spread_news'),
   send_pushes: sendPushes,
   revoke_apple: revokeApple,
 }
 
-/** Calls a job again and again until it finds nothing to do, for 20 seconds at most. */
+/** Calls a job again and again until it finds nothing to do, for a few seconds: the next run goes on. */
 async function untilDone(name: BackendFunction): Promise<number> {
-  const end = Date.now() + 20_000
+  const end = Date.now() + 4000
   let all = 0
   for (let done = 1; done && Date.now() < end; all += done) done = await backend<number>(name, {})
   return all
@@ -79,11 +79,16 @@ Deno.serve(async (request) => {
   if (!sameText(request.headers.get('apikey') ?? '', env.secretKey)) {
     return Response.json({ error: { code: 'token_missing' } }, { status: 401 })
   }
+  const asked = new URL(request.url).pathname.split('/').at(-1)!
   const outcomes = []
-  if (!new URL(request.url).pathname.endsWith('/often')) {
+  if (asked === 'jobs') {
     for (const name of jobs) outcomes.push(await run(name, () => backend<number>(name, {})))
     for (const [name, work] of Object.entries(outside)) outcomes.push(await run(name, work))
   }
-  for (const [name, work] of Object.entries(often)) outcomes.push(await run(name, work))
+  const quick = Object.entries(often).filter(([name]) =>
+    !Object.hasOwn(often, asked) || name === asked
+  )
+  // At once: no push waits for news that many have to be told.
+  outcomes.push(...await Promise.all(quick.map(([name, work]) => run(name, work))))
   return Response.json(Object.fromEntries(outcomes))
 })
