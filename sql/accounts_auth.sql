@@ -108,9 +108,10 @@ as $$
 declare
   account public.accounts;
 begin
+  -- Weaker than for update, which rows of new sessions that refer to the account would hold up.
   select * into account from public.accounts
   where accounts.id = (event ->> 'user_id')::uuid
-  for update;
+  for no key update;
 
   if account.status is null or account.status = 'deleted' then
     return '{"error":{"http_code":401,"message":"token_invalid"}}';
