@@ -1,11 +1,12 @@
 /**
- * npm run bench [-- --listings=20000] [--only=facade|shapes]: what the layer costs against the limit
- * measured in the same run, and whether searches stay flat from 10,000 to 100,000 listings. Prints
- * tables and ends with one line of JSON.
+ * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=facade|shapes|chat]:
+ * what the layer costs against the limit measured in the same run, whether searches stay flat from
+ * 10,000 to 100,000 listings, and how fast chat is. Prints tables and ends with one line of JSON.
  */
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { startStack } from '../test/stack.ts'
+import { benchChat, chatTable } from './chat.ts'
 import { benchFacade, type Compared } from './facade.ts'
 import { loadListings } from './listings.ts'
 import { compareShapes, shapesTable } from './shapes.ts'
@@ -13,7 +14,9 @@ import { compareShapes, shapesTable } from './shapes.ts'
 const { values } = parseArgs({
   options: {
     listings: { type: 'string', default: '20000' },
-    only: { type: 'string', default: 'facade,shapes' },
+    pairs: { type: 'string', default: '100' },
+    sockets: { type: 'string', default: '1000' },
+    only: { type: 'string', default: 'facade,shapes,chat' },
   },
 })
 const count = Number(values.listings)
@@ -78,5 +81,13 @@ if (values.only.includes('shapes')) {
   say('')
   table(shapesTable(shapes))
   result.shapes = shapes
+}
+if (values.only.includes('chat')) {
+  const [pairs, sockets] = [Number(values.pairs), Number(values.sockets)]
+  const chat = await benchChat(say, { pairs, sockets, messages: 300, seconds: 5 })
+  say('')
+  table(chatTable(chat))
+  say(`${chat.idle.sockets} silent sockets: the gateway takes ${chat.idle.megabytes} MB`)
+  result.chat = chat
 }
 say(`\n${JSON.stringify(result)}`)

@@ -1,0 +1,147 @@
+/** The ways a message can go from one person to another: bare, through Realtime, by the gateway. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { WebSocket } from 'ws'
+import type { Stack } from '../test/stack.ts'
+
+// deno-lint-ignore no-explicit-any
+type Json = any
+
+export type Person = { token: string; identityId: string }
+export type Talk = { id: string; topic: string; from: Person; to: Person }
+
+/** Somebody who hears what is said in a conversation. */
+export type Ear = { onBody: (body: string) => void; close: () => void }
+
+export type Way = {
+  name: string
+  /** Opens a socket that hears the conversation as the one it is meant for. */
+  hear: (talk: Talk) => Promise<Ear>
+  /** Opens what is needed to send; what it gives sends one message. */
+  mouth: (talk: Talk) => Promise<{ say: (body: string) => void; close: () => void }>
+}
+
+/** A socket, and what it hears; `answer` is what a frame must hold to be waited for. */
+async function open(url: string, protocols: string[] = []) {
+  const socket = new WebSocket(url, protocols)
+  let heard: (frame: Json) => void = () => {}
+  socket.on('message', (data) => heard(JSON.parse(data.toString())))
+  await once(socket, 'open')
+  socket.on('error', () => {})
+  return {
+    send: (frame: Json) => socket.send(JSON.stringify(frame)),
+    onFrame: (listener: (frame: Json) => void) => (heard = listener),
+    /** Sends a frame and waits for the one that answers it. */
+    ask: (frame: Json, answers: (frame: Json) => boolean) => {
+      socket.send(JSON.stringify(frame))
+      return new Promise<void>((resolve, reject) => {
+        heard = (came) => answers(came) ? resolve() : reject(new Error(JSON.stringify(came)))
+      })
+    },
+    close: () => socket.close(),
+  }
+}
+
+/** Starts the bare server. */
+export async function bareWay({ databaseUrl }: Stack): Promise<Way & { stop: () => void }> {
+  const child = fork(fileURLToPath(new URL('./chat-bare.ts', import.meta.url)), [databaseUrl])
+  const [port] = await once(child, 'message')
+  const url = `ws://127.0.0.1:${port}`
+  return {
+    name: 'bare',
+    hear: async ({ id }) => {
+      const socket = await open(url)
+      await socket.ask({ join: id }, ({ joined }) => joined)
+      const ear: Ear = { onBody: () => {}, close: socket.close }
+      socket.onFrame(({ body }) => ear.onBody(body))
+      return ear
+    },
+    mouth: async ({ id }) => {
+      const { send, close } = await open(url)
+      return { say: (body) => send({ room: id, body }), close }
+    },
+    stop: () => child.disconnect(),
+  }
+}
+
+/** REST to send, Realtime to hear. */
+export function realtimeWay({ url, baseUrl, publishableKey }: Stack): Way {
+  const address = `${url.replace('http', 'ws')}/realtime/v1/websocket`
+  const agent = new Agent({ keepAlive: true })
+  return {
+    name: 'Realtime',
+    hear: async ({ topic: name, to }) => {
+      const socket = await open(`${address}?apikey=${publishableKey}&vsn=2.0.0`)
+      const topic = `realtime:${name}`
+      const join = { config: { private: true }, access_token: to.token }
+      await socket.ask(['1', '1', topic, 'phx_join', join], (frame) => frame[4].status === 'ok')
+      const ear: Ear = { onBody: () => {}, close: socket.close }
+      socket.onFrame(([, , , , { event, payload }]) => {
+        if (event === 'new_message') ear.onBody(payload.message.body)
+      })
+      return ear
+    },
+    mouth: ({ id, from }) => {
+      const options = {
+        method: 'POST',
+        agent,
+        headers: { authorization: `Bearer ${from.token}`, 'content-type': 'application/json' },
+      }
+      const say = (body: string) => {
+        const message = { clientMessageId: crypto.randomUUID(), type: 'text', body }
+        const sent = request(`${baseUrl}/conversations/${id}/messages`, options, (response) => {
+          response.resume()
+          if (response.statusCode !== 201) throw new Error(`sending: ${response.statusCode}`)
+        })
+        sent.end(JSON.stringify(message))
+      }
+      return Promise.resolve({ say, close: () => {} })
+    },
+  }
+}
+
+/** The chat gateway to send and to hear. */
+export function gatewayWay({ url }: Stack): Way {
+  const address = `${url.replace('http', 'ws')}/functions/v1/chat`
+  const enter = (token: string) => open(address, ['chat', `bearer.${token}`])
+  return {
+    name: 'gateway',
+    hear: async ({ id: conversationId, to }) => {
+      const socket = await enter(to.token)
+      const join = { event: 'join_conversation', data: { conversationId }, ref: 1 }
+      await socket.ask(join, ({ event }) => event === 'ack')
+      const ear: Ear = { onBody: () => {}, close: socket.close }
+      socket.onFrame(({ event, data }) => {
+        if (event === 'new_message') ear.onBody(data.message.body)
+      })
+      return ear
+    },
+    mouth: async ({ id: conversationId, from }) => {
+      const { send, onFrame, close } = await enter(from.token)
+      onFrame(({ event, data }) => {
+        if (event === 'error') throw new Error(`sending: ${data.code}`)
+      })
+      const say = (body: string) => {
+        const clientMessageId = crypto.randomUUID()
+        send({
+          event: 'send_message',
+          data: { conversationId, clientMessageId, type: 'text', body },
+        })
+      }
+      return { say, close }
+    },
+  }
+}
+
+/** Sockets that do nothing, as most do most of the time. */
+export async function idleSockets(url: string, people: Person[], count: number) {
+  const address = `${url.replace('http', 'ws')}/functions/v1/chat`
+  const sockets: { close: () => void }[] = []
+  for (let n = 0; n < count; n++) {
+    const { token } = people[n % people.length]!
+    sockets.push(await open(address, ['chat', `bearer.${token}`]))
+  }
+  return () => sockets.forEach((socket) => socket.close())
+}

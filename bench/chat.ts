@@ -1,0 +1,238 @@
+/**
+ * Chat against the limit of the same run: how long from sending to hearing, how many messages a
+ * second 100 pairs exchange, how long until 1,000 sockets have heard one, and how much memory a
+ * process of the gateway takes for 1,000 sockets that are silent.
+ */
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Stack, startStack } from '../test/stack.ts'
+import {
+  bareWay,
+  type Ear,
+  gatewayWay,
+  idleSockets,
+  type Person,
+  realtimeWay,
+  type Talk,
+  type Way,
+} from './chat-ways.ts'
+import { percentile } from './load.ts'
+
+export type ChatSizes = { pairs: number; sockets: number; messages: number; seconds: number }
+
+export type ChatRow = {
+  way: string
+  /** One message after another between two people. */
+  alone: { p50: number; p99: number }
+  /** Every pair sends the next when the last has been heard. */
+  pairs: { perSecond: number; p50: number; p99: number }
+  /** One message to many sockets. */
+  fanOut?: { p50: number; p99: number; last: number }
+  /** p99 of one pair, in p99s of the bare server. */
+  ofBare: number
+}
+
+export type ChatResult = { ways: ChatRow[]; idle: { sockets: number; megabytes: number } }
+
+async function post(stack: Stack, path: string, body: unknown, token?: string) {
+  const response = await fetch(stack.baseUrl + path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+  return await response.json()
+}
+
+async function person(stack: Stack): Promise<Person> {
+  const identifier = `${randomUUID()}@example.com`
+  const password = randomUUID()
+  await post(stack, '/auth/register', { identifier, password })
+  const session = await post(stack, '/auth/login', { identifier, password })
+  return { token: session.accessToken, identityId: session.activeIdentity.id }
+}
+
+/** Pairs who have a conversation. */
+async function introduce(stack: Stack, pairs: number): Promise<Talk[]> {
+  const talks: Talk[] = []
+  const worker = async () => {
+    while (talks.length < pairs) {
+      const [from, to] = [await person(stack), await person(stack)]
+      const { identityId } = to
+      const made = await post(stack, '/conversations', { identityId }, from.token)
+      if (talks.length < pairs) talks.push({ id: made.id, topic: made.realtimeTopic, from, to })
+    }
+  }
+  await Promise.all([worker(), worker(), worker(), worker()])
+  return talks
+}
+
+const sorted = (times: number[]) => times.toSorted((left, right) => left - right)
+
+/** Sends one after another, each when the last was heard, until `go` says no. */
+async function exchange(way: Way, talk: Talk, go: (heard: number) => boolean) {
+  const [ear, { say, close }] = await Promise.all([way.hear(talk), way.mouth(talk)])
+  return {
+    run: async () => {
+      const times: number[] = []
+      while (go(times.length)) {
+        const body = `${randomUUID()} السلام عليكم`
+        const began = performance.now()
+        const heard = new Promise<void>((resolve, reject) => {
+          const late = setTimeout(() => reject(new Error(`${way.name}: not heard in 10 s`)), 10_000)
+          ear.onBody = (came) => {
+            if (came !== body) return
+            clearTimeout(late)
+            resolve()
+          }
+        })
+        say(body)
+        await heard
+        times.push(performance.now() - began)
+      }
+      return times
+    },
+    close: () => {
+      ear.close()
+      close()
+    },
+  }
+}
+
+const warmUp = 50
+
+async function alone(way: Way, talk: Talk, messages: number) {
+  const pair = await exchange(way, talk, (heard) => heard < messages + warmUp)
+  const times = (await pair.run()).slice(warmUp)
+  pair.close()
+  return times
+}
+
+async function together(way: Way, talks: Talk[], seconds: number) {
+  let end = Infinity
+  const pairs = await Promise.all(
+    talks.map((talk) => exchange(way, talk, () => performance.now() < end)),
+  )
+  end = performance.now() + seconds * 1000
+  const times = sorted((await Promise.all(pairs.map(({ run }) => run()))).flat())
+  for (const { close } of pairs) close()
+  return {
+    perSecond: Math.round(times.length / seconds),
+    p50: percentile(times, 0.5),
+    p99: percentile(times, 0.99),
+  }
+}
+
+const fanOutMessages = 10
+
+/** When each of many sockets of one conversation has heard a message. */
+async function fanOut(way: Way, talk: Talk, sockets: number) {
+  const ears: Ear[] = []
+  while (ears.length < sockets) {
+    const some = Math.min(20, sockets - ears.length)
+    ears.push(...await Promise.all(Array.from({ length: some }, () => way.hear(talk))))
+  }
+  const { say, close } = await way.mouth(talk)
+  const times: number[] = []
+  const lasts: number[] = []
+  for (let n = 0; n <= fanOutMessages; n++) {
+    const body = randomUUID()
+    const began = performance.now()
+    const all = Promise.all(ears.map((ear) =>
+      new Promise<number>((resolve) => {
+        ear.onBody = (came) => came === body && resolve(performance.now() - began)
+      })
+    ))
+    say(body)
+    const late = sleep(20_000, undefined, { ref: false }).then(() => {
+      throw new Error(`${way.name}: some of ${sockets} sockets heard nothing in 20 s`)
+    })
+    const heard = await Promise.race([all, late])
+    // The first one is the warm-up.
+    if (n === 0) continue
+    times.push(...heard)
+    lasts.push(Math.max(...heard))
+  }
+  for (const ear of ears) ear.close()
+  close()
+  const all = sorted(times)
+  return { p50: percentile(all, 0.5), p99: percentile(all, 0.99), last: Math.max(...lasts) }
+}
+
+/** What the process that serves this port takes, in megabytes. */
+function memoryOf(port: string): number {
+  const lines = execFileSync('ps', ['-eo', 'rss=,args=']).toString().split('\n')
+  const line = lines.find((each) => each.includes(`{"port":${port}`) && each.includes('chat.ts'))
+  if (!line) throw new Error(`no process of the gateway on port ${port}`)
+  return Number(line.trim().split(/\s+/)[0]) / 1024
+}
+
+/** Measures everything on a stack of its own. */
+export async function benchChat(
+  say: (line: string) => void,
+  sizes: ChatSizes,
+): Promise<ChatResult> {
+  const { pairs, sockets, messages, seconds } = sizes
+  say('starting a stack of its own')
+  const stack = await startStack({ RATES: 'off', GATEWAYS: '1', GATEWAY_JOINS: '1000' })
+  const bare = await bareWay(stack)
+  try {
+    say(`introducing ${pairs} pairs`)
+    const talks = await introduce(stack, pairs)
+    const people = talks.flatMap(({ from, to }) => [from, to])
+    const ways = [bare, realtimeWay(stack), gatewayWay(stack)]
+
+    say('one pair, three rounds of each way in turns')
+    const times = new Map<Way, number[]>(ways.map((way) => [way, []]))
+    for (let round = 0; round < 3; round++) {
+      for (const way of ways) times.get(way)!.push(...await alone(way, talks[round]!, messages))
+    }
+    const rows: ChatRow[] = []
+    for (const way of ways) {
+      say(`${way.name}: ${pairs} pairs${way.name === 'gateway' ? '' : `, ${sockets} sockets`}`)
+      const ordered = sorted(times.get(way)!)
+      const own = { p50: percentile(ordered, 0.5), p99: percentile(ordered, 0.99) }
+      rows.push({
+        way: way.name,
+        alone: own,
+        pairs: await together(way, talks, seconds),
+        // An account has ten sockets at a gateway, so a conversation never has 1,000 there.
+        ...(way.name !== 'gateway' && { fanOut: await fanOut(way, talks[0]!, sockets) }),
+        ofBare: own.p99 / (rows[0]?.alone.p99 ?? own.p99),
+      })
+    }
+
+    say(`${sockets} silent sockets at the gateway`)
+    const close = await idleSockets(stack.url, people, Math.min(sockets, people.length * 10))
+    await sleep(10_000)
+    const [address] = (stack as Stack & { chatUrls: string[] }).chatUrls
+    const megabytes = Math.round(memoryOf(new URL(address!).port))
+    close()
+    return { ways: rows, idle: { sockets: Math.min(sockets, people.length * 10), megabytes } }
+  } finally {
+    bare.stop()
+    await stack.stop()
+  }
+}
+
+/** For printing. */
+export function chatTable({ ways }: ChatResult): string[][] {
+  const ms = (value: number) => `${value.toFixed(1)} ms`
+  return [
+    ['', 'p50', 'p99', 'of bare', 'pairs/s', 'p50', 'p99', 'to all: p50', 'p99', 'last'],
+    ...ways.map(({ way, alone, pairs, fanOut, ofBare }) => [
+      way,
+      ms(alone.p50),
+      ms(alone.p99),
+      `${ofBare.toFixed(1)} ×`,
+      String(pairs.perSecond),
+      ms(pairs.p50),
+      ms(pairs.p99),
+      ...(fanOut ? [ms(fanOut.p50), ms(fanOut.p99), ms(fanOut.last)] : ['', '', '']),
+    ]),
+  ]
+}
