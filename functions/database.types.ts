@@ -435,6 +435,18 @@ export type Database = {
 isOneToOne: true
       referencedRelation: "accounts"
       referencedColumns: ["id"]
+    },{
+      foreignKeyName: "account_settings_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: true
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "account_settings_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: true
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
     }
                   ]
                 },"accounts": {
@@ -475,6 +487,18 @@ isOneToOne: false
 isOneToOne: true
       referencedRelation: "accounts"
       referencedColumns: ["id"]
+    },{
+      foreignKeyName: "admins_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: true
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "admins_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: true
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
     }
                   ]
                 },"areas": {
@@ -510,6 +534,12 @@ isOneToOne: false
                   }
                   Relationships: [
                     {
+      foreignKeyName: "auctions_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: true
+      referencedRelation: "admin_listings_to_review"
+      referencedColumns: ["id"]
+    },{
       foreignKeyName: "auctions_property_id_fkey"
       columns: ["property_id"]
 isOneToOne: true
@@ -550,10 +580,40 @@ isOneToOne: false
       referencedRelation: "accounts"
       referencedColumns: ["id"]
     },{
+      foreignKeyName: "blocks_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "blocks_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
+    },{
       foreignKeyName: "blocks_blocked_account_id_fkey"
       columns: ["blocked_account_id"]
 isOneToOne: false
       referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "blocks_blocked_account_id_fkey"
+      columns: ["blocked_account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "blocks_blocked_account_id_fkey"
+      columns: ["blocked_account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "blocks_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "blocks_identity_id_fkey"
@@ -579,6 +639,12 @@ isOneToOne: false
       foreignKeyName: "conversations_property_id_fkey"
       columns: ["property_id"]
 isOneToOne: false
+      referencedRelation: "admin_listings_to_review"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "conversations_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
       referencedRelation: "properties"
       referencedColumns: ["id"]
     }
@@ -601,6 +667,18 @@ isOneToOne: false
 isOneToOne: false
       referencedRelation: "accounts"
       referencedColumns: ["id"]
+    },{
+      foreignKeyName: "devices_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "devices_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
     }
                   ]
                 },"favorites": {
@@ -619,7 +697,19 @@ isOneToOne: false
       foreignKeyName: "favorites_identity_id_fkey"
       columns: ["identity_id"]
 isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "favorites_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
       referencedRelation: "identities"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "favorites_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
+      referencedRelation: "admin_listings_to_review"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "favorites_property_id_fkey"
@@ -642,6 +732,12 @@ isOneToOne: false
                   }
                   Relationships: [
                     {
+      foreignKeyName: "featured_credits_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: true
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["id"]
+    },{
       foreignKeyName: "featured_credits_identity_id_fkey"
       columns: ["identity_id"]
 isOneToOne: true
@@ -681,6 +777,18 @@ isOneToOne: true
 isOneToOne: false
       referencedRelation: "accounts"
       referencedColumns: ["id"]
+    },{
+      foreignKeyName: "identities_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "identities_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
     }
                   ]
                 },"individual_profiles": {
@@ -700,6 +808,18 @@ isOneToOne: false
       columns: ["account_id"]
 isOneToOne: true
       referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "individual_profiles_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: true
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "individual_profiles_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: true
+      referencedRelation: "admin_users"
       referencedColumns: ["id"]
     }
                   ]
@@ -774,6 +894,24 @@ isOneToOne: false
       referencedRelation: "accounts"
       referencedColumns: ["id"]
     },{
+      foreignKeyName: "invoices_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "invoices_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "invoices_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["id"]
+    },{
       foreignKeyName: "invoices_identity_id_fkey"
       columns: ["identity_id"]
 isOneToOne: false
@@ -797,13 +935,31 @@ isOneToOne: false
       foreignKeyName: "leads_identity_id_fkey"
       columns: ["identity_id"]
 isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "leads_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
       referencedRelation: "identities"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "leads_owner_identity_id_fkey"
       columns: ["owner_identity_id"]
 isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "leads_owner_identity_id_fkey"
+      columns: ["owner_identity_id"]
+isOneToOne: false
       referencedRelation: "identities"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "leads_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
+      referencedRelation: "admin_listings_to_review"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "leads_property_id_fkey"
@@ -831,6 +987,12 @@ isOneToOne: false
 isOneToOne: false
       referencedRelation: "identities"
       referencedColumns: ["account_id","id"]
+    },{
+      foreignKeyName: "media_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
+      referencedRelation: "admin_listings_to_review"
+      referencedColumns: ["id"]
     },{
       foreignKeyName: "media_property_id_fkey"
       columns: ["property_id"]
@@ -876,6 +1038,18 @@ isOneToOne: false
       referencedRelation: "accounts"
       referencedColumns: ["id"]
     },{
+      foreignKeyName: "messages_sender_account_id_fkey"
+      columns: ["sender_account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "messages_sender_account_id_fkey"
+      columns: ["sender_account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
+    },{
       foreignKeyName: "messages_sender_takes_part"
       columns: ["conversation_id","sender_identity_id"]
 isOneToOne: false
@@ -902,10 +1076,34 @@ isOneToOne: false
       referencedRelation: "accounts"
       referencedColumns: ["id"]
     },{
+      foreignKeyName: "notifications_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "notifications_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "notifications_from_identity_id_fkey"
+      columns: ["from_identity_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["id"]
+    },{
       foreignKeyName: "notifications_from_identity_id_fkey"
       columns: ["from_identity_id"]
 isOneToOne: false
       referencedRelation: "identities"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "notifications_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "notifications_identity_id_fkey"
@@ -943,6 +1141,12 @@ isOneToOne: false
       foreignKeyName: "organisations_identity_id_fkey"
       columns: ["identity_id"]
 isOneToOne: true
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "organisations_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: true
       referencedRelation: "identities"
       referencedColumns: ["id"]
     }
@@ -966,10 +1170,28 @@ isOneToOne: false
       referencedRelation: "accounts"
       referencedColumns: ["id"]
     },{
+      foreignKeyName: "participants_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "participants_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
+    },{
       foreignKeyName: "participants_conversation_id_fkey"
       columns: ["conversation_id"]
 isOneToOne: false
       referencedRelation: "conversations"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "participants_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "participants_identity_id_fkey"
@@ -1049,6 +1271,12 @@ isOneToOne: false
       foreignKeyName: "price_history_property_id_fkey"
       columns: ["property_id"]
 isOneToOne: false
+      referencedRelation: "admin_listings_to_review"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "price_history_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
       referencedRelation: "properties"
       referencedColumns: ["id"]
     }
@@ -1076,6 +1304,12 @@ isOneToOne: false
       columns: ["governorate_id"]
 isOneToOne: false
       referencedRelation: "governorates"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "properties_owner_identity_id_fkey"
+      columns: ["owner_identity_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "properties_owner_identity_id_fkey"
@@ -1150,6 +1384,24 @@ isOneToOne: false
       referencedRelation: "accounts"
       referencedColumns: ["id"]
     },{
+      foreignKeyName: "reports_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "reports_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "reports_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["id"]
+    },{
       foreignKeyName: "reports_identity_id_fkey"
       columns: ["identity_id"]
 isOneToOne: false
@@ -1173,13 +1425,31 @@ isOneToOne: false
       foreignKeyName: "reviews_author_identity_id_fkey"
       columns: ["author_identity_id"]
 isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "reviews_author_identity_id_fkey"
+      columns: ["author_identity_id"]
+isOneToOne: false
       referencedRelation: "identities"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "reviews_property_id_fkey"
       columns: ["property_id"]
 isOneToOne: false
+      referencedRelation: "admin_listings_to_review"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "reviews_property_id_fkey"
+      columns: ["property_id"]
+isOneToOne: false
       referencedRelation: "properties"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "reviews_subject_identity_id_fkey"
+      columns: ["subject_identity_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "reviews_subject_identity_id_fkey"
@@ -1202,6 +1472,12 @@ isOneToOne: false
                   }
                   Relationships: [
                     {
+      foreignKeyName: "subscriptions_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["id"]
+    },{
       foreignKeyName: "subscriptions_identity_id_fkey"
       columns: ["identity_id"]
 isOneToOne: false
@@ -1285,6 +1561,12 @@ isOneToOne: false
       foreignKeyName: "wallets_identity_id_fkey"
       columns: ["identity_id"]
 isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "wallets_identity_id_fkey"
+      columns: ["identity_id"]
+isOneToOne: false
       referencedRelation: "identities"
       referencedColumns: ["id"]
     }
@@ -1292,7 +1574,111 @@ isOneToOne: false
                 }
           }
           Views: {
-            [_ in never]: never
+            "admin_alarms": {
+                  Row: {
+                    "facts": NonNullable<Json>,"id": number,"kind": string,"raised_at": string,"subject_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                           "facts"?: Json | null,"id"?: number | null,"kind"?: string | null,"raised_at"?: string | null,"subject_id"?: string | null
+                         }
+                        Update: {
+                           "facts"?: Json | null,"id"?: number | null,"kind"?: string | null,"raised_at"?: string | null,"subject_id"?: string | null
+                         }
+                        Relationships: [
+                    
+                  ]
+                },"admin_audit": {
+                  Row: {
+                    "action": string,"actor": string | null,"after": Json | null,"at": string,"before": Json | null,"id": number,"reason": string | null,"target_id": string | null,"target_type": string
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"admin_identities_to_verify": {
+                  Row: {
+                    "account_email": string | null,"account_id": string,"account_phone": string | null,"created_at": string,"email": string | null,"id": string,"licence_expires_on": string,"licence_no": string,"name_ar": string,"name_en": string | null,"phone": string | null,"type": string
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"admin_listings_to_review": {
+                  Row: {
+                    "account_id": string,"area_id": string | null,"created_at": string,"id": string,"kind": string | null,"owner": string,"pending_changes": Json | null,"price": number | null,"ref_no": string | null,"title_ar": string | null,"type": string,"waits": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    {
+      foreignKeyName: "identities_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "identities_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "identities_account_id_fkey"
+      columns: ["account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"admin_payment_events": {
+                  Row: {
+                    "amount": number | null,"currency": string | null,"id": number,"invoice": string | null,"invoice_state": string | null,"kind": string,"outcome": string,"payment_id": string | null,"processed_at": string | null,"provider": string,"received_at": string
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    {
+      foreignKeyName: "payment_events_payment_id_fkey"
+      columns: ["payment_id"]
+isOneToOne: false
+      referencedRelation: "payments"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"admin_reports": {
+                  Row: {
+                    "created_at": string,"id": string,"note": string | null,"reason": string,"reporter": string,"reporter_account_id": string,"reports_of_it": number | null,"target_id": string,"target_type": string
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    {
+      foreignKeyName: "reports_account_id_fkey"
+      columns: ["reporter_account_id"]
+isOneToOne: false
+      referencedRelation: "accounts"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "reports_account_id_fkey"
+      columns: ["reporter_account_id"]
+isOneToOne: false
+      referencedRelation: "admin_identities_to_verify"
+      referencedColumns: ["account_id"]
+    },{
+      foreignKeyName: "reports_account_id_fkey"
+      columns: ["reporter_account_id"]
+isOneToOne: false
+      referencedRelation: "admin_users"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"admin_users": {
+                  Row: {
+                    "created_at": string,"delete_at": string | null,"email": string | null,"id": string,"identities": string | null,"is_admin": boolean | null,"last_sign_in_at": string | null,"name": string | null,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                }
           }
           Functions: {
             [_ in never]: never

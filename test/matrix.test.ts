@@ -1,7 +1,18 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type pg from 'pg'
 import { database, type Person, signUp } from './client.ts'
-import { callers, type Command, commands, type Outcome, tables } from './matrix.ts'
+import {
+  buckets,
+  callers,
+  channels,
+  type Command,
+  commands,
+  type Outcome,
+  servicePolicies,
+  tables,
+  views,
+} from './matrix.ts'
 import { listingOf, organisationOf } from './world.ts'
 
 // All of it happens in one transaction that is rolled back, each cell in a savepoint of its own.
@@ -17,7 +28,9 @@ const ids: Record<(typeof callers)[number], string[]> = {
 }
 
 beforeAll(async () => {
-  ;[owner, stranger] = await Promise.all([signUp(), signUp()])
+  const people = await Promise.all([signUp(), signUp(), signUp()])
+  ;[owner, stranger] = people
+  const third = people[2]
   client = await database().connect()
   await client.query('begin')
   const companyId = await organisationOf(owner.id, 'company', client)
@@ -28,6 +41,9 @@ beforeAll(async () => {
   ids.owner = ids.suspended = [owner.id, owner.identityId]
   ids['other identity'] = [companyId]
   ids.guest = [owner.id, owner.identityId, companyId]
+  for (const identity of [owner.identityId, companyId, stranger.identityId]) {
+    await converse(identity, third.identityId)
+  }
   const strangersCompany = await organisationOf(stranger.id, 'company', client)
   ids.stranger = [stranger.id, stranger.identityId, strangersCompany]
 })
@@ -47,6 +63,19 @@ async function furnish(account: string, identity: string) {
   for (const { plant } of Object.values(tables)) {
     if (plant) await client.query(plant.replace(/:(\w+)/g, (_, name) => `'${values[name]}'`))
   }
+}
+
+/** A conversation of two identities, without a message. */
+async function converse(...identities: string[]) {
+  await client.query(
+    `with made as (
+       insert into public.conversations (pair_key) values (gen_random_uuid()) returning id
+     )
+     insert into public.participants (conversation_id, identity_id, account_id)
+     select made.id, identities.id, identities.account_id
+     from made, public.identities where identities.id = any ($1)`,
+    [identities],
+  )
 }
 
 const named = (table: string) => `(${table.split('.')[1]}.*)::text`
@@ -174,7 +203,7 @@ describe('ISO-02 cross-tenant matrix', () => {
        join pg_namespace on pg_namespace.oid = relnamespace
        where nspname in ('public', 'private', 'api') and relkind in ('r', 'p', 'v', 'm', 'f')`,
     )
-    expect(rows.map(({ name }) => name).sort()).toEqual(Object.keys(tables).sort())
+    expect(rows.map(({ name }) => name).sort()).toEqual([...Object.keys(tables), ...views].sort())
   })
 
   test.each(Object.keys(tables))('%s gives each caller what is declared', async (table) => {
@@ -189,5 +218,124 @@ describe('ISO-02 cross-tenant matrix', () => {
     }
     expect(found).toEqual(declared)
     expect(Object.values(found).flat().some((outcome) => outcome !== '-')).toBe(true)
+  })
+
+  test('an admin has through tables what a stranger has: the routes are the only way', async () => {
+    await client.query('savepoint admin')
+    await client.query('insert into public.admins (account_id) values ($1)', [owner.id])
+    for (const table of Object.keys(tables)) {
+      for (const command of commands) {
+        const declared = tables[table]!.may?.[command]?.[callers.indexOf('stranger')] ?? 'denied'
+        const found = await cell(table, command, 'stranger')
+        expect(['-', declared], `${table} ${command}`).toContain(found)
+      }
+    }
+    await client.query('rollback to savepoint admin')
+  })
+
+  test.each(views)('%s is nothing that a client can ask', async (view) => {
+    for (const role of ['anon', 'authenticated', 'service_role']) {
+      await client.query('savepoint cell')
+      await client.query(`set local role ${role}`)
+      await expect(client.query(`select from ${view}`), role).rejects
+        .toMatchObject({ code: '42501' })
+      await client.query('rollback to savepoint cell')
+    }
+    expect((await client.query(`select from ${view} limit 1`)).rowCount).toBeLessThanOrEqual(1)
+  })
+})
+
+/** Whether what is tried as the caller does anything; refused or without effect is the same here. */
+async function does(caller: (typeof callers)[number], sql: string, values: unknown[]) {
+  await client.query('savepoint cell')
+  try {
+    await become(caller)
+    return ((await client.query(sql, values)).rowCount ?? 0) > 0
+  } catch (error) {
+    expect((error as { code?: string }).code, sql).toBe('42501')
+    return false
+  } finally {
+    await client.query('rollback to savepoint cell')
+  }
+}
+
+/** The account and identity that a caller of a cell reaches for. */
+const reached = (caller: (typeof callers)[number]) => ({
+  account: caller === 'stranger' ? stranger.id : owner.id,
+  identity: caller === 'stranger'
+    ? stranger.identityId
+    : caller === 'other identity'
+    ? ids[caller][0]!
+    : owner.identityId,
+})
+
+describe('ISO-02 buckets and channels', () => {
+  test('every policy of Storage and Realtime is declared', async () => {
+    const { rows } = await client.query(
+      `select format('%s.%s', schemaname, tablename) as table, policyname as name
+       from pg_policies where schemaname in ('storage', 'realtime') order by policyname`,
+    )
+    const found: Record<string, string[]> = Object.fromEntries(
+      Object.keys(servicePolicies).map((table) => [table, []]),
+    )
+    for (const { table, name } of rows) (found[table] ??= []).push(name)
+    expect(found).toEqual(servicePolicies)
+  })
+
+  test('every bucket is declared', async () => {
+    const { rows } = await client.query('select id from storage.buckets order by id')
+    expect(rows.map(({ id }) => id)).toEqual(Object.keys(buckets).sort())
+  })
+
+  test.each(Object.keys(buckets))('%s gives each caller what is declared', async (bucket) => {
+    for (const caller of callers) {
+      const { account, identity } = reached(caller)
+      const name = `${identity}/${randomUUID()}.jpg`
+      const { rows: [{ id }] } = await client.query(
+        'insert into storage.objects (bucket_id, name, owner_id) values ($1, $2, $3) returning id',
+        [bucket, name, account],
+      )
+      const insert =
+        `insert into storage.objects (bucket_id, name, owner_id) values ($1, $2, auth.uid()::text)`
+      const tries: Record<Command, [string, unknown[]]> = {
+        select: ['select from storage.objects where id = $1', [id]],
+        insert: [insert, [bucket, `${identity}/another.jpg`]],
+        update: ['update storage.objects set name = name where id = $1', [id]],
+        delete: ['delete from storage.objects where id = $1', [id]],
+        upsert: [
+          `${insert} on conflict (bucket_id, name) do update set owner_id = auth.uid()::text`,
+          [bucket, name],
+        ],
+      }
+      for (const command of commands) {
+        const may = buckets[bucket]![command]?.includes(caller) ?? false
+        expect(await does(caller, ...tries[command]), `${caller} ${command}`).toBe(may)
+      }
+    }
+  })
+
+  test.each(Object.keys(channels))('the channel %s lets in who is declared', async (kind) => {
+    const channel = channels[kind]!
+    for (const caller of callers) {
+      const values: Record<string, string> = reached(caller)
+      const topicSql = channel.topic.replace(/:(\w+)/g, (_, name) => `'${values[name]}'`)
+      const { rows: [topic] } = await client.query(`${topicSql} limit 1`)
+      const [name] = Object.values(topic)
+      await client.query(`select set_config('realtime.topic', $1, true)`, [name])
+      for (const extension of ['broadcast', 'presence'] as const) {
+        await client.query(
+          `insert into realtime.messages (topic, extension, event, private, payload)
+           values ($1, $2, 'planted', true, '{}')`,
+          [name, extension],
+        )
+        const hears = 'select from realtime.messages where topic = $1 and extension = $2'
+        const speaks = 'insert into realtime.messages (topic, extension) values ($1, $2)'
+        const at = `${caller} ${extension}`
+        expect(await does(caller, hears, [name, extension]), `${at} hears`)
+          .toBe(channel.hear[extension]?.includes(caller) ?? false)
+        expect(await does(caller, speaks, [name, extension]), `${at} speaks`)
+          .toBe(channel.speak[extension]?.includes(caller) ?? false)
+      }
+    }
   })
 })
