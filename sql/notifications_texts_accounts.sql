@@ -1,0 +1,96 @@
+-- What notifications about money, identities, reviews and sign-ins say.
+
+-- Facts: number, amount, to; nameAr, nameEn, days.
+create function private.billing_texts(kind text, facts jsonb) returns private.notification_text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  number text := facts ->> 'number';
+  amount text := private.kwd_text((facts ->> 'amount')::numeric);
+  days bigint := facts ->> 'days';
+  texts text[];
+begin
+  texts := case kind
+    when 'invoice_paid' then array[
+      'تم الدفع بنجاح',
+      format('استلمنا %s د.ك عن الفاتورة %s، شكراً لك', amount, number),
+      'Payment received',
+      format('We received %s KWD for invoice %s, thank you', amount, number)]
+    when 'invoice_failed' then array[
+      'لم تتم عملية الدفع',
+      format('تعذر دفع الفاتورة %s بمبلغ %s د.ك، يمكنك المحاولة مرة أخرى', number, amount),
+      'Payment failed',
+      format('Invoice %s of %s KWD could not be paid, you can try again', number, amount)]
+    when 'refund' then array[
+      'تم استرداد مبلغ',
+      format('أعدنا %s د.ك عن الفاتورة %s إلى %s', amount, number,
+        case facts ->> 'to' when 'wallet' then 'محفظتك' else 'وسيلة الدفع التي استخدمتها' end),
+      'Refund',
+      format('%s KWD of invoice %s went back to %s', amount, number,
+        case facts ->> 'to' when 'wallet' then 'your wallet' else 'your means of payment' end)]
+    when 'plan_expiring' then array[
+      'باقتك على وشك الانتهاء',
+      format('تنتهي باقة «%s» خلال %s، جدّدها لتبقى مزاياها', facts ->> 'nameAr',
+        private.counted_ar(days, 'يوم', 'يومين', 'أيام', 'يوماً')),
+      'Your plan is about to end',
+      format('The plan “%s” ends in %s, renew it to keep what it gives',
+        coalesce(facts ->> 'nameEn', facts ->> 'nameAr'),
+        case when days = 1 then 'a day' else days || ' days' end)]
+  end;
+  return row(texts[1], texts[2], texts[3], texts[4])::private.notification_text;
+end
+$$;
+comment on function private.billing_texts is 'Texts of invoices, refunds and plans.';
+
+-- Facts: name, reason, rating, at; of system the texts themselves.
+create function private.account_texts(kind text, facts jsonb) returns private.notification_text
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  name text := facts ->> 'name';
+  reason text := facts ->> 'reason';
+  rating bigint := facts ->> 'rating';
+  at text := to_char(
+    (facts ->> 'at')::timestamptz at time zone 'Asia/Kuwait', 'YYYY/MM/DD HH24:MI');
+  texts text[];
+begin
+  texts := case kind
+    when 'identity_verified' then array[
+      'تم التوثيق',
+      format('تم توثيق «%s»، ويمكنك استخدام هذه الهوية من الآن', name),
+      'Verified',
+      format('“%s” is verified, you can act as it from now on', name)]
+    when 'identity_rejected' then array[
+      'تعذر التوثيق',
+      format('لم يتم توثيق «%s»%s. يمكنك تعديل البيانات وإرسالها من جديد', name,
+        coalesce(': ' || reason, '')),
+      'Not verified',
+      format('“%s” was not verified%s. You can change the details and send them again', name,
+        coalesce(': ' || reason, ''))]
+    when 'review_new' then array[
+      'تقييم جديد',
+      format('وصلك تقييم من %s: %s', name,
+        private.counted_ar(rating, 'نجمة واحدة', 'نجمتان', 'نجوم', 'نجمة')),
+      'New review',
+      format('%s reviewed you: %s', name,
+        case when rating = 1 then 'one star' else rating || ' stars' end)]
+    when 'security_login' then array[
+      'تسجيل دخول جديد إلى حسابك',
+      format('تم تسجيل الدخول إلى حسابك في %s. إن لم تكن أنت، غيّر كلمة المرور وسجّل الخروج '
+        'من الأجهزة الأخرى', at),
+      'New sign-in to your account',
+      format('Your account was signed in to on %s. If that was not you, change your password and '
+        'sign out of the other devices', at)]
+    when 'system' then array[
+      facts ->> 'titleAr', facts ->> 'bodyAr', facts ->> 'titleEn', facts ->> 'bodyEn']
+  end;
+  return row(texts[1], texts[2], texts[3], texts[4])::private.notification_text;
+end
+$$;
+comment on function private.account_texts is 'Texts of what is about the account and its identities.';
+
+revoke execute on all functions in schema private from public;
