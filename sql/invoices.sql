@@ -142,7 +142,7 @@ create function private.number_invoice() returns trigger
   set search_path = ''
 as $$
 begin
-  new.year := extract(year from now() at time zone 'Asia/Kuwait');
+  new.year := extract(year from new.issued_at at time zone 'Asia/Kuwait');
   insert into private.invoice_numbers (year, last) values (new.year, 1)
   on conflict on constraint invoice_numbers_pkey
     do update set last = invoice_numbers.last + 1

@@ -127,7 +127,7 @@ export const tables: Record<string, Table> = {
     may: { select: ofIdentity },
   },
   'public.wallet_transfers': {
-    of: `(select identity_id from public.wallet_entries as entries
+    of: `(select distinct identity_id from public.wallet_entries as entries
       join public.wallets on wallets.id = entries.wallet_id
       where entries.transfer_id = wallet_transfers.id and part <> 'house')`,
     may: { select: ofIdentity },
