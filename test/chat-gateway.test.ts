@@ -392,7 +392,7 @@ describe('CHAT-11 upgrades from other sites', () => {
       let status = 0
       socket.socket.on(
         'unexpected-response',
-        (_request, response) => (status = response.statusCode),
+        (_request, response) => (status = response.statusCode!),
       )
       await until('it is refused', () => status !== 0)
       expect(status).toBe(422)
