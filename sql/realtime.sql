@@ -78,7 +78,8 @@ create function private.was_renewed(account_id uuid) returns boolean
   set search_path = ''
 as $$
 begin
-  return strpos(current_setting('chat.renewed', true), was_renewed.account_id::text) > 0;
+  return strpos(
+    coalesce(current_setting('chat.renewed', true), ''), was_renewed.account_id::text) > 0;
 end
 $$;
 comment on function private.was_renewed is
