@@ -1,7 +1,8 @@
 /**
- * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=facade|shapes|chat]:
+ * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=…]: facade,
+ * shapes, chat and media, or only the named ones:
  * what the layer costs against the limit measured in the same run, whether searches stay flat from
- * 10,000 to 100,000 listings, and how fast chat is. Prints tables and ends with one line of JSON.
+ * 10,000 to 100,000 listings, how fast chat is, and what an upload costs against the disk. Prints tables and ends with one line of JSON.
  */
 import { parseArgs } from 'node:util'
 import pg from 'pg'
@@ -9,6 +10,7 @@ import { startStack } from '../test/stack.ts'
 import { benchChat, chatTable } from './chat.ts'
 import { benchFacade, type Compared } from './facade.ts'
 import { loadListings } from './listings.ts'
+import { benchMedia, mediaTable } from './media.ts'
 import { compareShapes, shapesTable } from './shapes.ts'
 
 const { values } = parseArgs({
@@ -16,7 +18,7 @@ const { values } = parseArgs({
     listings: { type: 'string', default: '20000' },
     pairs: { type: 'string', default: '100' },
     sockets: { type: 'string', default: '1000' },
-    only: { type: 'string', default: 'facade,shapes,chat' },
+    only: { type: 'string', default: 'facade,shapes,chat,media' },
   },
 })
 const count = Number(values.listings)
@@ -89,5 +91,22 @@ if (values.only.includes('chat')) {
   table(chatTable(chat))
   say(`${chat.idle.sockets} silent sockets: the gateway takes ${chat.idle.megabytes} MB`)
   result.chat = chat
+}
+if (values.only.includes('media')) {
+  const stack = await startStack({ RATES: 'off' })
+  try {
+    const client = new pg.Client({ connectionString: stack.databaseUrl })
+    await client.connect()
+    await client.query(`update private.rates set max = 1000000000 where true`)
+    await client.end()
+    const media = await benchMedia(stack, say)
+    say('')
+    table(mediaTable(media))
+    const { functions, services } = media.megabytesAtATime
+    say(`20 at a time: ${media.perSecond}/s; functions +${functions} MB, services +${services} MB`)
+    result.media = media
+  } finally {
+    await stack.stop()
+  }
 }
 say(`\n${JSON.stringify(result)}`)

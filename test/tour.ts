@@ -8,6 +8,7 @@ import { accounts, signOut } from './tour/accounts.ts'
 import { chat } from './tour/chat.ts'
 import { favorites } from './tour/favorites.ts'
 import { finish } from './tour/guide.ts'
+import { media } from './tour/media.ts'
 import { organisations } from './tour/organisations.ts'
 import { properties } from './tour/properties.ts'
 import { search } from './tour/search.ts'
@@ -18,5 +19,6 @@ await search()
 await favorites()
 await chat()
 await organisations()
+await media()
 await signOut()
 finish()
