@@ -1,0 +1,124 @@
+-- Reviews as everybody reads them.
+
+create function private.review_record(review public.reviews, viewer_identity_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads the names of authors
+  set search_path = ''
+as $$
+begin
+  return (
+    select json_build_object(
+      'id', review.id,
+      'identityId', review.subject_identity_id,
+      'propertyId', review.property_id,
+      'author', json_build_object(
+        'identityId', identities.id,
+        'type', identities.type,
+        'displayName', identities.display_name,
+        'avatarUrl', identities.avatar_url),
+      'rating', review.rating,
+      'comment', review.comment,
+      'reply', review.reply,
+      'createdAt', review.created_at,
+      'editedAt', review.edited_at,
+      'repliedAt', review.replied_at,
+      'isMine', coalesce(review.author_identity_id = viewer_identity_id, false))
+    from public.identities where identities.id = review.author_identity_id
+  );
+end
+$$;
+comment on function private.review_record is 'A review as everybody sees it.';
+
+create function private.list_reviews(identity_id uuid, page_cursor text, page_size integer)
+  returns table (
+    items json, "nextCursor" text, average numeric, count integer, histogram json
+  )
+  language plpgsql
+  stable
+  security definer -- reads reviews of others; shows what is listed only
+  set search_path = ''
+as $$
+declare
+  viewer_id uuid := private.identity_id();
+  query text := concat_ws(' ', 'list_reviews', list_reviews.identity_id);
+  key jsonb := private.cursor_key(query, page_cursor);
+  before_at timestamptz := coalesce(key ->> 0, 'infinity');
+  before_id uuid := coalesce(key ->> 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  summary json;
+begin
+  if not private.is_on_show(list_reviews.identity_id) then
+    perform private.refuse(404, 'identity_not_found');
+  end if;
+  summary := private.review_summary(list_reviews.identity_id);
+  return query
+  with page as materialized (
+    select
+      reviews as review, reviews.created_at, reviews.id,
+      row_number() over (order by reviews.created_at desc, reviews.id desc) as place
+    from public.reviews
+    where reviews.subject_identity_id = list_reviews.identity_id and reviews.listed
+      and (reviews.created_at, reviews.id) < (before_at, before_id)
+    order by reviews.created_at desc, reviews.id desc
+    limit private.page_size(page_size) + 1
+  )
+  select
+    coalesce(
+      json_agg(private.review_record(page.review, viewer_id) order by page.place)
+        filter (where page.place <= page_size),
+      '[]'),
+    case when pg_catalog.count(*) > page_size then (
+      select private.cursor_of(query, jsonb_build_array(page.created_at, page.id))
+      from page where page.place = page_size
+    ) end,
+    (summary ->> 'average')::numeric,
+    (summary ->> 'count')::integer,
+    summary -> 'histogram'
+  from page;
+end
+$$;
+comment on function private.list_reviews is 'A page of reviews; see the function of api.';
+
+create function api.list_reviews(
+  identity_id uuid, page_cursor text default null, page_size integer default 20
+) returns table (
+    items json, "nextCursor" text, average numeric, count integer, histogram json
+  )
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select found.items, found."nextCursor", found.average, found.count, found.histogram
+  from private.list_reviews(list_reviews.identity_id, page_cursor, page_size) as found;
+end
+$$;
+comment on function api.list_reviews is
+  'What is said of an identity, newest first, with average, count and histogram of all of it. '
+  '404 identity_not_found.';
+
+create function private.is_on_show(identity_id uuid) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads identities of others
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    left join public.organisations on organisations.identity_id = identities.id
+    where identities.id = is_on_show.identity_id and identities.status = 'active'
+      and accounts.status in ('active', 'deletion_requested')
+      and coalesce(organisations.listed, identities.type = 'individual')
+  );
+end
+$$;
+comment on function private.is_on_show is
+  'Whether everybody can know of this identity: it and its account are in order, and a company or '
+  'office is verified.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.list_reviews to anon, authenticated;
+grant execute on function api.list_reviews to anon, authenticated;
