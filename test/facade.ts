@@ -35,14 +35,15 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts it; settings replace the usual ones, undefined takes one away. `name`: another function. */
-export async function startFacade(settings: Settings = {}, name = 'api'): Promise<Facade> {
+/** Starts it; settings replace the usual ones, undefined takes one away. `names`: other functions. */
+export async function startFacade(settings: Settings = {}, ...names: string[]): Promise<Facade> {
+  const wanted = names.length ? names : ['api']
   const port = await freePort()
   const stack = theStack()
   const program = functionsProgram(stack, {
     name: 'own facade',
     port,
-    functions: stack.config.functions.filter((each) => each.name === name),
+    functions: stack.config.functions.filter(({ name }) => wanted.includes(name)),
     settings: { ...usualSettings(), READ_RATE: '0', ...settings },
   })
   // Its input stays open: the process takes the end of it as the sign to finish.
@@ -51,7 +52,7 @@ export async function startFacade(settings: Settings = {}, name = 'api'): Promis
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
   await ready(child, () => said)
   return {
-    url: `http://127.0.0.1:${port}/${name}`,
+    url: `http://127.0.0.1:${port}/${wanted[0]}`,
     pid: child.pid!,
     said: () => said,
     stop: async () => {

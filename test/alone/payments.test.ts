@@ -1,0 +1,272 @@
+// A thousand webhooks at once, killed processes and a database that is away: alone, for its load.
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { database, type Person, signUp } from '../client.ts'
+import { type Facade, startFacade, usualSettings } from '../facade.ts'
+import {
+  alarms,
+  callbackOf,
+  charge,
+  decide,
+  hasSandbox,
+  type Invoice,
+  moneyOf,
+  signatureOf,
+  tell,
+  topUpInvoice,
+  wallet,
+} from '../money.ts'
+import { shoot, type Shot } from '../races.ts'
+
+const paidInSecret = async (person: Person, amount: number | string = 1) => {
+  const invoice: Invoice = await topUpInvoice(person, amount)
+  const { ref, paymentId } = await charge(person, invoice)
+  await decide(ref)
+  return { invoice, ref, paymentId }
+}
+
+const webhook = (raw: string, base?: string): Shot => ({
+  path: '/payments/webhook/sandbox',
+  body: raw,
+  headers: [['sandbox-signature', signatureOf(raw)]],
+  base,
+})
+
+/** All of them over so many connections, each timed; 503 is sent again, as a provider does. */
+async function pour(shots: Shot[], connections = 200) {
+  const waiting = [...shots]
+  const times: number[] = []
+  const bodies: { duplicate: boolean }[] = []
+  await Promise.all(Array.from({ length: connections }, async () => {
+    for (let shot = waiting.shift(); shot; shot = waiting.shift()) {
+      const began = performance.now()
+      const { status, body } = await shoot(shot)
+      if (status === 503) {
+        waiting.push(shot)
+        continue
+      }
+      expect(status).toBe(200)
+      times.push(performance.now() - began)
+      bodies.push(body)
+    }
+  }))
+  times.sort((a, b) => a - b)
+  return { p95: times[Math.floor(times.length * 0.95)]!, bodies }
+}
+
+/** Sends until it is taken, as a provider does. */
+async function deliver(raw: string, base: string): Promise<number> {
+  for (let tries = 1;; tries++) {
+    const status = await tell(raw, { base }).then((reply) => reply.status, () => 0)
+    if (status === 200) return tries
+    if (tries > 100) throw new Error(`never taken: ${status}`)
+    await sleep(50)
+  }
+}
+
+describe.runIf(hasSandbox)('payments under fire', () => {
+  test('PAY-02 a thousand copies of one webhook over 200 connections are one effect', async () => {
+    const person = await signUp()
+    const { ref, paymentId } = await paidInSecret(person, 10)
+    const raw = callbackOf(ref)
+    const { p95, bodies } = await pour(Array.from({ length: 1000 }, () => webhook(raw)))
+    console.log(`p95 ${p95.toFixed(0)} ms of 1,000 copies`)
+    expect(bodies.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
+    expect((await wallet(person)).available).toBe(10)
+    expect(p95).toBeLessThan(500)
+    const { rows } = await database().query(
+      `select count(*)::integer as transfers from public.wallet_transfers
+       where source_kind = 'charge' and source_id = $1`,
+      [paymentId],
+    )
+    expect(rows[0].transfers).toBe(1)
+    expect(await alarms(paymentId)).toEqual([])
+  })
+
+  test('PAY-02 a thousand different events of twenty invoices are twenty effects', async () => {
+    const person = await signUp()
+    const all = await Promise.all(Array.from({ length: 20 }, () => paidInSecret(person)))
+    const shots = Array.from({ length: 1000 }, (_, i) => webhook(callbackOf(all[i % 20]!.ref)))
+    const { p95 } = await pour(shots, 100)
+    console.log(`p95 ${p95.toFixed(0)} ms of 1,000 events`)
+    expect((await wallet(person)).available).toBe(20)
+  })
+
+  test(
+    'PAY-14 CRASH-02 functions killed while they take webhooks in: one effect an invoice',
+    { timeout: 240_000 },
+    async () => {
+      const person = await signUp()
+      let count = 0
+      for (let round = 0; round < 20; round++) {
+        const all = await Promise.all(Array.from({ length: 3 }, () => paidInSecret(person)))
+        const raws = all.map(({ ref }) => callbackOf(ref))
+        const doomed = await startFacade()
+        // The first request pays for the opening of connections, so it is not the one that counts.
+        await fetch(`${doomed.url}/meta/kinds`).then((response) => response.text())
+        const told = raws.map((raw) => tell(raw, { base: doomed.url }).catch(() => undefined))
+        await sleep(randomInt(50))
+        process.kill(doomed.pid, 'SIGKILL')
+        await Promise.all(told)
+        for (const raw of raws) await deliver(raw, `${process.env.SUPABASE_URL}/functions/v1/api`)
+        count += all.length
+        expect((await wallet(person)).available).toBe(count)
+      }
+    },
+  )
+
+  test(
+    'CRASH-02 functions killed while they charge: what was acknowledged is there, nothing twice',
+    { timeout: 120_000 },
+    async () => {
+      const person = await signUp()
+      const headers = {
+        'content-type': 'application/json',
+        authorization: `Bearer ${person.accessToken}`,
+      }
+      const acknowledged = new Map<string, string>()
+      const invoices = await Promise.all(Array.from({ length: 12 }, () => topUpInvoice(person, 1)))
+      const ask = async (base: string, { id }: Invoice) => {
+        const response = await fetch(`${base}/payments/charge`, {
+          method: 'POST',
+          headers: { ...headers, 'idempotency-key': id },
+          body: JSON.stringify({
+            invoiceId: id,
+            returnUrl: 'https://app.example/payments/back',
+          }),
+        })
+        const body = await response.json()
+        if (response.status === 200) acknowledged.set(id, body.redirectUrl)
+        return response.status
+      }
+      for (let round = 0; round < 4; round++) {
+        const doomed = await startFacade()
+        const asked = invoices.slice(round * 3, round * 3 + 3)
+          .map((invoice) => ask(doomed.url, invoice).catch(() => 0))
+        await sleep(randomInt(60))
+        process.kill(doomed.pid, 'SIGKILL')
+        await Promise.all(asked)
+      }
+      const before = new Map(acknowledged)
+      const base = `${process.env.SUPABASE_URL}/functions/v1/api`
+      await database().query(
+        `update public.payments set asked_at = now() - interval '10 seconds'
+         where state = 'starting' and invoice_id = any ($1)`,
+        [invoices.map(({ id }) => id)],
+      )
+      for (const invoice of invoices) expect(await ask(base, invoice)).toBe(200)
+      for (const [id, address] of before) expect(acknowledged.get(id)).toBe(address)
+      const { rows } = await database().query(
+        `select count(*)::integer as charges, count(distinct invoice_id)::integer as invoices
+         from public.payments where invoice_id = any ($1)`,
+        [invoices.map(({ id }) => id)],
+      )
+      expect(rows).toEqual([{ charges: 12, invoices: 12 }])
+    },
+  )
+
+  test('PAY-13 while the database is away nothing is acknowledged, and nothing is lost', async () => {
+    const person = await signUp()
+    const all = await Promise.all(Array.from({ length: 20 }, () => paidInSecret(person)))
+    const raws = all.map(({ ref }) => callbackOf(ref))
+    const way = await cutableWay(usualSettings().FACADE_DB_URL!)
+    const facade: Facade = await startFacade({ FACADE_DB_URL: way.url })
+    try {
+      way.cut()
+      for (const raw of raws) {
+        const { status, headers } = await tell(raw, { base: facade.url })
+        expect(status).toBe(503)
+        expect(headers.get('retry-after')).toMatch(/^\d+$/)
+      }
+      expect((await wallet(person)).available).toBe(0)
+      way.mend()
+      for (const raw of raws) await deliver(raw, facade.url)
+      expect((await wallet(person)).available).toBe(20)
+    } finally {
+      await facade.stop()
+      way.stop()
+    }
+  })
+
+  test('CRASH-07 PAY-13 connections that break at work lose no webhook', async () => {
+    const person = await signUp()
+    const all = await Promise.all(Array.from({ length: 30 }, () => paidInSecret(person)))
+    const way = await cutableWay(usualSettings().FACADE_DB_URL!)
+    const facade = await startFacade({ FACADE_DB_URL: way.url })
+    try {
+      let running = true
+      const breaking = (async () => {
+        while (running) {
+          await sleep(30 + randomInt(40))
+          way.breakAll()
+        }
+      })()
+      await Promise.all(all.map(({ ref }) => deliver(callbackOf(ref), facade.url)))
+      running = false
+      await breaking
+      expect((await wallet(person)).available).toBe(30)
+    } finally {
+      await facade.stop()
+      way.stop()
+    }
+  })
+
+  test('PAY-06 a log of a thousand events played again changes nothing', async () => {
+    const person = await signUp()
+    const all = await Promise.all(Array.from({ length: 10 }, () => paidInSecret(person)))
+    const log = Array.from({ length: 1000 }, (_, i) => callbackOf(all[i % 10]!.ref))
+    await pour(log.map((raw) => webhook(raw)), 50)
+    const before = await moneyOf(person.identityId)
+    // A process that remembers nothing.
+    const fresh = await startFacade()
+    try {
+      const { bodies } = await pour(log.map((raw) => webhook(raw, fresh.url)), 50)
+      expect(bodies.every(({ duplicate }) => duplicate)).toBe(true)
+      expect(await moneyOf(person.identityId)).toBe(before)
+    } finally {
+      await fresh.stop()
+    }
+  })
+})
+
+/** A way to the database that can be cut and mended. */
+async function cutableWay(databaseUrl: string) {
+  const target = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  let open = true
+  const server = createServer((client) => {
+    client.on('error', () => {})
+    if (!open) return client.destroy()
+    const upstream = connect(Number(target.port || 5432), target.hostname).on('error', () => {})
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    client.pipe(upstream).pipe(client)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const breakAll = () => sockets.forEach((socket) => socket.destroy())
+  const url = new URL(databaseUrl)
+  url.hostname = '127.0.0.1'
+  url.port = String((server.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    breakAll,
+    cut: () => {
+      open = false
+      breakAll()
+    },
+    mend: () => (open = true),
+    stop: () => {
+      breakAll()
+      server.close()
+    },
+  }
+}
