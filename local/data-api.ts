@@ -9,6 +9,7 @@ import { createPostgresConnection } from '@supabase/lite/postgres'
 import { close, endWithSupervisor, listen, readyLine } from './child.ts'
 import { dataApiToken } from './data-api-token.ts'
 import { readStack, type Stack } from './stack.ts'
+import { notesPath, notesScript, withNotes, withViews } from './studio.ts'
 
 type Fetch = (request: Request) => Response | Promise<Response>
 
@@ -78,8 +79,20 @@ function studioServer({ ports, secrets }: Stack, fetch: Fetch): Server {
       const headers = new Headers(original.headers)
       headers.set('authorization', `Bearer ${dataApiToken(secrets.dataApi, { role: 'postgres' })}`)
       headers.delete('apikey')
+      const { pathname } = new URL(original.url)
+      if (pathname === notesPath) {
+        return new Response(notesScript, { headers: { 'content-type': 'text/javascript' } })
+      }
       const answer = await fetch(new Request(original, { headers }))
-      if (new URL(original.url).pathname !== '/_system/info') return answer
+      if (answer.headers.get('content-type')?.startsWith('text/html')) {
+        return new Response(withNotes(await answer.text()), {
+          headers: { 'content-type': 'text/html' },
+        })
+      }
+      if (pathname === '/_system/introspect') {
+        return Response.json(withViews(await answer.json() as Parameters<typeof withViews>[0]))
+      }
+      if (pathname !== '/_system/info') return answer
       // The page needs to know that it may do everything, and nobody needs the connection string.
       return Response.json({ ...(await answer.json() as object), connection: {}, admin: true })
     })

@@ -23,7 +23,7 @@ comment on column public.audit.at is 'When the change began.';
 comment on column public.audit.actor_id is
   'The admin''s account; null for a change made in Studio, by SQL or by a job.';
 comment on column public.audit.actor_role is
-  'The login at the database: facade is the API and its jobs, postgres is Studio and SQL.';
+  'The login at the database: facade is the API and its jobs, others are Studio and SQL.';
 comment on column public.audit.action is 'What was done, as account.status.';
 comment on column public.audit.target_type is 'To what: account, identity, property, invoice …';
 comment on column public.audit.target_id is 'To which; null where it has no id.';
