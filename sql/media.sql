@@ -55,7 +55,7 @@ comment on column public.media.height is 'Pixels from top to bottom, as it is sh
 comment on column public.media.orientation is 'How a client turns it; the EXIF orientation.';
 comment on column public.media.bytes is 'Size of the stored file.';
 comment on column public.media.sha256 is
-  'Of what was sent: the same picture sent again is told by it.';
+  'A hash of what was sent: the same picture sent again is told by it.';
 comment on column public.media.use is 'What it is used for; null is nothing yet, or no more.';
 comment on column public.media.property_id is 'The listing that it belongs to, if any.';
 comment on column public.media.upload_session_id is 'The flow that it was uploaded in, if any.';

@@ -1,5 +1,4 @@
 /** One picture of an upload, from the form to Storage: read, looked at, rewritten, stored. */
-import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { NoPicture, type Picture, readPicture, TooManyPixels } from '../pictures/index.ts'
 import type { Part } from '../pictures/multipart.ts'
@@ -26,7 +25,7 @@ export async function pictureIn(
   if (!bytes) return { code: 'file_too_large', detail: { max: limit / mebibyte } }
   try {
     const picture = readPicture(bytes)
-    return { picture, hash: bytesToHex(sha256(bytes)) }
+    return { picture, hash: await hashOf(bytes) }
   } catch (error) {
     if (error instanceof NoPicture) return { code: 'file_not_image', detail: {} }
     if (error instanceof TooManyPixels) {
@@ -37,6 +36,19 @@ export async function pictureIn(
     }
     throw error
   }
+}
+
+/**
+ * The hash of the hashes of each MiB: by it the same picture is told when it is sent again. Native
+ * code needs a copy of what it hashes, and is twenty times as fast; so it gets it a MiB at a time.
+ */
+async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const hashes = new Uint8Array(32 * Math.ceil(bytes.length / mebibyte))
+  for (let at = 0, index = 0; at < bytes.length; at += mebibyte, index++) {
+    const hash = await crypto.subtle.digest('SHA-256', bytes.subarray(at, at + mebibyte))
+    hashes.set(new Uint8Array(hash), 32 * index)
+  }
+  return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', hashes)))
 }
 
 /** What an upload has stored so far, so that it can be taken back. */
