@@ -16,7 +16,8 @@ create table public.devices (
       check (push_token ~ '^[\x21-\x7E]+$' and char_length(push_token) <= 2048),
   app_version text
     constraint devices_app_version_length check (char_length(app_version) between 1 and 40),
-  locale text constraint devices_locale_form check (locale ~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$'),
+  locale text
+    constraint devices_locale_form check (locale ~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$'),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   primary key (account_id, device_id)
@@ -88,7 +89,8 @@ begin
   end if;
 
   -- Two that claim a token, or write a device, at once pass one after another; both locks are taken
-  -- in one order. So are the rows: two accounts that swap their tokens must not wait for each other.
+  -- in one order. So are the rows: two accounts that swap their tokens must not wait for each
+  -- other.
   perform pg_advisory_xact_lock(keys.key)
   from (
     select hashtextextended('device token ' || push_token, 2) as key

@@ -80,7 +80,8 @@ begin
   from public.identities where identities.id = property.owner_identity_id;
 end
 $$;
-comment on function private.tell_listing_owner is 'Tells the owner of a listing something about it.';
+comment on function private.tell_listing_owner is
+  'Tells the owner of a listing something about it.';
 
 create function private.on_listing_decided() returns trigger
   language plpgsql

@@ -227,7 +227,8 @@ as $$
   )
   select count(*) from gone
 $$;
-comment on function private.sweep_news is 'Job: forgets what was told a day ago, and what could not be told for two.';
+comment on function private.sweep_news is
+  'Job: forgets what was told a day ago, and what could not be told for two.';
 
 revoke execute on all functions in schema private from public;
 grant execute on function

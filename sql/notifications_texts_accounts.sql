@@ -91,6 +91,7 @@ begin
   return row(texts[1], texts[2], texts[3], texts[4])::private.notification_text;
 end
 $$;
-comment on function private.account_texts is 'Texts of what is about the account and its identities.';
+comment on function private.account_texts is
+  'Texts of what is about the account and its identities.';
 
 revoke execute on all functions in schema private from public;

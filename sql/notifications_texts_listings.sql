@@ -67,7 +67,8 @@ begin
         case when days = 1 then 'a day' else days || ' days' end);
     when 'listing_approved' then
       texts.title_ar := case when change then 'تم اعتماد تعديلاتك' else 'تم نشر إعلانك' end;
-      texts.title_en := case when change then 'Your changes are live' else 'Your listing is live' end;
+      texts.title_en :=
+        case when change then 'Your changes are live' else 'Your listing is live' end;
       texts.body_ar := case
         when change then 'أصبحت تعديلاتك على ' || name_ar || ' ظاهرة للجميع'
         else 'تمت الموافقة على ' || name_ar || ' وأصبح ظاهراً للجميع' end;

@@ -28,7 +28,8 @@ create table private.push_outbox (
     references public.devices (account_id, device_id) on delete cascade,
   constraint push_outbox_once_key unique (account_id, device_id, collapse_key)
 );
-comment on table private.push_outbox is 'Pushes that wait; a row goes when it was sent or given up.';
+comment on table private.push_outbox is
+  'Pushes that wait; a row goes when it was sent or given up.';
 comment on column private.push_outbox.id is 'Its id.';
 comment on column private.push_outbox.account_id is 'Whose device.';
 comment on column private.push_outbox.device_id is
@@ -73,8 +74,8 @@ declare
   due timestamptz := case when exempt then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
 begin
-  insert into private.push_outbox as waiting (account_id, device_id, notification_id, from_identity_id,
-    collapse_key, category, title, body, data, exempt, due_at, expires_at)
+  insert into private.push_outbox as waiting (account_id, device_id, notification_id,
+    from_identity_id, collapse_key, category, title, body, data, exempt, due_at, expires_at)
   select
     devices.account_id, devices.device_id, made.id, made.from_identity_id,
     made.kind || ':' || case when collapses then made.entity_id else gen_random_uuid() end,
@@ -245,8 +246,8 @@ begin
 end
 $$;
 comment on function private.finish_push is
-  'What became of a leased push: sent, dropped (never to be sent), dead (no device has this token), '
-  'retry or wait in so many seconds.';
+  'What became of a leased push: sent, dropped (never to be sent), dead (no device has this '
+  'token), retry or wait in so many seconds.';
 
 revoke execute on all functions in schema private from public;
 grant execute on function

@@ -149,9 +149,8 @@ test.each([
   const { status, body } = await sara.put('/devices', whole)
   expect({ status, code: body.error.code }).toEqual({ status: 422, code })
   expect(body.error.fields[0].path).toBe(path)
-  if (path === 'accountId' || fields.pushToken === undefined && 'pushToken' in fields) return
-
   const given: Record<string, unknown> = whole
+  if (path === 'accountId' || given.pushToken === undefined) return
   const error = await asCaller(
     sara,
     (client) =>
