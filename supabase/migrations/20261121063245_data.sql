@@ -14,14 +14,52 @@ insert into private.rates (rule, max, seconds, note) values
   ('code_wrong', 10, 3600, 'wrong codes per phone or email'),
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
-  ('uploads', 60, 3600, 'uploaded files per account'),
+  ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures'),
+  ('reports', 30, 86400, 'reports to the admins per account'),
+  ('export', 5, 86400, 'exports of all that an account owns, per account'),
   ('contact', 30, 86400, 'contact requests per account')
 on conflict (rule) do nothing;
 
 insert into private.settings (name, value, note) values
   ('review_listings', 'false', 'true: listings wait for an admin before everybody sees them'),
-  ('plan_listing_days', '30', 'days that a listing lives while there are no plans')
+  ('seller', '{"nameAr":"سوق العقار الكويتي","nameEn":"Kuwait Property Market","registrationNo":"",'
+    '"addressAr":"مدينة الكويت","phone":"","email":""}',
+    'who sells: on every receipt from then on')
 on conflict (name) do nothing;
+
+-- Plans (contract, section 7).
+insert into public.plans
+  (id, code, name_ar, name_en, audience, price, interval_days, active_listings, listing_days,
+    photos_per_listing, position) values
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f0001', 'free', 'الباقة المجانية', 'Free',
+    'individual', 0.000, 30, 5, 30, 10, 1),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f0002', 'plus', 'باقة بلس', 'Plus',
+    'individual', 5.000, 30, 10, 60, 20, 2),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f0003', 'office', 'باقة المكاتب', 'Office',
+    'office', 25.000, 30, 60, 60, 30, 3),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f0004', 'company', 'باقة الشركات', 'Company',
+    'company', 60.000, 30, 250, 90, 40, 4)
+on conflict do nothing;
+
+-- Told by the functions, which know where the project is reached.
+insert into private.settings (name, value, note) values
+  ('files_url', '""', 'where public files are read; kept by the functions')
+on conflict (name) do nothing;
+
+-- Public: whoever has the address of a picture sees it, and nobody can guess or list addresses.
+insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
+  ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),
+  ('listings', 'listings', true, 10485760, '{image/jpeg,image/png,image/webp}')
+on conflict (id) do update set
+  public = excluded.public, file_size_limit = excluded.file_size_limit,
+  allowed_mime_types = excluded.allowed_mime_types;
+
+-- The other sides of the ledger.
+insert into public.wallets (id, part, house) values
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1001', 'house', 'provider'),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1002', 'house', 'sales'),
+  ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1003', 'house', 'adjustments')
+on conflict do nothing;
 
 insert into public.governorates (id, name_ar, name_en, lat, lng, position) values
   ('capital', 'العاصمة', 'Capital', 29.36, 47.97, 1),
