@@ -134,7 +134,11 @@ function sendMade(c: Context<Env>, text: string, name: 'conversation' | 'message
 
 export const chat = area()
   .openapi(create, async (c) => {
-    const made = await call(c, 'create_conversation', c.req.valid('json'), { idempotent: true })
+    // It may bring a message, so it counts as one.
+    const made = await call(c, 'create_conversation', c.req.valid('json'), {
+      rate: 'messages',
+      idempotent: true,
+    })
     return sendMade(c, made, 'conversation')
   })
   .openapi(list, async (c) => {

@@ -1,0 +1,44 @@
+/** The processes of the embedded stack that the suite runs against, to end them as a crash would. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { until } from './until.ts'
+
+const folder = () => process.env.LOCAL_STACK!
+
+function supervisor(): number {
+  return JSON.parse(readFileSync(join(folder(), 'supervisor.lock'), 'utf8')).pid
+}
+
+/** The process of this stack whose command line has this in it. */
+export function partOf(what: string): number | undefined {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n')
+  const parent = supervisor()
+  const found = lines.map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [])
+    .find(([, , ppid, command]) => Number(ppid) === parent && command!.includes(what))
+  return found && Number(found[1])
+}
+
+/** kill -9, and waits until the supervisor has another one. */
+export async function crash(what: string): Promise<void> {
+  const old = partOf(what)
+  if (!old) throw new Error(`${what} does not run`)
+  process.kill(old, 'SIGKILL')
+  await until(`${what} is back`, () => ![old, undefined].includes(partOf(what)), 30_000)
+}
+
+/** kill -9 of the database's main process; waits until it answers again. */
+export async function crashDatabase(): Promise<void> {
+  const pid = Number(
+    readFileSync(join(folder(), 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0],
+  )
+  process.kill(pid, 'SIGKILL')
+  await until('the database is back', async () => {
+    const client = new pg.Client({ connectionString: process.env.DATABASE_URL })
+    client.on('error', () => {})
+    await client.connect()
+    await client.query('select 1').finally(() => client.end())
+    return true
+  }, 30_000)
+}
