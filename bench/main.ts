@@ -1,6 +1,6 @@
 /**
  * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=…]: facade,
- * shapes, chat and media, or only the named ones:
+ * shapes, chat, media and webhooks, or only the named ones:
  * what the layer costs against the limit measured in the same run, whether searches stay flat from
  * 10,000 to 100,000 listings, how fast chat is, and what an upload costs against the disk. Prints tables and ends with one line of JSON.
  */
@@ -12,13 +12,14 @@ import { benchFacade, type Compared } from './facade.ts'
 import { loadListings } from './listings.ts'
 import { benchMedia, mediaTable } from './media.ts'
 import { compareShapes, shapesTable } from './shapes.ts'
+import { benchWebhooks, sandboxSecret, webhooksTable } from './webhooks.ts'
 
 const { values } = parseArgs({
   options: {
     listings: { type: 'string', default: '20000' },
     pairs: { type: 'string', default: '100' },
     sockets: { type: 'string', default: '1000' },
-    only: { type: 'string', default: 'facade,shapes,chat,media' },
+    only: { type: 'string', default: 'facade,shapes,chat,media,webhooks' },
   },
 })
 const count = Number(values.listings)
@@ -105,6 +106,17 @@ if (values.only.includes('media')) {
     const { functions, services } = media.megabytesAtATime
     say(`20 at a time: ${media.perSecond}/s; functions +${functions} MB, services +${services} MB`)
     result.media = media
+  } finally {
+    await stack.stop()
+  }
+}
+if (values.only.includes('webhooks')) {
+  const stack = await startStack({ RATES: 'off', SANDBOX_SECRET: sandboxSecret })
+  try {
+    const webhooks = await benchWebhooks(stack, say)
+    say('')
+    table(webhooksTable(webhooks))
+    result.webhooks = webhooks
   } finally {
     await stack.stop()
   }

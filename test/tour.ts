@@ -9,6 +9,8 @@ import { chat } from './tour/chat.ts'
 import { favorites } from './tour/favorites.ts'
 import { finish } from './tour/guide.ts'
 import { media } from './tour/media.ts'
+import { notifications } from './tour/notifications.ts'
+import { money } from './tour/money.ts'
 import { organisations } from './tour/organisations.ts'
 import { properties } from './tour/properties.ts'
 import { search } from './tour/search.ts'
@@ -18,7 +20,9 @@ await properties()
 await search()
 await favorites()
 await chat()
+await notifications()
 await organisations()
 await media()
+await money()
 await signOut()
 finish()

@@ -1,0 +1,138 @@
+/**
+ * Webhooks through signature, look-up and transaction, against the bare transaction in the same run.
+ * Both settle payments that nobody has told of yet, each one once.
+ */
+import { createHash, createHmac, randomUUID } from 'node:crypto'
+import pg from 'pg'
+import type { Stack } from '../test/stack.ts'
+import { loadListings } from './listings.ts'
+import { loadCalls, loadHttp, type Measured } from './load.ts'
+
+export const sandboxSecret = 'bench of webhooks'
+
+const connections = 32
+const seconds = 3
+const rounds = 3
+const perRound = 9000
+
+export type WebhookFigures = { bare: Measured; facade: Measured; percent: number }
+
+type Due = { id: string; ref: string }
+
+/** Invoices for top-ups of many identities, each charged and paid at the sandbox. */
+async function payments(client: pg.Client, count: number): Promise<Due[]> {
+  await client.query(
+    `create temporary table due on commit preserve rows as
+     select private.issue_invoice(owners.id, 'topup', now() + interval '1 day', 'شحن', 'Top-up', 1.5)
+       as invoice_id
+     from generate_series(1, $1::integer) as n
+     join (select id, row_number() over () - 1 as n, count(*) over () as of from public.identities)
+       as owners on owners.n = n % owners.of`,
+    [count],
+  )
+  const { rows } = await client.query<Due>(
+    `with begun as (
+       insert into public.payments
+         (invoice_id, provider, mode, amount, return_url, state, provider_ref, redirect_url)
+       select invoice_id, 'sandbox', 'test', 1.5, '', 'open', 'sbx_' || invoice_id, '' from due
+       returning id, provider_ref
+     )
+     insert into private.sandbox_charges (id, reference, amount, currency, title, return_url, state)
+     select provider_ref, id, 1.5, 'KWD', '', '', 'paid' from begun
+     returning reference as id, id as ref`,
+  )
+  await client.query('drop table due')
+  await client.query('analyze public.invoices, public.payments, private.sandbox_charges')
+  return rows
+}
+
+function request(url: string, { ref }: Due): Buffer {
+  const body = JSON.stringify({ id: `evt_${randomUUID()}`, type: 'charge', chargeId: ref })
+  const time = Math.floor(Date.now() / 1000)
+  const sign = createHmac('sha256', sandboxSecret).update(`${time}.${body}`).digest('hex')
+  return Buffer.from(
+    `POST /api/payments/webhook/sandbox HTTP/1.1\r\nhost: ${new URL(url).host}\r\n` +
+      `content-type: application/json\r\nsandbox-signature: t=${time},v1=${sign}\r\n` +
+      `content-length: ${body.length}\r\n\r\n${body}`,
+  )
+}
+
+/** The transaction alone: what the facade sends at the end. */
+function transaction(pool: pg.Pool, { id, ref }: Due): Promise<unknown> {
+  const truth = JSON.stringify({
+    ref,
+    reference: id,
+    status: 'paid',
+    amount: '1.500',
+    currency: 'KWD',
+    mode: 'test',
+    paymentId: `pay_${ref}`,
+    details: { method: 'sandbox' },
+  })
+  const hash = createHash('sha256').update(truth).digest('hex')
+  return pool.query(
+    `set local role backend; select to_json(result)::text from private.receive_payment(
+       'sandbox', 'evt_${randomUUID()}', 'payment', '${hash}', null, '${truth}') as result`,
+  )
+}
+
+const median = (measured: Measured[]) =>
+  measured.toSorted((a, b) => a.perSecond - b.perSecond)[Math.floor(measured.length / 2)]
+
+export async function benchWebhooks(
+  stack: Stack,
+  say: (line: string) => void,
+): Promise<WebhookFigures> {
+  const client = new pg.Client({ connectionString: stack.databaseUrl })
+  await client.connect()
+  const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 6 })
+  const functions = `http://127.0.0.1:${Number(new URL(stack.url).port) + 4}`
+  const bare: Measured[] = []
+  const facade: Measured[] = []
+  try {
+    await loadListings(client, 5000) // for their owners
+    say(`webhooks against the bare transaction, ${rounds} rounds of each`)
+    for (let round = 0; round < rounds; round++) {
+      const due = await payments(client, 2 * perRound)
+      const [alone, told] = [due.slice(0, perRound), due.slice(perRound)]
+      let turn = 0
+      const next = () => {
+        const one = alone[turn++]
+        if (!one) throw new Error('too few payments for this machine: raise perRound')
+        return transaction(pool, one)
+      }
+      bare.push(await loadCalls(next, { connections, seconds }))
+      const requests = told.map((one) => request(functions, one))
+      const measured = await loadHttp(functions, requests, { connections, seconds })
+      const { rows: [{ left }] } = await client.query(
+        `select count(*)::integer as left from public.payments
+         where state = 'open' and id = any ($1)`,
+        [told.map(({ id }) => id)],
+      )
+      if (!left) throw new Error('too few payments for this machine: raise perRound')
+      facade.push(measured)
+    }
+  } finally {
+    await pool.end()
+    await client.end()
+  }
+  const [one, other] = [median(bare), median(facade)]
+  return {
+    bare: one,
+    facade: other,
+    percent: Math.round(100 * other.perSecond / one.perSecond),
+  }
+}
+
+export const webhooksTable = ({ bare, facade, percent }: WebhookFigures) => [
+  ['', 'bare/s', 'facade/s', 'facade of bare', 'p50', 'p99', 'failed'],
+  [
+    'webhook',
+    String(bare.perSecond),
+    String(facade.perSecond),
+    `${percent} %`,
+    `${facade.p50.toFixed(1)} ms`,
+    `${facade.p99.toFixed(1)} ms`,
+    String(facade.failed),
+  ],
+]
