@@ -1,6 +1,7 @@
 /** People talking to the API over HTTP. Each test signs up its own, so nothing needs cleaning. */
 import { randomInt, randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { noteSecrets } from './used-secrets.ts'
 
 export const projectUrl = process.env.SUPABASE_URL!
 export const publishableKey = process.env.SUPABASE_PUBLISHABLE_KEY!
@@ -36,6 +37,8 @@ export async function request(
   const type = response.headers.get('content-type') ?? ''
   const parsed = text && type.startsWith('application/json') ? JSON.parse(text) : text || null
   const reply = { status: response.status, body: parsed, headers: response.headers }
+  noteSecrets(body)
+  noteSecrets(parsed)
   await checkAnswer(method, path, reply)
   return reply
 }

@@ -1,13 +1,17 @@
 import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type pg from 'pg'
 import { chk } from './chk.ts'
-import { database } from './client.ts'
+import { database, request } from './client.ts'
 import { hasStack, usualSettings } from './facade.ts'
 import { invariants } from './invariants.ts'
+import { usedSecrets } from './used-secrets.ts'
+
+const planted = randomUUID()
 
 // After everything else. The views live in one transaction that is rolled back.
 let client: pg.PoolClient
@@ -64,6 +68,32 @@ describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
       for (const secret of secrets()) expect(text.includes(secret), log).toBe(false)
       expect(/eyJ[\w-]{10,}\.eyJ[\w-]{10,}\./.test(text), log).toBe(false)
     }
+  })
+
+  test('OPS-01 no log names a password, a token or a full number that the suite used', async () => {
+    await request('POST', '/auth/login', { identifier: 'nobody@example.com', password: planted })
+    const used = usedSecrets()
+    expect(used.has(planted)).toBe(true)
+    const folder = join(process.env.LOCAL_STACK!, 'logs')
+    let requests = 0
+    for (const log of readdirSync(folder)) {
+      const lines = readFileSync(join(folder, log), 'utf8').split('\n')
+      for (const word of new Set(lines.flatMap((line) => line.split(/[\s",:=\\]+/)))) {
+        expect(used.has(word), `${log}: ${word.slice(0, 4)}…`).toBe(false)
+      }
+      for (const line of lines.filter((one) => one.startsWith('{') && one.includes('"route"'))) {
+        const entry = JSON.parse(line)
+        requests++
+        expect(entry).toMatchObject({
+          time: expect.any(String),
+          requestId: expect.any(String),
+          route: expect.any(String),
+          status: expect.any(Number),
+        })
+        expect(line, line).not.toMatch(/965[569]\d{7}|@example\.com/)
+      }
+    }
+    expect(requests).toBeGreaterThan(0)
   })
 
   test('no file of the project holds one', () => {

@@ -4,6 +4,9 @@
  * ports and an empty folder, which is gone afterwards.
  */
 import { liftQuota } from './plans.ts'
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { liftRates } from './rates.ts'
 import { startIssuer } from './social-issuer.ts'
 import { startStack } from './stack.ts'
@@ -17,6 +20,7 @@ const names = [
 ]
 
 export default async function setup() {
+  process.env.USED_SECRETS = join(tmpdir(), `used-secrets-${process.pid}`)
   const stop = process.env.SUPABASE_URL ? checkEnvironment() : await useOwnStack()
   const lifted: (() => Promise<void>)[] = []
   try {
