@@ -3,14 +3,17 @@
  * functions take for 20 at a time.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { Stack } from '../test/stack.ts'
 import { png } from '../test/pictures.ts'
+
+const run = promisify(execFile)
 
 const bytesOfPicture = 4 * 1024 * 1024
 const rounds = 40
@@ -20,7 +23,7 @@ export type MediaFigures = {
   uploadMs: number
   p95Ms: number
   times: number
-  megabytesAtATime: { functions: number; services: number }
+  megabytesAtATime: Memory
   perSecond: number
 }
 
@@ -56,15 +59,19 @@ async function person({ baseUrl }: Stack): Promise<string> {
   return (await post('/auth/login', { identifier, password })).accessToken
 }
 
-/** Memory of a part of the stack in MB, pages that it shares with others left out of account. */
-function megabytes({ folder }: Stack, part: string): number {
+type Memory = { functions: number; services: number }
+
+/** Memory of the parts that an upload goes through, in MB. */
+async function memory({ folder }: Stack): Promise<Memory> {
   const { pid } = JSON.parse(readFileSync(join(folder, 'supervisor.lock'), 'utf8'))
-  const lines = execFileSync('ps', ['-A', '-o', 'ppid=,rss=,args=']).toString().split('\n')
-  for (const line of lines) {
-    const [, parent, size, command] = /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? []
-    if (Number(parent) === pid && command!.includes(part)) return Math.round(Number(size) / 1024)
+  const { stdout } = await run('ps', ['-A', '-o', 'ppid=,rss=,args='])
+  const of = (part: string) => {
+    const line = stdout.split('\n').map((line) => /^ *(\d+) +(\d+) (.*)$/.exec(line))
+      .find((line) => Number(line?.[1]) === pid && line![3]!.includes(part))
+    if (!line) throw new Error(`the stack has no ${part}`)
+    return Math.round(Number(line[2]) / 1024)
   }
-  throw new Error(`the stack has no ${part}`)
+  return { functions: of('functions.ts'), services: of('services.ts') }
 }
 
 /** A picture of that size whose pixels cannot be made smaller. */
@@ -117,17 +124,14 @@ async function manyAtOnce(
   upload: (token: string) => Promise<void>,
 ) {
   await sleep(3000)
-  const parts = { functions: 'functions.ts', services: 'services.ts' }
-  const before = {
-    functions: megabytes(stack, parts.functions),
-    services: megabytes(stack, parts.services),
-  }
+  const before = await memory(stack)
   const most = { ...before }
-  const watch = setInterval(() => {
-    for (const part of ['functions', 'services'] as const) {
-      most[part] = Math.max(most[part], megabytes(stack, parts[part]))
-    }
-  }, 50)
+  const look = async () => {
+    const now = await memory(stack)
+    most.functions = Math.max(most.functions, now.functions)
+    most.services = Math.max(most.services, now.services)
+  }
+  const watch = setInterval(() => void look(), 200)
   const each = 4
   const took = await timed(() =>
     Promise.all(tokens.map(async (token) => {
