@@ -1,5 +1,6 @@
 /**
- * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=facade,shapes,chat,media]:
+ * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=facade,chat]:
+ * facade, shapes, chat, media and webhooks, or only those named:
  * what the layer costs against the limit measured in the same run, whether searches stay flat from
  * 10,000 to 100,000 listings, how fast chat is, and what an upload costs against the disk. Prints
  * tables and ends with one line of JSON.

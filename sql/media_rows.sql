@@ -1,0 +1,215 @@
+-- The rows of an upload: made from what Storage has, all of a request in one transaction, each
+-- picture in its place.
+
+create function private.upload_avatar(upload_id uuid) returns json
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  upload private.uploads := private.own_upload(upload_id, 'avatars');
+  picture public.media;
+begin
+  insert into public.media
+    (account_id, identity_id, bucket, name, width, height, orientation, bytes, sha256)
+  select
+    upload.account_id, upload.identity_id, upload.bucket, stored.name, stored.width,
+    stored.height, stored.orientation, stored.bytes, stored.sha256
+  from private.stored_files(upload) as stored
+  limit 1
+  returning * into picture;
+  if picture.id is null then
+    perform private.refuse(422, 'file_missing');
+  end if;
+  perform private.end_upload(upload);
+  return json_build_object(
+    'mediaId', picture.id,
+    'url', private.media_url(picture.bucket, picture.name),
+    'width', picture.width,
+    'height', picture.height);
+end
+$$;
+comment on function private.upload_avatar is 'The row of a stored avatar.';
+
+create function private.hold_session(identity_id uuid, upload_session_id uuid)
+  returns private.upload_sessions
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  flow private.upload_sessions;
+begin
+  insert into private.upload_sessions (identity_id, id)
+  values (hold_session.identity_id, hold_session.upload_session_id)
+  on conflict do nothing;
+  select * into flow from private.upload_sessions
+  where upload_sessions.identity_id = hold_session.identity_id
+    and upload_sessions.id = hold_session.upload_session_id
+  for update;
+  return flow;
+end
+$$;
+comment on function private.hold_session is
+  'A flow, locked: uploads of it and the writing of its listing go one after another.';
+
+create function private.upload_listing_media(
+  upload_id uuid, property_id uuid, upload_session_id uuid, start_position integer
+) returns json
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+  upload private.uploads := private.own_upload(upload_id, 'listings');
+  session_id uuid := coalesce(upload_session_id, upload_id);
+  listing_id uuid := property_id;
+  property public.properties;
+  added uuid[];
+  answer json;
+begin
+  if upload.identity_id <> owner_id then
+    perform private.refuse(409, 'identity_changed');
+  elsif start_position not between 0 and 999 then
+    perform private.refuse_fields('[{"path":"startPosition","code":"invalid"}]');
+  end if;
+  -- The listing is locked before anything else that belongs to it, as everywhere.
+  if listing_id is null then
+    select upload_sessions.property_id into listing_id from private.upload_sessions
+    where upload_sessions.identity_id = owner_id and upload_sessions.id = session_id;
+  end if;
+  if listing_id is null then
+    -- The listing may have been written while we waited.
+    listing_id := (private.hold_session(owner_id, session_id)).property_id;
+  end if;
+  if listing_id is not null then
+    property := private.editable_property(listing_id);
+  end if;
+
+  select placed.answer, placed.added into answer, added
+  from private.place_pictures(upload, property, session_id, start_position) as placed;
+  if cardinality(added) = 0 and json_array_length(answer) > 0
+    and not jsonb_path_exists(answer::jsonb, '$[*].mediaId') then
+    perform private.refuse_pictures(owner_id);
+  elsif json_array_length(answer) = 0 then
+    perform private.refuse(422, 'file_missing');
+  end if;
+  if property.id is not null and private.is_reviewed(property) then
+    perform private.set_pictures(property, private.wanted_pictures(property) || added);
+  end if;
+  perform private.end_upload(upload);
+  return json_build_object(
+    'propertyId', property.id, 'uploadSessionId', session_id, 'files', answer);
+end
+$$;
+comment on function private.upload_listing_media is
+  'The rows of stored pictures, all in one transaction: in a listing, or in a flow whose listing '
+  'is still to be written.';
+
+create function private.place_pictures(
+  upload private.uploads, property public.properties, session_id uuid, start_position integer,
+  out answer json, out added uuid[]
+)
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  answers jsonb := '[]';
+  stored record;
+  picture public.media;
+  asked integer;
+  room integer := private.picture_limit(upload.identity_id);
+  others uuid[] := array(
+    select media.id from public.media
+    where property.id is null and media.identity_id = upload.identity_id
+        and media.upload_session_id = session_id and media.use is null
+        and media.discarded_at is null
+      or media.property_id = property.id
+  );
+begin
+  added := '{}';
+  room := room - case when property.id is null
+    then cardinality(others) else cardinality(private.wanted_pictures(property)) end;
+  for stored in select * from private.stored_files(upload) loop
+    asked := start_position + stored.index;
+    -- Sent once more because the answer was lost: the picture is there, in its place.
+    select * into picture from public.media
+    where media.id = any (others) and media.sha256 = stored.sha256
+      and (asked is null or media.position = asked)
+    limit 1;
+    if picture.id is null and cardinality(added) >= room then
+      answers := answers || jsonb_build_object('index', stored.index, 'error', 'quota_exceeded');
+      continue;
+    elsif picture.id is null then
+      insert into public.media (
+        account_id, identity_id, bucket, name, width, height, orientation, bytes, sha256,
+        use, property_id, upload_session_id, waits, position
+      ) values (
+        upload.account_id, upload.identity_id, upload.bucket, stored.name, stored.width,
+        stored.height, stored.orientation, stored.bytes, stored.sha256,
+        case when property.id is not null then 'listing' end, property.id, session_id,
+        property.id is not null and private.is_reviewed(property),
+        private.free_position(others || added, asked)
+      )
+      returning * into picture;
+      added := added || picture.id;
+    end if;
+    answers := answers || jsonb_build_object(
+      'index', stored.index,
+      'mediaId', picture.id,
+      'url', private.media_url(picture.bucket, picture.name),
+      'position', picture.position);
+  end loop;
+  answer := answers::json;
+end
+$$;
+comment on function private.place_pictures is
+  'Gives each stored picture its row and place. What is over the plan''s pictures is named.';
+
+create function private.free_position(media_ids uuid[], asked integer) returns integer
+  language plpgsql
+  stable
+  security definer -- reads rows past the policies
+  set search_path = ''
+as $$
+declare
+  taken integer[] := array(
+    select media.position from public.media where media.id = any (media_ids)
+  );
+  free integer := coalesce(asked, (select max(place) + 1 from unnest(taken) as place), 0);
+begin
+  while free = any (taken) loop
+    free := free + 1;
+  end loop;
+  return free;
+end
+$$;
+comment on function private.free_position is
+  'The place asked for, or the next free one after it; without one, after all others.';
+
+create function api.upload_avatar(upload_id uuid) returns json
+  language sql
+  set search_path = ''
+as $$
+  select private.upload_avatar(upload_id)
+$$;
+comment on function api.upload_avatar is 'The picture of a person, stored by this upload.';
+
+create function api.upload_listing_media(
+  upload_id uuid, property_id uuid default null, upload_session_id uuid default null,
+  start_position integer default null
+) returns json
+  language sql
+  set search_path = ''
+as $$
+  select private.upload_listing_media(upload_id, property_id, upload_session_id, start_position)
+$$;
+comment on function api.upload_listing_media is
+  'Pictures of a listing, stored by this upload, in order. 404 property_not_found, 402 '
+  'quota_exceeded when none has room.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.upload_avatar, private.upload_listing_media to authenticated;
+grant execute on function api.upload_avatar, api.upload_listing_media to authenticated;
