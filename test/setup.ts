@@ -30,6 +30,7 @@ export default async function setup() {
     throw error
   }
   return async () => {
+    rmSync(process.env.USED_SECRETS!, { force: true })
     for (const restore of lifted) await restore()
     await stop()
   }

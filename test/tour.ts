@@ -5,6 +5,7 @@
 //   npm run tour -- --url https://…       another project; INBOX_URL, DATABASE_URL and
 //                                         SUPABASE_PUBLISHABLE_KEY in the environment
 import { accounts, signOut } from './tour/accounts.ts'
+import { admin } from './tour/admin.ts'
 import { chat } from './tour/chat.ts'
 import { favorites } from './tour/favorites.ts'
 import { finish } from './tour/guide.ts'
@@ -24,5 +25,6 @@ await notifications()
 await organisations()
 await media()
 await money()
+await admin()
 await signOut()
 finish()

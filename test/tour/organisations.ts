@@ -6,7 +6,7 @@ import { ask, databaseUrl, must, show, step } from './guide.ts'
 import { ids, listing, word } from './world.ts'
 
 /** An admin is a row that Studio or SQL writes. */
-async function newAdmin(): Promise<Person> {
+export async function newAdmin(): Promise<Person> {
   must(databaseUrl, 'an admin is made by SQL: the tour needs DATABASE_URL')
   const admin = await newPerson('مشرف الجولة')
   const client = new pg.Client({ connectionString: databaseUrl })
