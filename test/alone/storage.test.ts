@@ -3,10 +3,10 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { database, type Person, projectUrl, publishableKey, secretKey, signUp } from './client.ts'
-import { served } from './uploads.ts'
+import { database, type Person, projectUrl, publishableKey, secretKey, signUp } from '../client.ts'
+import { served } from '../uploads.ts'
 
-// storage-js as it comes, against a bucket that only these tests have.
+// storage-js as it comes, against buckets and policies of its own: no other test may find those.
 const bucket = `test-${randomUUID()}`
 const open = `${bucket}-open`
 
