@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, expect, test } from 'vitest'
@@ -150,7 +151,6 @@ test('CHAT-01 a stranger meets what there is not, on every route', async () => {
   const { id } = await conversation(a, { identityId: b.identityId })
   await write(a, id)
   const [stranger, company] = [await signUp(), await organisationOf(b.id)]
-  await stranger.post('/auth/me')
   const tries = (person: Person, of: string) =>
     Promise.all([
       person.get(`/conversations/${of}/messages`),
@@ -365,6 +365,7 @@ test('CHAT-14 markup and every script come back as they were sent, and nothing i
     visits++
     response.end()
   }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
   const { port } = listener.address() as AddressInfo
   const { a, b, id } = await talk()
   const bodies = [
