@@ -127,7 +127,12 @@ let pool: pg.Pool | undefined
 
 /** For what HTTP cannot show: SQL as role postgres. */
 export function database(): pg.Pool {
-  pool ??= new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 4 })
+  if (!pool) {
+    pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 4 })
+    // Some tests end the database: a connection that breaks with it is replaced.
+    pool.on('error', () => {})
+    pool.on('connect', (client) => client.on('error', () => {}))
+  }
   return pool
 }
 

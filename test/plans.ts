@@ -7,17 +7,20 @@ import { database } from './client.ts'
  * needs; answers how to put it back. What the quota does is shown in test/alone/quotas.test.ts.
  */
 export async function liftQuota(url: string): Promise<() => Promise<void>> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
+  // A connection each time: one that stayed open would not survive the tests that end the database.
+  const ask = async (text: string, values: unknown[] = []) => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    return await client.query(text, values).finally(() => client.end())
+  }
   const set = (most: number) =>
-    client.query(`update public.plans set active_listings = $1 where code = 'free'`, [most])
-  const { rows: [free] } = await client.query(
+    ask(`update public.plans set active_listings = $1 where code = 'free'`, [most])
+  const { rows: [free] } = await ask(
     `select active_listings as most from public.plans where code = 'free'`,
   )
   await set(1_000_000)
   return async () => {
     await set(free.most)
-    await client.end()
   }
 }
 
