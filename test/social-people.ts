@@ -1,0 +1,43 @@
+/** People who come by Google or Apple, and what became of their accounts. */
+import { randomUUID } from 'node:crypto'
+import { database, guest, type Person, personOf, type Reply } from './client.ts'
+import { claims, type Provider, token } from './social-issuer.ts'
+
+export const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+/** What a token that opens nothing gets. */
+export const untrue = refusal(401, 'social_token_invalid')
+export const providers = ['google', 'apple'] as const
+export type Json = Record<string, unknown>
+
+export const come = (provider: Provider, idToken: string, more: Json = {}) =>
+  guest.post(`/auth/${provider}`, { idToken, ...more })
+
+/** Signs in with a good token that says this. */
+export const comeAs = async (provider: Provider, said: Json = {}, more: Json = {}) =>
+  await come(provider, await token(provider, claims(provider, said)), more)
+
+export const person = ({ body }: Reply): Person => personOf(body, body.user.email, '')
+
+/** The accounts that have an email, with what belongs to them. */
+export async function accountsWith(email: string) {
+  const { rows } = await database().query(
+    `select accounts.*,
+       (select count(*)::int from auth.sessions where user_id = accounts.id) as sessions,
+       (select count(*)::int from public.identities where account_id = accounts.id) as identities,
+       (select count(*)::int from public.individual_profiles where account_id = accounts.id)
+         as profiles,
+       (select array_agg(provider order by provider) from auth.identities
+         where user_id = accounts.id) as providers
+     from public.accounts where email = $1`,
+    [email],
+  )
+  return rows
+}
+
+/** Registers an email as anybody may; gives the password. */
+export const register = async (email: string) => {
+  const password = randomUUID()
+  const { status } = await guest.post('/auth/register', { identifier: email, password })
+  if (status !== 201) throw new Error(`register: ${status}`)
+  return password
+}
