@@ -92,6 +92,7 @@ update public.identities set id = pg_temp.demo_id('individual ' || number), crea
 from demo_people where demo_people.id = identities.account_id;
 update public.accounts set active_identity_id = pg_temp.demo_id('individual ' || number)
 from demo_people where demo_people.id = accounts.id;
+insert into public.admins (account_id) values (pg_temp.demo_id('admin'));
 
 -- Companies belong to the people 1 to 8, offices to the people 9 to 20.
 create temporary table demo_organisations on commit drop as
@@ -653,6 +654,21 @@ cross join lateral (
     else moment + interval '5 hours' * turn end as at
 ) as starts
 where turn <= 36 and properties.id not in (select demo_changes.id from demo_changes);
+
+-- Plans: everybody who offers more than the free one allows has one that does.
+insert into public.subscriptions (identity_id, plan_id, starts_at, ends_at, pay_with)
+select
+  identities.id, plans.id, moment - interval '10 days',
+  moment + interval '1 day' * (20 + floor(300 * pg_temp.chance(owner.active::integer, 'plan'))),
+  'invoice'
+from (
+  select owner_identity_id, count(*) filter (where status = 'active') as active
+  from public.properties group by owner_identity_id
+) as owner
+join public.identities on identities.id = owner.owner_identity_id
+join public.plans on plans.code = case identities.type when 'individual' then 'plus'
+  else identities.type end
+where identities.type <> 'individual' or owner.active > 5;
 
 -- What people have saved.
 insert into public.favorites (identity_id, property_id, created_at)

@@ -60,6 +60,8 @@ test('there are 60 people, 8 companies, 12 offices, an admin and 2,000 listings'
     'office pending_verification': 2,
   })
   expect(await rows('select count(*)::integer from public.properties')).toEqual([{ count: 2000 }])
+  expect(await rows('select email from public.admins join public.accounts on id = account_id'))
+    .toEqual([{ email: 'admin@example.com' }])
 })
 
 test('every area, kind, type and state is there, most of it active', async () => {
