@@ -1,7 +1,6 @@
 // The rows that the database adds to realtime.messages, through a temporary logical replication slot:
 // only what is committed, in the order of the commits, and nothing left out while the stream lives.
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import pg from 'pg'
 
 /** A row as Postgres writes it; null is null. */
@@ -29,7 +28,8 @@ export async function openStream(
     connectionTimeoutMillis: 5000,
   } as pg.ClientConfig)
   client.on('error', () => {})
-  const ended = once(client, 'end').then(() => {})
+  // Not events.once, which fails on the error that comes before the end when the database is killed.
+  const ended = new Promise<void>((resolve) => client.once('end', resolve))
   const close = () => void client.end().catch(() => {})
   try {
     await client.connect()
