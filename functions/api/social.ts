@@ -70,17 +70,37 @@ const apple = route({
 
 type Entry = Returned & { exists: boolean; hasName: boolean }
 
-/** The account of a verified email that has none yet; false when another made it just now. */
+/** Whether this caller is the one to make the account: of many at once, one has Auth hash a password. */
+const isFirst = (email: string) =>
+  backend('claim_email', { email }).then(() => true, (error) => {
+    if (error.message === 'email_taken') return false
+    throw error
+  })
+
+/** The account of a verified email that has none yet; false when another makes it just now. */
 async function makeUser(email: string, fullName: string | undefined): Promise<boolean> {
   const identifier = { kind: 'email' as const, value: email }
   if (isDecoy(identifier)) throw new Refusal('social_token_invalid')
+  if (!await isFirst(email)) {
+    await comesSoon(email)
+    return false
+  }
   try {
     await createUser({ identifier, password: unknownPassword(), fullName })
     return true
   } catch (error) {
+    await backend('release_email', { email })
     if (error instanceof Refusal && error.code === 'email_taken') return false
     throw error
   }
+}
+
+async function comesSoon(email: string) {
+  for (const end = Date.now() + 6000; Date.now() < end;) {
+    if (await backend('account_with', { identifier: email })) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Refusal('service_unavailable', { retryAfter: 2 })
 }
 
 async function tokensOf(
