@@ -96,6 +96,9 @@ const clock = setInterval(() => {
 // Alone it keeps nothing alive.
 Deno.unrefTimer(clock)
 
+// The driver gives such a failure no code.
+const endedAtWork = /^(Connection terminated|Client has encountered a connection)/
+
 /** Sends one message. Whatever happens, nothing of it stays on the pooled connection. */
 async function message(text: string): Promise<Record<string, string | null>[]> {
   const client = await pool.connect().catch((error: Error) => {
@@ -114,6 +117,9 @@ async function message(text: string): Promise<Record<string, string | null>[]> {
   } catch (error) {
     // An error in an implicit transaction leaves the connection clean; anything else drops it.
     broken = !(error instanceof pg.DatabaseError && client.getTransactionStatus() === 'I')
+    if (endedAtWork.test(String((error as Error).message))) {
+      Object.assign(error as Error, { code: 'POOL' })
+    }
     throw error
   } finally {
     waitingNow.delete(waiting!)
