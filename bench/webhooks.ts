@@ -11,9 +11,9 @@ import { loadCalls, loadHttp, type Measured } from './load.ts'
 export const sandboxSecret = 'bench of webhooks'
 
 const connections = 32
-const seconds = 3
+const seconds = 2
 const rounds = 3
-const perRound = 9000
+const perRound = 5000
 
 export type WebhookFigures = { bare: Measured; facade: Measured; percent: number }
 
@@ -25,9 +25,9 @@ async function payments(client: pg.Client, count: number): Promise<Due[]> {
     `create temporary table due on commit preserve rows as
      select private.issue_invoice(owners.id, 'topup', now() + interval '1 day', 'شحن', 'Top-up', 1.5)
        as invoice_id
-     from generate_series(1, $1::integer) as n
-     join (select id, row_number() over () - 1 as n, count(*) over () as of from public.identities)
-       as owners on owners.n = n % owners.of`,
+     from generate_series(1, $1::integer) as number
+     join (select id, row_number() over () - 1 as place, count(*) over () as many
+       from public.identities) as owners on owners.place = number % owners.many`,
     [count],
   )
   const { rows } = await client.query<Due>(
@@ -90,7 +90,7 @@ export async function benchWebhooks(
   const bare: Measured[] = []
   const facade: Measured[] = []
   try {
-    await loadListings(client, 5000) // for their owners
+    await loadListings(client, 2000) // for their owners
     say(`webhooks against the bare transaction, ${rounds} rounds of each`)
     for (let round = 0; round < rounds; round++) {
       const due = await payments(client, 2 * perRound)

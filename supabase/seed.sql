@@ -669,6 +669,7 @@ join public.identities on identities.id = owner.owner_identity_id
 join public.plans on plans.code = case identities.type when 'individual' then 'plus'
   else identities.type end
 where identities.type <> 'individual' or owner.active > 5;
+perform private.pause_over_quota(identities.id) from public.identities;
 
 -- What people have saved.
 insert into public.favorites (identity_id, property_id, created_at)
