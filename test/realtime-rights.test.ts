@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { projectUrl } from './client.ts'
 import { hasStack } from './facade.ts'
 import {
   joined,
@@ -11,6 +12,7 @@ import {
   tell,
   type TestRealtime,
 } from './realtime-server.ts'
+import { bare, hashed } from './token-maker.ts'
 import { until } from './until.ts'
 
 let realtime: TestRealtime
@@ -22,13 +24,17 @@ afterAll(() => realtime?.stop())
 const newTopic = () => `room:${randomUUID()}`
 
 describe.runIf(hasStack)('private topics', () => {
-  test('are joined by those whom the policies let read, and by nobody else', async () => {
+  test('AUTH-01 AUTH-02 AUTH-08 are joined by those whom the policies let read, and by nobody else', async () => {
     const topic = newTopic()
     const token = await realtime.token(randomUUID())
     const member = randomUUID()
     await realtime.member(topic, member)
     const [head, claims, signature] = (await realtime.token(member)).split('.')
-    const changed = Buffer.from(claims!, 'base64url').toString().replace('authenticated"', 'anon"')
+    const told = Buffer.from(claims!, 'base64url').toString()
+    const { kid } = JSON.parse(Buffer.from(head!, 'base64url').toString())
+    const keys = await fetch(`${projectUrl}/auth/v1/.well-known/jwks.json`)
+    const publicKey = JSON.stringify((await keys.json()).keys[0])
+    const changed = told.replace('authenticated"', 'anon"')
     const forged = `${head}.${Buffer.from(changed).toString('base64url')}.${signature}`
     const expired = await realtime.token(member, { exp: Math.floor(Date.now() / 1000) - 7 })
     const attempts: [Json, RegExp][] = [
@@ -38,6 +44,17 @@ describe.runIf(hasStack)('private topics', () => {
       [{ access_token: forged }, /^JwtSignatureError: /],
       [{ access_token: expired }, /^InvalidJWTToken: Token has expired [78] seconds ago$/],
       [{ access_token: 'rubbish' }, /^MalformedJWT: /],
+      ...['none', 'None', 'NONE', 'nOnE'].flatMap((alg): [Json, RegExp][] => {
+        const unsigned = bare({ alg, typ: 'JWT' }, JSON.parse(told))
+        return [unsigned, `${unsigned}.`].map((access_token) => [
+          { access_token },
+          /^(MalformedJWT|JwtSignatureError): /,
+        ])
+      }),
+      [
+        { access_token: hashed({ kid }, JSON.parse(told), publicKey) },
+        /^(MalformedJWT|JwtSignatureError): /,
+      ],
     ]
     const began = Date.now()
     await Promise.all(attempts.map(async ([more, reason]) => {

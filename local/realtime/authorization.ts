@@ -43,6 +43,7 @@ export function openAuthorization(databaseUrl: string) {
     application_name: 'realtime',
   })
   pool.on('error', () => {})
+  let looked = 0
 
   /** One message and so one round trip; whatever it did is undone. */
   async function tried(statements: string): Promise<pg.QueryResult[]> {
@@ -102,8 +103,12 @@ export function openAuthorization(databaseUrl: string) {
         binary_payload: Buffer | null
       }[]
     },
-    /** Day partitions are made when somebody connects, as on hosted projects. */
-    ensurePartitions: () => pool.query('select realtime.ensure_partitions()'),
+    /** Day partitions are made when somebody connects, as on hosted projects; a look an hour does. */
+    ensurePartitions: () => {
+      if (Date.now() - looked < 3_600_000) return
+      looked = Date.now()
+      pool.query('select realtime.ensure_partitions()').catch(() => (looked = 0))
+    },
     answers: () => pool.query('select 1').then(() => true, () => false),
     close: () => pool.end(),
   }

@@ -163,7 +163,7 @@ async function upgrade(realtime: Realtime, sockets: WebSocketServer, asked: Upgr
   }
   // Looked at once more at each join; begun here, so that the first one need not wait.
   realtime.ready().catch(() => {})
-  realtime.authorization.ensurePartitions().catch(() => {})
+  realtime.authorization.ensurePartitions()
   const role = credentials.keyRole
   sockets.handleUpgrade(request, socket, head, (webSocket: WebSocket) => {
     const connection = new Connection(realtime, webSocket, {
