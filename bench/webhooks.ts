@@ -71,7 +71,7 @@ function transaction(pool: pg.Pool, { id, ref }: Due): Promise<unknown> {
   })
   const hash = createHash('sha256').update(truth).digest('hex')
   return pool.query(
-    `set local role backend; select to_json(result)::text from private.receive_payment(
+    `select to_json(result)::text from private.receive_payment(
        'sandbox', 'evt_${randomUUID()}', 'payment', '${hash}', null, '${truth}') as result`,
   )
 }
