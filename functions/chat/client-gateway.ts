@@ -1,7 +1,14 @@
 /** The link through the chat gateway: one socket, frames as in protocol.ts. */
 import { type Api, ChatFailure, pauseAfter, wait } from './client-api.ts'
 import type { Link, Told } from './client.ts'
-import { type Acked, type ChatError, closes, type Incoming, type Message } from './protocol.ts'
+import {
+  type Acked,
+  type ChatError,
+  closes,
+  type Incoming,
+  type Message,
+  subprotocol,
+} from './protocol.ts'
 
 const answerTime = 10_000
 const heartbeatEvery = 25_000
@@ -25,18 +32,31 @@ type Waiting = { resolve: (data: never) => void; reject: (error: ChatFailure) =>
 /** Joins through `<project>/functions/v1/chat`. `WebSocket` is the platform's own. */
 export const gateway = (choice: Choice): Link => new GatewayLink(choice)
 
+/** Settled from outside, and no trouble when nobody waits for it. */
+function deferred() {
+  let resolve!: () => void
+  let reject!: (failure: ChatFailure) => void
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  promise.catch(() => {})
+  return { promise, resolve, reject }
+}
+
 class GatewayLink implements Link {
   private readonly choice: Choice
   private readonly joined = new Set<string>()
   private readonly waiting = new Map<number, Waiting>()
   private api!: Api
   private told!: Told
+  /** The open socket. */
   private socket: Socket | undefined
-  private ready: Promise<void> | undefined
+  /** Resolved while there is a socket that has shown its token. */
+  private ready = deferred()
+  private live = false
   private token = ''
   private refs = 0
-  private failures = 0
-  private clock: ReturnType<typeof setInterval> | undefined
   private ended: ChatFailure | undefined
 
   constructor(choice: Choice) {
@@ -46,7 +66,7 @@ class GatewayLink implements Link {
   start(api: Api, told: Told): void {
     this.api = api
     this.told = told
-    void this.connected().catch(() => {})
+    void this.run()
   }
 
   async join(conversationId: string): Promise<void> {
@@ -56,7 +76,7 @@ class GatewayLink implements Link {
         await this.ask('join_conversation', { conversationId })
         return
       } catch (error) {
-        if (!(error as ChatFailure).passes || !this.joined.has(conversationId)) {
+        if (this.ended || !(error as ChatFailure).passes || !this.joined.has(conversationId)) {
           this.joined.delete(conversationId)
           throw error
         }
@@ -67,7 +87,7 @@ class GatewayLink implements Link {
 
   leave(conversationId: string): void {
     if (!this.joined.delete(conversationId) || !this.socket) return
-    void this.ask('leave_conversation', { conversationId }).catch(() => {})
+    void this.push('leave_conversation', { conversationId }).catch(() => {})
   }
 
   async send(message: Incoming['send_message']): Promise<Message> {
@@ -75,83 +95,87 @@ class GatewayLink implements Link {
   }
 
   close(): void {
-    this.ended = new ChatFailure({ code: 'connection', message: 'closed' })
-    this.socket?.close(1000)
-    this.dropped(this.socket)
+    this.end(new ChatFailure({ code: 'connection', message: 'closed' }))
   }
 
   // The socket ------------------------------------------------------------------------------------
 
-  /** Settled when there is a socket that has shown its token. */
-  private connected(): Promise<void> {
-    if (this.ended) return Promise.reject(this.ended)
-    return this.ready ??= this.connect()
-  }
-
-  private async connect(): Promise<void> {
-    if (this.failures > 0) await wait(pauseAfter(this.failures - 1))
-    if (this.ended) throw this.ended
-    this.failures++
-    try {
-      await this.open()
-      const accessToken = this.token = await this.api.accessToken()
-      await this.push('auth', { accessToken })
-    } catch (error) {
-      const { code, message, passes } = error as ChatFailure
-      // It is tried again: the app may have a better token by then.
-      if (!passes) this.told.error({ code, message })
-      this.dropped(this.socket)
-      throw error
+  /** Keeps one socket, and gets another when it is lost: later each time that fails. */
+  private async run(): Promise<void> {
+    let failures = 0
+    while (!this.ended) {
+      try {
+        const { lost } = await this.open()
+        this.token = await this.api.accessToken()
+        await this.push('auth', { accessToken: this.token })
+        failures = 0
+        this.live = true
+        this.ready.resolve()
+        for (const conversationId of this.joined) void this.rejoin(conversationId)
+        const clock = setInterval(() => void this.beat(), heartbeatEvery)
+        await lost
+        clearInterval(clock)
+      } catch (error) {
+        const { code, message, passes } = error as ChatFailure
+        // It is tried again: the app may have a better token by then.
+        if (!passes && !this.ended) this.told.error({ code, message })
+      }
+      this.drop()
+      if (!this.ended) await wait(pauseAfter(failures++))
     }
-    this.failures = 0
-    this.clock = setInterval(() => void this.beat(), heartbeatEvery)
-    for (const conversationId of this.joined) void this.rejoin(conversationId)
   }
 
-  private open(): Promise<void> {
+  /** Opens a socket; gives what is settled when it is lost. */
+  private open(): Promise<{ lost: Promise<void> }> {
     return new Promise((resolve, reject) => {
-      const socket = new this.choice.WebSocket(this.choice.url, ['chat']) as Socket
-      this.socket = socket
+      const socket = new this.choice.WebSocket(this.choice.url, [subprotocol]) as Socket
       const fail = () => reject(new ChatFailure({ code: 'connection' }))
       const late = setTimeout(() => {
         fail()
         socket.close()
       }, answerTime)
+      const lost = deferred()
       socket.onopen = () => {
         clearTimeout(late)
-        resolve()
+        this.socket = socket
+        resolve({ lost: lost.promise })
       }
-      socket.onmessage = ({ data }) => this.heard(String(data))
+      socket.onmessage = ({ data }) => {
+        if (this.socket === socket) this.heard(String(data))
+      }
       socket.onerror = () => {}
       socket.onclose = ({ code, reason }) => {
         clearTimeout(late)
         fail()
+        lost.resolve()
+        if (this.socket !== socket) return
         if (final.includes(code)) {
-          this.ended = new ChatFailure({ code: reason || 'connection', message: reason })
-          this.told.error({ code: this.ended.code, message: reason })
-        }
-        this.dropped(socket)
+          const failure = new ChatFailure({ code: reason || 'connection', message: reason })
+          this.told.error({ code: failure.code, message: reason })
+          this.end(failure)
+        } else this.drop()
       }
     })
   }
 
-  /** Nobody hears this socket any more; the next one comes by itself. */
-  private dropped(socket: Socket | undefined) {
-    if (this.socket !== socket) return
+  /** Gives the socket up; whoever waits for an answer is told. */
+  private drop() {
+    const { socket } = this
     this.socket = undefined
-    this.ready = undefined
-    clearInterval(this.clock)
-    if (socket) {
-      socket.onclose = socket.onmessage = null
-      try {
-        socket.close()
-      } catch {
-        // It was never open.
-      }
-    }
+    socket?.close()
     for (const { reject } of this.waiting.values()) reject(new ChatFailure({ code: 'connection' }))
     this.waiting.clear()
-    if (!this.ended) void this.connected().catch(() => {})
+    // Whoever waits for the next socket goes on waiting.
+    if (this.live) this.ready = deferred()
+    this.live = false
+    if (this.ended) this.ready.reject(this.ended)
+  }
+
+  /** There will be no other socket. */
+  private end(failure: ChatFailure) {
+    this.ended = failure
+    this.ready.reject(failure)
+    this.drop()
   }
 
   private async rejoin(conversationId: string) {
@@ -177,14 +201,14 @@ class GatewayLink implements Link {
         this.token = token
       } else await this.push('heartbeat', {})
     } catch (error) {
-      if ((error as ChatFailure).code === 'connection') this.dropped(socket)
+      if ((error as ChatFailure).code === 'connection' && this.socket === socket) socket?.close()
     }
   }
 
   // Frames ----------------------------------------------------------------------------------------
 
   private async ask<Event extends keyof Incoming>(event: Event, data: Incoming[Event]) {
-    await this.connected()
+    await this.ready.promise
     return await this.push(event, data)
   }
 
