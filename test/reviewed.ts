@@ -58,6 +58,7 @@ const reviews: Review[] = [
     'private.get_stats',
     'private.list_leads',
     'private.list_own_listings',
+    'private.recent_news',
     'private.update_profile',
   ]],
   ['users', 'reviews by whoever is signed in; of others only what a contact allows', [
@@ -108,6 +109,7 @@ const reviews: Review[] = [
     'api.read_all_notifications',
     'api.read_conversation',
     'api.read_notification',
+    'api.recent_news',
     'api.register_device',
     'api.remove_auction',
     'api.remove_device',
@@ -268,6 +270,9 @@ const reviews: Review[] = [
     'private.finish_push',
     'private.has_news',
     'private.has_pushes',
+  ]],
+  ['backend', 'whether what sockets of the chat gateway were allowed still holds', [
+    'private.socket_standing',
   ]],
   ['backend', 'files of pictures: where they are read, which nobody wants, do they have rows', [
     'private.files_to_remove',
