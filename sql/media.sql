@@ -2,7 +2,9 @@
 --
 -- A row is only ever made from a stored file (media_uploads.sql), and goes only after its file
 -- (media_files.sql). In between it is unused, in use, or discarded: a job removes what nobody uses.
--- Clients write nothing in Storage: the functions do with the secret key, under names of ours.
+-- Clients write nothing in Storage: the functions do with the secret key, under names of ours that
+-- nobody can guess or list. Whoever has an address sees the picture, also while its listing is
+-- hidden, until picture, listing or account is deleted; caches forget it within a day.
 
 create table public.media (
   id uuid primary key default gen_random_uuid(),
