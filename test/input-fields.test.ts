@@ -120,9 +120,14 @@ describe('INP-07 paging at the edge', () => {
     parameters.some(({ name }) => name === 'cursor')
   )
 
-  // An id in the path is a listing's, in the query an identity's.
-  const idsOf = (path: string, listing: string) =>
-    path.replace(/(?<=\/)[0-9a-f-]{36}/, listing).replace(/(?<==)[0-9a-f-]{36}/, owner.identityId)
+  // An id in the path is a listing's or a conversation's, in the query an identity's.
+  const idsOf = (path: string, id: string) =>
+    path.replace(/(?<=\/)[0-9a-f-]{36}/, id).replace(/(?<==)[0-9a-f-]{36}/, owner.identityId)
+  const thingOf = async (path: string) => {
+    if (!path.startsWith('/conversations')) return await listingOf(owner.identityId)
+    const { identityId } = await signUp()
+    return (await owner.post('/conversations', { identityId })).body.id
+  }
 
   test('there are lists', () => {
     expect(lists.length).toBeGreaterThan(3)
@@ -132,10 +137,10 @@ describe('INP-07 paging at the edge', () => {
   test.each(lists)(
     '$method $path gives 1 to 50 a page, and nothing else',
     async ({ operation }) => {
-      const listing = await listingOf(owner.identityId)
+      const thing = await thingOf(operation.path)
       const at = (limit: string) => {
         const { path } = requestWith(operation, { in: 'query', name: 'limit', schema: {} }, limit)
-        return personFor(operation).get(idsOf(path, listing))
+        return personFor(operation).get(idsOf(path, thing))
       }
       for (const limit of ['1', '50']) {
         const { status, body } = await at(limit)

@@ -127,6 +127,8 @@ function looks({ status, body, headers }: Reply) {
 
 // Where a stranger's thing is open to everybody: what is listed, whoever it belongs to.
 const open: Record<string, string[]> = {
+  block_identity: ['identity', 'company'],
+  create_conversation: ['identity', 'company', 'listing'],
   create_review: ['identity', 'company'],
   get_company: ['company'],
   list_reviews: ['identity', 'company'],
@@ -215,7 +217,7 @@ describe('ISO-09 shapes of ids', () => {
         body: body && JSON.stringify(body),
       })
       // Only capitals are an id after all; whether it is there is another question.
-      const right = shape === id.toUpperCase() ? [200, 403, 404, 422] : [404, 405, 422]
+      const right = shape === id.toUpperCase() ? [200, 204, 403, 404, 422] : [404, 405, 422]
       expect(right, `${shape.slice(0, 80)} ${reply.text}`).toContain(reply.status)
     }
   })

@@ -74,6 +74,9 @@ export async function fingerprint({ id }: Person): Promise<string> {
        union all select (to_jsonb(properties) - 'views_count' - 'favorites_count')::text
          from public.properties where owner_identity_id in (table mine)
        union all select favorites::text from public.favorites where identity_id in (table mine)
+       union all select messages::text from public.messages
+         where sender_identity_id in (table mine)
+       union all select blocks::text from public.blocks where account_id = $1
      ) as lines`,
     [id],
   )

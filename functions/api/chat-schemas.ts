@@ -27,6 +27,7 @@ export const Message = z
 /** What a sender says; the rest of a message is the server's. */
 export const NewMessage = z.strictObject({
   clientMessageId: z.string().regex(/^[\x21-\x7e]{1,64}$/).openapi({
+    example: 'b1e0b3a2-5c1f-4f0e-9d1c-0f4f5a6b7c8d',
     description: 'Made by the client, the same for every try: a message is stored once.',
   }),
   type: z.enum(messageTypes).default('text'),
