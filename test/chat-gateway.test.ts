@@ -5,7 +5,7 @@ import { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { ChatSocket, chatUrl, converse, history, pair, quiet, upTo } from './chat-socket.ts'
-import { asCaller, database, signUp } from './client.ts'
+import { asCaller, database, projectUrl, signUp } from './client.ts'
 import { hasStack } from './facade.ts'
 import { testLocally } from './other-functions.ts'
 import { type OwnGateway, startGateway } from './other-gateways.ts'
@@ -441,4 +441,34 @@ test('nobody but the database sends events: a forged one on the topic is not pas
   await sleep(500)
   expect(socket.messages()).toEqual([])
   expect(await converse(a, b)).toBe(conversationId)
+})
+
+testLocally('the edge function speaks the same, on the sockets of the platform', async () => {
+  const functions = new URL(projectUrl)
+  functions.port = String(Number(functions.port) + 4)
+  const url = `${functions.origin.replace('http', 'ws')}/chat`
+  const { a, b, conversationId } = await pair()
+  const left = new ChatSocket({ url, protocols: [`bearer.${a.accessToken}`] })
+  open.push(left)
+  await left.opened()
+  const right = await socketOf(b, url)
+  await right.join(conversationId)
+  for (const i of upTo(30)) expect((await left.say(conversationId, String(i))).event).toBe('ack')
+  await until('all come', () => right.messages().length === 30)
+  expect(seqs(right)).toEqual(upTo(30))
+  for (
+    const [data, code] of [
+      [Buffer.from([1, 2]), 1003],
+      ['{"event"', 1007],
+      [JSON.stringify({ event: 'heartbeat', data: {}, ref: 'ا'.repeat(40_000) }), 1009],
+    ] as const
+  ) {
+    const wrong = await socketOf(a, url)
+    wrong.socket.send(data)
+    expect((await wrong.end()).code).toBe(code)
+  }
+  const guest = new ChatSocket({ url: `${url}?token=${a.accessToken}` })
+  expect((await guest.end()).code).toBe(4400)
+  expect((await fetch(url.replace('ws', 'http'))).status).toBe(426)
+  expect(right.closed).toBeUndefined()
 })

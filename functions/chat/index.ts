@@ -26,7 +26,10 @@ Deno.serve((request) => {
     const { body, ...answer } = answerOf(decision)
     return new Response(body, answer)
   }
-  const { socket, response } = Deno.upgradeWebSocket(request, { protocol: decision.protocol })
+  // The runtime knows a list by ", " alone; naming what it does not find there would be an error.
+  const offered = request.headers.get('sec-websocket-protocol')?.split(', ') ?? []
+  const protocol = offered.find((name) => name === decision.protocol)
+  const { socket, response } = Deno.upgradeWebSocket(request, { protocol })
   openWire(socket, decision.open)
   return response
 })
