@@ -371,7 +371,7 @@ describe.runIf(hasSandbox)('paying', () => {
 
   test('PAY-08 a key is for one request of one person', async () => {
     const [one, other] = await Promise.all([signUp(), signUp()])
-    const key = randomUUID()
+    const key: string = randomUUID()
     const headers = { 'idempotency-key': key }
     const [first, second] = [await topUpInvoice(one), await topUpInvoice(one)]
     const ask = (person: Person, invoice: Invoice, sent = headers, url = returnUrl) =>
