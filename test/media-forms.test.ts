@@ -93,6 +93,18 @@ describe('MED-02 the limit', () => {
   })
 })
 
+test('INP-12 a request that says that it is too large is refused before anything else', async () => {
+  const { host, port, pathname } = new URL(baseUrl + avatar)
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write(
+    `POST ${pathname} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n` +
+      `Content-Type: text/plain\r\nContent-Length: ${100 * MiB + 1}\r\n\r\n`,
+  )
+  const [said] = await once(socket, 'data')
+  socket.destroy()
+  expect(String(said)).toMatch(/^HTTP\/1.1 413 /)
+})
+
 /** Sends the beginning of an upload over a socket of its own; done() gives what came back. */
 function begun(path: string, bytes: Buffer, length: number, type: string) {
   const { hostname, port, pathname } = new URL(baseUrl + path)

@@ -6,7 +6,7 @@ import { errors } from './errors.ts'
 import { inQuery } from './numbers.ts'
 import { invalid, Problem, problem } from './problem.ts'
 import { limitedRead } from './read-rate.ts'
-import { bounded, shaped } from './request.ts'
+import { bounded, measured, shaped } from './request.ts'
 import type { Caller } from './tokens.ts'
 
 export type Env = {
@@ -48,7 +48,7 @@ export function route<const R extends RouteConfig & { operationId: string }>(con
     request: { ...request, query: request.query ?? z.strictObject({}) },
     // Size, token, shape: the order of the contract. Uploads read their own body, part by part.
     middleware: [
-      ...(upload ? [] : [bounded]),
+      upload ? measured : bounded,
       ...own,
       ...(limited ? [limitedRead] : []),
       shaped,

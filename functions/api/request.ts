@@ -10,6 +10,7 @@ import { callerOf } from './tokens.ts'
 
 export const apiVersion = '2026-11-01'
 export const bodyLimit = 256 * 1024
+export const uploadLimit = 100 * 1024 * 1024
 const depthLimit = 32
 const bodyTime = 30_000
 
@@ -71,6 +72,12 @@ export const bounded: MiddlewareHandler<Env> = async (c, next) => {
   const bytes = await readUpTo(raw.body, bodyLimit)
   if (!bytes) return problem(c, 'body_too_large')
   c.set('body', bytes)
+  await next()
+}
+
+/** An upload counts as it reads; one that says itself that it is too large need not begin. */
+export const measured: MiddlewareHandler<Env> = async (c, next) => {
+  if (Number(c.req.header('content-length') ?? 0) > uploadLimit) return problem(c, 'body_too_large')
   await next()
 }
 

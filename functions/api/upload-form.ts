@@ -3,9 +3,8 @@ import type { Context } from 'hono'
 import { boundaryOf, MultipartError, type Part, partsOf } from '../pictures/multipart.ts'
 import type { Env } from './http.ts'
 import { type Field, Refusal } from './problem.ts'
+import { uploadLimit } from './request.ts'
 
-const mebibyte = 1024 * 1024
-const requestLimit = 100 * mebibyte
 const fieldLimit = 100
 /** Nobody is silent so long on purpose; and a worker of a hosted project answers within 150 s. */
 const silence = 15_000
@@ -24,8 +23,7 @@ export type Upload = {
 export function openForm(c: Context<Env>, mostParts: number): Upload {
   const boundary = boundaryOf(c.req.header('content-type') ?? '')
   if (!boundary) throw new Refusal('content_type_unsupported')
-  const length = Number(c.req.header('content-length') ?? requestLimit)
-  if (length > requestLimit) throw new Refusal('body_too_large')
+  const length = Number(c.req.header('content-length') ?? uploadLimit)
   if (!c.req.raw.body) throw wrong({ path: '', code: 'invalid' })
   const reader = c.req.raw.body.getReader()
   return {
@@ -41,7 +39,7 @@ async function* counted(reader: ReadableStreamDefaultReader<Uint8Array>) {
     const { done, value } = await soon(reader.read(), Math.min(silence, end - Date.now()))
     if (done) return
     size += value.length
-    if (size > requestLimit) throw new Refusal('body_too_large')
+    if (size > uploadLimit) throw new Refusal('body_too_large')
     yield value
   }
 }
