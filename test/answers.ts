@@ -2,7 +2,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { onAnswer, type Reply, secretKey } from './client.ts'
-import { description, type Operation, operations, resolve, type Schema } from './openapi.ts'
+import { description, everyOperation, type Operation, resolve, type Schema } from './openapi.ts'
 
 // Unknown keywords (OpenAPI's own) say nothing about a value.
 const ajv = new Ajv2020({ strict: false, allErrors: true })
@@ -54,7 +54,7 @@ function validator(schema: Schema): ValidateFunction {
   return made
 }
 
-const patterns = operations.map((operation) => ({
+const patterns = everyOperation.map((operation) => ({
   operation,
   pattern: new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`),
 }))

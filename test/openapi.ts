@@ -66,8 +66,8 @@ export const description: Document = await (
   await fetch(`${process.env.SUPABASE_URL}/functions/v1/api/openapi.json`)
 ).json()
 
-/** All of them; a provider's only where it is configured, else they say 503 to everything. */
-export const operations: Operation[] = Object.entries(description.paths).flatMap((
+/** All that there are. */
+export const everyOperation: Operation[] = Object.entries(description.paths).flatMap((
   [path, methods],
 ) =>
   Object.entries(methods).map(([method, described]) => ({
@@ -81,7 +81,15 @@ export const operations: Operation[] = Object.entries(description.paths).flatMap
     form: described.requestBody?.content['multipart/form-data'] !== undefined,
     responses: described.responses,
   }))
-).filter(({ id }) => issuerUrl || !id.startsWith('sign_in_with_'))
+)
+
+/**
+ * Those that answer as every operation does. A provider's only where it is configured, else they say
+ * 503 to everything; webhooks answer for their signature before anything else (PAY-03, PAY-15).
+ */
+export const operations = everyOperation.filter(({ id }) =>
+  (issuerUrl || !id.startsWith('sign_in_with_')) && !id.startsWith('receive_webhook')
+)
 
 /** Those that sign in, out or up: they talk to Auth too. */
 export const talksToAuth = ({ tags, id }: Operation) =>

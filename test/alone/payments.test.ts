@@ -258,6 +258,45 @@ describe.runIf(hasSandbox)('payments under fire', () => {
   })
 })
 
+test('WAL-06 the recount finds a wallet that differs, and no other', async () => {
+  const [person, other] = await Promise.all([signUp(), signUp()])
+  for (const { identityId } of [person, other]) {
+    await database().query('select private.adjust_wallet($1, 7, gen_random_uuid())', [identityId])
+  }
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    const { rows: [{ id }] } = await client.query(
+      `select id from public.wallets where identity_id = $1`,
+      [person.identityId],
+    )
+    // As a disk that lies: past every trigger.
+    await client.query('alter table public.wallets disable trigger user')
+    await client.query('update public.wallets set balance = 8 where id = $1', [id])
+    await client.query('alter table public.wallets enable trigger user')
+    await client.query(
+      `insert into private.recounts (name, last_wallet_id) values ('wallets', gen_random_uuid())
+       on conflict do nothing`,
+    )
+    await client.query(
+      `update private.recounts set last_wallet_id = '00000000-0000-0000-0000-000000000000'`,
+    )
+    for (let rounds = 0; rounds < 50; rounds++) {
+      await client.query('select private.recount_wallets()')
+      const { rows } = await client.query(
+        `select subject_id, facts from private.alarms where kind = 'wallet_differs'`,
+      )
+      if (!rows.length) continue
+      expect(rows).toEqual([{ subject_id: id, facts: { balance: 8, summed: 7 } }])
+      return
+    }
+    throw new Error('the recount found nothing')
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+})
+
 /** A way to the database that can be cut and mended. */
 async function cutableWay(databaseUrl: string) {
   const target = new URL(databaseUrl)
