@@ -5860,6 +5860,23 @@ AS $function$
     and char_length(value) between 2 and 120
 $function$;
 
+CREATE OR REPLACE FUNCTION private.is_named_so(account public.accounts, q text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  name constant text := nullif(private.search_text(q), '');
+begin
+  return strpos(account.email, lower(q)) > 0 or exists (
+    select from public.identities
+    where identities.account_id = account.id
+      and strpos(private.search_text(identities.display_name), name) > 0
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.is_nobody(account public.accounts)
  RETURNS boolean
  LANGUAGE sql
@@ -7265,19 +7282,25 @@ declare
   before_at timestamptz := coalesce(key ->> 0, 'infinity');
   before_id uuid := coalesce(key ->> 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   ids uuid[];
+  named uuid[];
 begin
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
     from (values
-      ('q', char_length(private.tidy(q)) between 2 and 120),
+      ('q', char_length(private.tidy(q)) between 3 and 120),
       ('status', status in ('active', 'suspended', 'banned', 'deletion_requested', 'deleted')),
       ('type', type in ('individual', 'company', 'office'))
     ) as rule (path, holds)
     where holds is false
   ));
+  if q is not null then
+    named := array(select private.users_like(q));
+  end if;
   ids := array(
     select accounts.id from public.accounts
-    where (q is null or accounts.id in (select private.users_like(q)))
+    where (q is null
+        or cardinality(named) <= 2000 and accounts.id = any (named)
+        or cardinality(named) > 2000 and private.is_named_so(accounts, private.tidy(q)))
       and (list_users.status is null or accounts.status = list_users.status)
       and (list_users.type is null or accounts.id in (
         select identities.account_id from public.identities
@@ -13671,17 +13694,20 @@ begin
     asked_id := given;
   end if;
   return query
-  select accounts.id from public.accounts
-  where accounts.email like part
-  union
-  select accounts.id from public.accounts
-  where digits ~ '^[0-9]{3,8}$' and accounts.phone like '%' || digits || '%'
-  union
-  select identities.account_id from public.identities
-  where private.search_text(identities.display_name) like '%' || name || '%'
-  union
-  select identities.account_id from public.identities
-  where asked_id in (identities.id, identities.account_id);
+  (
+    select accounts.id from public.accounts
+    where accounts.email like part
+    union all
+    select accounts.id from public.accounts
+    where digits ~ '^[0-9]{3,8}$' and accounts.phone like '%' || digits || '%'
+    union all
+    select identities.account_id from public.identities
+    where private.search_text(identities.display_name) like '%' || name || '%'
+    union all
+    select identities.account_id from public.identities
+    where asked_id in (identities.id, identities.account_id)
+  )
+  limit 2001;
 end
 $function$;
 
@@ -16513,6 +16539,8 @@ COMMENT ON FUNCTION "private"."is_known_event"(text, text) IS 'Whether an event 
 
 COMMENT ON FUNCTION "private"."is_name"(text) IS 'A name that shows as it is: 2 to 120 characters, none invisible.';
 
+COMMENT ON FUNCTION "private"."is_named_so"(public.accounts, text) IS 'Whether a part of the email or of a name is this: for what so many have that looking at one account after another soon finds a page.';
+
 COMMENT ON FUNCTION "private"."is_nobody"(public.accounts) IS 'The account that is nobody''s and only takes time at sign-in: admins do not see it.';
 
 COMMENT ON FUNCTION "private"."is_on_show"(uuid) IS 'Whether everybody can know of this identity: it and its account are in order, and a company or office is verified.';
@@ -17107,7 +17135,7 @@ COMMENT ON FUNCTION "private"."use_provider"(text, text) IS 'Says for this trans
 
 COMMENT ON FUNCTION "private"."user_records"(uuid[]) IS 'Accounts as admins see them, in the order asked for; no secret of theirs is among it.';
 
-COMMENT ON FUNCTION "private"."users_like"(text) IS 'Accounts with a part of an email, phone or name, or with an id of the account or an identity.';
+COMMENT ON FUNCTION "private"."users_like"(text) IS 'Accounts with a part of an email, phone or name, or with an id of the account or an identity; more than 2000 are many, and not all of them.';
 
 COMMENT ON FUNCTION "private"."verify_code"(text, text, text, uuid) IS 'Tries a code: the used code with what it was for, or {error}. A wrong one counts against every open code that it was tried on, and against the identifier.';
 
@@ -18410,6 +18438,10 @@ GRANT EXECUTE ON FUNCTION "private"."is_known_event"(text, text) TO "backend", "
 REVOKE ALL ON FUNCTION "private"."is_name"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."is_name"(text) TO "anon", "authenticated", "backend", "postgres", "service_role";
+
+REVOKE ALL ON FUNCTION "private"."is_named_so"(public.accounts, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."is_named_so"(public.accounts, text) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."is_nobody"(public.accounts) FROM PUBLIC;
 
