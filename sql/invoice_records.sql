@@ -56,7 +56,8 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_payer is 'Records of money stay; whose name was on them does not.';
+comment on function private.forget_payer is
+  'Records of money stay; whose name was on them does not.';
 
 create trigger identities_are_forgotten_on_receipts
   after update of status on public.identities

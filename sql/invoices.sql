@@ -50,7 +50,8 @@ comment on column public.invoices.number is 'What people read out: INV-2026-0001
 comment on column public.invoices.identity_id is 'Who pays.';
 comment on column public.invoices.account_id is 'Whose account that identity is of.';
 comment on column public.invoices.purpose is 'What for: plan, topup of the wallet, feature.';
-comment on column public.invoices.state is 'Where it is; which way it can go is private.invoice_steps.';
+comment on column public.invoices.state is
+  'Where it is; which way it can go is private.invoice_steps.';
 comment on column public.invoices.total is 'KWD; the sum of its lines.';
 comment on column public.invoices.currency is 'KWD.';
 comment on column public.invoices.issued_at is 'When it was made.';
@@ -81,7 +82,8 @@ create table public.invoice_lines (
   constraint invoice_lines_amount_is_the_product check (amount = quantity * unit_price),
   constraint invoice_lines_plan_is_named check ((kind = 'plan') = (plan_id is not null))
 );
-comment on table public.invoice_lines is 'What an invoice is for; each line says what paying gives.';
+comment on table public.invoice_lines is
+  'What an invoice is for; each line says what paying gives.';
 comment on column public.invoice_lines.invoice_id is 'Of which invoice.';
 comment on column public.invoice_lines.position is 'Order, from 1.';
 comment on column public.invoice_lines.kind is 'The purpose of the invoice.';

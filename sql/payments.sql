@@ -45,8 +45,10 @@ comment on column public.payments.redirect_url is 'Where the person pays.';
 comment on column public.payments.provider_ref is 'The provider''s id of the charge.';
 comment on column public.payments.provider_payment_id is
   'The provider''s id of the money taken: a second lock against counting it twice.';
-comment on column public.payments.details is 'What the receipt shows: method, track and reference ids.';
-comment on column public.payments.created_at is 'When it was begun; the same charge for 15 minutes.';
+comment on column public.payments.details is
+  'What the receipt shows: method, track and reference ids.';
+comment on column public.payments.created_at is
+  'When it was begun; the same charge for 15 minutes.';
 comment on column public.payments.asked_at is 'When the provider was last asked to make it.';
 comment on column public.payments.looked_up_at is 'When the job last asked what became of it.';
 comment on column public.payments.captured_at is 'When the money was known to be taken.';

@@ -16,7 +16,8 @@ create table private.sandbox_charges (
 );
 comment on table private.sandbox_charges is 'Charges at the sandbox.';
 comment on column private.sandbox_charges.id is 'The sandbox''s own id.';
-comment on column private.sandbox_charges.reference is 'What the merchant calls it; asked again it is the same.';
+comment on column private.sandbox_charges.reference is
+  'What the merchant calls it; asked again it is the same.';
 comment on column private.sandbox_charges.amount is 'KWD.';
 comment on column private.sandbox_charges.currency is 'KWD.';
 comment on column private.sandbox_charges.title is 'What the page says it is for.';

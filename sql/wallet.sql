@@ -24,7 +24,8 @@ comment on table public.wallets is
   'The money of an identity: what it may spend and what is held back; and the houses opposite.';
 comment on column public.wallets.id is 'Named by entries.';
 comment on column public.wallets.identity_id is 'Whose; null for a house.';
-comment on column public.wallets.part is 'available, held (being paid back to its source), or house.';
+comment on column public.wallets.part is
+  'available, held (being paid back to its source), or house.';
 comment on column public.wallets.house is
   'provider: taken by the payment provider; sales: for plans; adjustments: by an admin.';
 comment on column public.wallets.balance is
@@ -221,7 +222,8 @@ begin
   return wallet_id;
 end
 $$;
-comment on function private.wallet_of is 'A part of an identity''s wallet, made when it is missing.';
+comment on function private.wallet_of is
+  'A part of an identity''s wallet, made when it is missing.';
 
 create function private.house(name text) returns uuid
   language sql
