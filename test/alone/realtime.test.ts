@@ -52,6 +52,7 @@ describe('clients of Realtime come back by themselves', () => {
       ])
     await send(1)
     await until('it hears', () => got.length === 1)
+    const realtime = pidOf('realtime.ts')
     process.kill(pidOf(word!), 'SIGKILL')
     await until('it is told', () => states.at(-1) === 'CHANNEL_ERROR')
     await until('it is joined again', () => states.at(-1) === 'SUBSCRIBED', 20_000)
@@ -59,6 +60,8 @@ describe('clients of Realtime come back by themselves', () => {
     for (let n = 2; n < 50; n++) await until('it is sent', () => send(n).then(() => true))
     await until('it hears all of it', () => got.length === 49)
     expect(got).toEqual([...Array(49).keys()].map((n) => n + 1))
+    // It waits for a database that is away, and goes down with none of the others.
+    expect(pidOf('realtime.ts') === realtime).toBe(word !== 'realtime.ts')
     await client.realtime.disconnect()
   })
 })
