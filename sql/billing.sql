@@ -24,7 +24,7 @@ create table private.alarms (
   settled_note text
 );
 comment on table private.alarms is
-  'What an admin has to look at: money that does not fit. One row for each thing until it is settled.';
+  'What an admin has to look at: money that does not fit. One row for each until it is settled.';
 comment on column private.alarms.id is 'Order.';
 comment on column private.alarms.kind is 'What happened, as wallet_differs or payment_mismatch.';
 comment on column private.alarms.subject_id is 'The wallet, payment, invoice or event.';
@@ -104,7 +104,8 @@ begin
     where subscriptions.id = before.id;
   else
     update public.subscriptions
-    set ended_at = now(), status = case when before.ends_at > now() then 'replaced' else 'lapsed' end
+    set ended_at = now(),
+        status = case when before.ends_at > now() then 'replaced' else 'lapsed' end
     where subscriptions.id = before.id;
     insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
     values (start_plan.identity_id, plan.id, now() + make_interval(days => plan.interval_days),

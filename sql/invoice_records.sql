@@ -303,7 +303,7 @@ begin
 end
 $$;
 comment on function api.get_receipt is
-  'What the receipt of a paid invoice says. 404 invoice_not_found; 404 not_found before it is paid.';
+  'What the receipt of a paid invoice says. 404 invoice_not_found; 404 not_found before that.';
 
 revoke execute on all functions in schema private, api from public;
 grant execute on function private.own_invoice, private.list_invoices, private.get_receipt

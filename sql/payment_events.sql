@@ -73,7 +73,8 @@ declare
 begin
   select * into payment from public.payments
   where payments.provider = payment_named.provider and payments.provider_ref = truth ->> 'ref';
-  if payment.id is null and truth ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+  if payment.id is null
+    and truth ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
     -- The provider's word was faster than its answer to the charge.
     select * into payment from public.payments
     where payments.id = (truth ->> 'reference')::uuid

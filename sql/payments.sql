@@ -14,7 +14,8 @@ create table public.payments (
     state in ('starting', 'open', 'superseded', 'failed', 'captured', 'surplus')
   ),
   amount private.kwd not null constraint payments_amount_is_positive check (amount > 0),
-  currency text not null default 'KWD' constraint payments_currency_is_dinar check (currency = 'KWD'),
+  currency text not null default 'KWD'
+    constraint payments_currency_is_dinar check (currency = 'KWD'),
   return_url text not null,
   redirect_url text,
   provider_ref text,
@@ -37,7 +38,7 @@ comment on column public.payments.provider is 'Who takes the money.';
 comment on column public.payments.mode is 'live, or test: a test payment never pays a live charge.';
 comment on column public.payments.state is
   'starting: the provider was asked, its answer is not here yet; open: it waits for the person; '
-  'superseded: a newer one took its place; failed; captured; surplus: the invoice was paid already.';
+  'superseded: a newer one took its place; failed; captured; surplus: it was paid already.';
 comment on column public.payments.amount is 'KWD: the invoice''s total, never what a client says.';
 comment on column public.payments.currency is 'KWD.';
 comment on column public.payments.return_url is 'Where the person comes back to.';

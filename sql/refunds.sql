@@ -7,11 +7,13 @@ create table public.refunds (
   id uuid primary key default gen_random_uuid(),
   invoice_id uuid not null references public.invoices (id),
   payment_id uuid references public.payments (id),
-  destination text not null constraint refunds_destination_is_known check (destination in ('wallet', 'source')),
+  destination text not null
+    constraint refunds_destination_is_known check (destination in ('wallet', 'source')),
   amount private.kwd not null constraint refunds_amount_is_positive check (amount > 0),
   state text not null default 'requested'
     constraint refunds_state_is_known check (state in ('requested', 'settled', 'rejected')),
-  reason text not null constraint refunds_reason_length check (char_length(reason) between 1 and 500),
+  reason text not null
+    constraint refunds_reason_length check (char_length(reason) between 1 and 500),
   admin_id uuid,
   provider_ref text,
   created_at timestamptz not null default now(),
@@ -28,7 +30,7 @@ comment on column public.refunds.payment_id is 'The payment that it goes back th
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
 comment on column public.refunds.amount is 'KWD.';
 comment on column public.refunds.state is
-  'requested at the provider, settled, or rejected by it. The first two count against what was paid.';
+  'requested at the provider, settled, or rejected by it. The first two count as given back.';
 comment on column public.refunds.reason is 'Why, as the admin wrote it.';
 comment on column public.refunds.admin_id is 'Who decided it; null for one made at the provider.';
 comment on column public.refunds.provider_ref is 'The provider''s id of the refund.';
@@ -116,7 +118,8 @@ begin
     where invoice_lines.invoice_id = invoice.id and invoice_lines.plan_id is not null;
   end if;
   perform private.notify(invoice.account_id, invoice.identity_id, 'refund', invoice.id,
-    jsonb_build_object('number', invoice.number, 'amount', refund.amount, 'to', refund.destination));
+    jsonb_build_object(
+      'number', invoice.number, 'amount', refund.amount, 'to', refund.destination));
 end
 $$;
 comment on function private.book_refund is
@@ -170,8 +173,8 @@ begin
     jsonb_build_object('state', invoice.state, 'refunded', invoice.refunded),
     jsonb_build_object('amount', amount, 'to', start_refund.destination));
   insert into public.refunds (invoice_id, payment_id, destination, amount, reason, admin_id)
-  values (invoice.id, payment.id, start_refund.destination, start_refund.amount, start_refund.reason,
-    caller_id)
+  values (invoice.id, payment.id, start_refund.destination, start_refund.amount,
+    start_refund.reason, caller_id)
   returning id into made;
   if start_refund.destination = 'wallet' then
     perform private.book_refund(made);

@@ -302,7 +302,8 @@ begin
 end
 $$;
 comment on function api.top_up_wallet is
-  'An invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet. 422 amount_out_of_range.';
+  'An invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet. 422 '
+  'amount_out_of_range.';
 
 revoke execute on all functions in schema private, api from public;
 grant execute on function private.list_plans, private.current_plan, private.subscribe,

@@ -8,7 +8,8 @@
 create table public.wallets (
   id uuid primary key default gen_random_uuid(),
   identity_id uuid references public.identities (id),
-  part text not null constraint wallets_part_is_known check (part in ('available', 'held', 'house')),
+  part text not null
+    constraint wallets_part_is_known check (part in ('available', 'held', 'house')),
   house text constraint wallets_house_key unique,
   balance numeric not null default 0,
   created_at timestamptz not null default now(),
