@@ -31,7 +31,7 @@ const users = route({
   summary: 'Accounts, newest first',
   request: {
     query: z.strictObject({
-      q: z.string().min(2).max(120).optional().openapi({
+      q: z.string().min(3).max(120).optional().openapi({
         description: 'A part of an email, phone or name, or the id of an account or identity.',
       }),
       status: z.enum(accountStatuses).optional(),
