@@ -21,7 +21,8 @@ export default defineConfig({
     reporters: ['default', summary],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 4,
+    // Many tests wait for something more than they work.
+    maxWorkers: 6,
     projects: [
       group('areas', 0, ['test/*.test.ts'], false),
       group('alone', 1, ['test/alone/*.test.ts'], true),

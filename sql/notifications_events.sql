@@ -7,7 +7,8 @@ create table private.news (
   id bigint generated always as identity primary key,
   kind text not null constraint news_kind_is_known
     check (kind in ('favorite_price_drop', 'favorite_unavailable', 'security_login')),
-  property_id uuid references public.properties (id) on delete cascade,
+  -- No foreign key: to check it a sign-in would wait for whoever changes the table of listings.
+  property_id uuid,
   account_id uuid references public.accounts (id) on delete cascade,
   session_id uuid,
   facts jsonb not null default '{}',

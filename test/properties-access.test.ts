@@ -90,7 +90,6 @@ test('ISO-06 ISO-11 what the server decides is never taken from the client', asy
     priceLabel: 'مجاناً',
     pendingChanges: {},
     media: [],
-    uploadSessionId: nobody,
     lat: 29.3,
     title_ar: 'عنوان آخر',
     isAdmin: true,

@@ -44,7 +44,7 @@ const outside = {
   prove_media: proveMedia,
 }
 
-/** What people wait for: notices to many, pushes. Runs of it may overlap; `jobs/<name>` is one alone. */
+/** What people wait for: notices to many, pushes. `jobs/<name>` is one alone, whatever runs. */
 const often: Record<string, () => Promise<number>> = {
   spread_sign_ins: () => untilDone('spread_sign_ins'),
   spread_news: () => untilDone('spread_news'),
@@ -75,6 +75,8 @@ async function run(name: string, work: () => Promise<number>) {
   return [name, outcome] as const
 }
 
+const running = new Set<string>()
+
 Deno.serve(async (request) => {
   if (!sameText(request.headers.get('apikey') ?? '', env.secretKey)) {
     return Response.json({ error: { code: 'token_missing' } }, { status: 401 })
@@ -88,7 +90,15 @@ Deno.serve(async (request) => {
   const quick = Object.entries(often).filter(([name]) =>
     !Object.hasOwn(often, asked) || name === asked
   )
-  // At once: no push waits for news that many have to be told.
-  outcomes.push(...await Promise.all(quick.map(([name, work]) => run(name, work))))
+  // At once: no push waits for news that many have to be told. What still runs is not begun again:
+  // jobs that wait for a lock must not take all connections from people.
+  outcomes.push(
+    ...await Promise.all(quick.map(async ([name, work]) => {
+      if (asked === name) return await run(name, work)
+      if (running.has(name)) return [name, { done: 0 }] as const
+      running.add(name)
+      return await run(name, work).finally(() => running.delete(name))
+    })),
+  )
   return Response.json(Object.fromEntries(outcomes))
 })

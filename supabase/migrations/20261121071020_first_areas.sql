@@ -2349,7 +2349,8 @@ begin
     where invoice_lines.invoice_id = invoice.id and invoice_lines.plan_id is not null;
   end if;
   perform private.notify(invoice.account_id, invoice.identity_id, 'refund', invoice.id,
-    jsonb_build_object('number', invoice.number, 'amount', refund.amount, 'to', refund.destination));
+    jsonb_build_object(
+      'number', invoice.number, 'amount', refund.amount, 'to', refund.destination));
 end
 $function$;
 
@@ -9143,7 +9144,8 @@ declare
 begin
   select * into payment from public.payments
   where payments.provider = payment_named.provider and payments.provider_ref = truth ->> 'ref';
-  if payment.id is null and truth ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+  if payment.id is null
+    and truth ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
     -- The provider's word was faster than its answer to the charge.
     select * into payment from public.payments
     where payments.id = (truth ->> 'reference')::uuid
@@ -12761,7 +12763,8 @@ begin
     where subscriptions.id = before.id;
   else
     update public.subscriptions
-    set ended_at = now(), status = case when before.ends_at > now() then 'replaced' else 'lapsed' end
+    set ended_at = now(),
+        status = case when before.ends_at > now() then 'replaced' else 'lapsed' end
     where subscriptions.id = before.id;
     insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
     values (start_plan.identity_id, plan.id, now() + make_interval(days => plan.interval_days),
@@ -12847,8 +12850,8 @@ begin
     jsonb_build_object('state', invoice.state, 'refunded', invoice.refunded),
     jsonb_build_object('amount', amount, 'to', start_refund.destination));
   insert into public.refunds (invoice_id, payment_id, destination, amount, reason, admin_id)
-  values (invoice.id, payment.id, start_refund.destination, start_refund.amount, start_refund.reason,
-    caller_id)
+  values (invoice.id, payment.id, start_refund.destination, start_refund.amount,
+    start_refund.reason, caller_id)
   returning id into made;
   if start_refund.destination = 'wallet' then
     perform private.book_refund(made);
@@ -14109,8 +14112,6 @@ ALTER TABLE "public"."properties" ADD CONSTRAINT "properties_governorate_id_fkey
 ALTER TABLE "public"."properties" ADD CONSTRAINT "properties_owner_identity_id_fkey" FOREIGN KEY (owner_identity_id) REFERENCES public.identities(id);
 
 ALTER TABLE "private"."expiry_warnings" ADD CONSTRAINT "expiry_warnings_property_id_fkey" FOREIGN KEY (property_id) REFERENCES public.properties(id) ON DELETE CASCADE;
-
-ALTER TABLE "private"."news" ADD CONSTRAINT "news_property_id_fkey" FOREIGN KEY (property_id) REFERENCES public.properties(id) ON DELETE CASCADE;
 
 ALTER TABLE "private"."search_documents" ADD CONSTRAINT "search_documents_property_id_fkey" FOREIGN KEY (property_id) REFERENCES public.properties(id) ON DELETE CASCADE;
 
@@ -15655,7 +15656,7 @@ COMMENT ON COLUMN "public"."payments"."redirect_url" IS 'Where the person pays.'
 
 COMMENT ON COLUMN "public"."payments"."return_url" IS 'Where the person comes back to.';
 
-COMMENT ON COLUMN "public"."payments"."state" IS 'starting: the provider was asked, its answer is not here yet; open: it waits for the person; superseded: a newer one took its place; failed; captured; surplus: the invoice was paid already.';
+COMMENT ON COLUMN "public"."payments"."state" IS 'starting: the provider was asked, its answer is not here yet; open: it waits for the person; superseded: a newer one took its place; failed; captured; surplus: it was paid already.';
 
 COMMENT ON COLUMN "public"."plans"."active_listings" IS 'How many listings may be active at once.';
 
@@ -15857,7 +15858,7 @@ COMMENT ON COLUMN "public"."refunds"."reason" IS 'Why, as the admin wrote it.';
 
 COMMENT ON COLUMN "public"."refunds"."settled_at" IS 'When the money was given back.';
 
-COMMENT ON COLUMN "public"."refunds"."state" IS 'requested at the provider, settled, or rejected by it. The first two count against what was paid.';
+COMMENT ON COLUMN "public"."refunds"."state" IS 'requested at the provider, settled, or rejected by it. The first two count as given back.';
 
 COMMENT ON COLUMN "public"."reports"."account_id" IS 'Who reports.';
 
@@ -16047,7 +16048,7 @@ COMMENT ON FUNCTION "api"."get_payment_status"(uuid) IS 'The invoice as the list
 
 COMMENT ON FUNCTION "api"."get_property"(uuid) IS 'A listing; its owner sees it in any state. 404 property_not_found for all that is not to be seen.';
 
-COMMENT ON FUNCTION "api"."get_receipt"(uuid) IS 'What the receipt of a paid invoice says. 404 invoice_not_found; 404 not_found before it is paid.';
+COMMENT ON FUNCTION "api"."get_receipt"(uuid) IS 'What the receipt of a paid invoice says. 404 invoice_not_found; 404 not_found before that.';
 
 COMMENT ON FUNCTION "api"."get_settings"() IS 'Language, notifications by category and channel, quiet hours, privacy, consent.';
 
@@ -17161,7 +17162,7 @@ COMMENT ON SCHEMA "api" IS 'The functions that clients may call. The only schema
 
 COMMENT ON SCHEMA "private" IS 'Helpers, rules and counters. Exposed to nobody.';
 
-COMMENT ON TABLE "private"."alarms" IS 'What an admin has to look at: money that does not fit. One row for each thing until it is settled.';
+COMMENT ON TABLE "private"."alarms" IS 'What an admin has to look at: money that does not fit. One row for each until it is settled.';
 
 COMMENT ON TABLE "private"."apple_tokens" IS 'Apple''s refresh tokens, kept for one thing: to revoke them when the account is deleted.';
 
