@@ -123,13 +123,16 @@ export const tables: Record<string, Table> = {
       'topup', 'charge', gen_random_uuid())`,
   },
   'public.wallet_entries': {
-    of: '(select identity_id from public.wallets where id = wallet_id)',
+    // Ledgers are long: only what was planted in this transaction is looked at.
+    of: `case when created_at = now()
+      then (select identity_id from public.wallets where id = wallet_id) end`,
     may: { select: ofIdentity },
   },
   'public.wallet_transfers': {
-    of: `(select distinct identity_id from public.wallet_entries as entries
+    of: `case when created_at = now() then (
+      select distinct identity_id from public.wallet_entries as entries
       join public.wallets on wallets.id = entries.wallet_id
-      where entries.transfer_id = wallet_transfers.id and part <> 'house')`,
+      where entries.transfer_id = wallet_transfers.id and part <> 'house') end`,
     may: { select: ofIdentity },
   },
   'public.invoices': {

@@ -94,7 +94,7 @@ describe.runIf(hasStack)('chat survives', () => {
       }
     })
     for (let i = 0; i < 20; i++) {
-      await sleep(500 + Math.random() * 1000)
+      await sleep(200 + Math.random() * 600)
       await crash('local/chat.ts')
     }
     const began = Date.now()
