@@ -23,7 +23,7 @@ export default defineConfig({
     setupFiles: ['test/answers.ts'],
     reporters: ['default', summary],
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     // More than there are cores: many tests wait for something.
     maxWorkers: 5,
     projects: [

@@ -90,7 +90,7 @@ describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
           route: expect.any(String),
           status: expect.any(Number),
         })
-        expect(line, line).not.toMatch(/965[569]\d{7}|@example\.com/)
+        expect(line, line).not.toMatch(/(?<![\da-f])965[569]\d{7}(?![\da-f])|@example\.com/)
       }
     }
     expect(requests).toBeGreaterThan(0)

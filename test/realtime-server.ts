@@ -65,8 +65,9 @@ export async function startRealtime({ rates = false } = {}) {
   await database.query(schema)
 
   const keys = openKeys(stack.dataDir, stack.issuer)
-  const { server, close } = openRealtime({ ...stack, databaseUrl: urlOf }, keys)
+  const { server, ready, close } = openRealtime({ ...stack, databaseUrl: urlOf }, keys)
   await listen(server, 0)
+  await ready()
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
   const { publishableKey, secretKey } = stack.secrets

@@ -18,8 +18,6 @@ import { Topics } from './topics.ts'
 const largestFrame = 5_000_000
 /** Clients send a heartbeat every 25 s. */
 const silence = 60_000
-/** How long the replication slot outlives the last connection. */
-const lingering = 60_000
 const handshakePause = 2000
 
 export type Realtime = {
@@ -39,7 +37,12 @@ export type Realtime = {
   ready: () => Promise<void>
 }
 
-export type RealtimeServer = { server: Server; close: () => Promise<void> }
+export type RealtimeServer = {
+  server: Server
+  /** Opens the replication slot ahead of the first join: it waits for all transactions that run. */
+  ready: () => Promise<void>
+  close: () => Promise<void>
+}
 
 export function openRealtime(stack: Stack, keys: KeyRing): RealtimeServer {
   const databaseUrl = stack.databaseUrl('supabase_admin')
@@ -69,14 +72,11 @@ export function openRealtime(stack: Stack, keys: KeyRing): RealtimeServer {
   server.on('upgrade', (request, socket, head) => {
     void upgrade(realtime, sockets, { request, socket, head })
   })
-  let empty = Date.now()
   const clock = setInterval(() => {
     const now = Date.now()
     for (const connection of realtime.connections) {
       if (now - connection.lastHeard > silence) connection.close(1000)
     }
-    if (realtime.connections.size > 0) empty = now
-    else if (now - empty > lingering) database.rest()
   }, 10_000)
   const close = async () => {
     clearInterval(clock)
@@ -87,7 +87,7 @@ export function openRealtime(stack: Stack, keys: KeyRing): RealtimeServer {
     server.closeAllConnections()
     await realtime.authorization.close()
   }
-  return { server, close }
+  return { server, ready: database.ready, close }
 }
 
 /** Keeps a stream of the database's messages while it is wanted. */
