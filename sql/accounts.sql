@@ -243,6 +243,27 @@ $$;
 comment on function private.require_identity is
   'The identity that the caller acts as, or what require_account refuses, or 403 identity_not_usable.';
 
+create function private.is_in_order(identity_id uuid) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads the state of another's account
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.id = is_in_order.identity_id and identities.status = 'active'
+      and (
+        accounts.status in ('active', 'deletion_requested')
+        or accounts.status = 'suspended' and accounts.suspended_until < now()
+      )
+  );
+end
+$$;
+comment on function private.is_in_order is
+  'Whether an identity, whoever''s, and its account can act now: the rule of identity_id().';
+
 create function private.hold_account() returns void
   language plpgsql
   security definer -- clients have no grant to lock rows

@@ -1,172 +1,4 @@
--- Chat: opening a conversation, writing, reading.
-
-create function private.have_met(account_id uuid, identity_id uuid) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads both sides of conversations
-  set search_path = ''
-as $$
-begin
-  return exists (
-    select from public.participants
-    join public.participants as others on others.conversation_id = participants.conversation_id
-    where participants.account_id = have_met.account_id
-      and others.identity_id = have_met.identity_id
-  );
-end
-$$;
-comment on function private.have_met is
-  'Whether an account has a conversation with an identity, whatever became of that one.';
-
-create function private.conversation_peer(
-  caller_id uuid, property_id uuid, identity_id uuid
-) returns public.identities
-  language plpgsql
-  stable
-  security definer -- finds the account behind an identity
-  set search_path = ''
-as $$
-declare
-  property public.properties;
-  peer public.identities;
-begin
-  if num_nonnulls(property_id, identity_id) = 0 then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"identityId","code":"required"}]}');
-  end if;
-  if property_id is not null then
-    property := private.seen_property(conversation_peer.property_id, caller_id);
-  end if;
-  select * into peer from public.identities
-  where identities.id = coalesce(conversation_peer.identity_id, property.owner_identity_id);
-  if peer.account_id = private.account_id() then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"identityId","code":"self"}]}');
-  elsif peer.id is null or not private.is_on_show(peer.id) then
-    perform private.refuse(404, 'identity_not_found');
-  elsif property.owner_identity_id not in (peer.id, caller_id) then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"identityId","code":"invalid"}]}');
-  end if;
-  return peer;
-end
-$$;
-comment on function private.conversation_peer is
-  'With whom: the identity that is named, else the owner of the listing. 404 property_not_found, '
-  'identity_not_found; 422 for oneself, and for a listing of neither side.';
-
-create function private.check_open_to_chat(property_id uuid, caller_id uuid) returns void
-  language plpgsql
-  stable
-  security definer -- looks at listings that row security hides from the caller
-  set search_path = ''
-as $$
-declare
-  closed text := (
-    select properties.status from public.properties
-    where properties.id = check_open_to_chat.property_id
-      and properties.owner_identity_id <> caller_id
-      and not (properties.listed and properties.allow_chat)
-  );
-begin
-  if closed is not null then
-    perform private.refuse(409, 'property_state_conflict',
-      jsonb_build_object('from', closed, 'allowed', '{}'::text[]));
-  end if;
-end
-$$;
-comment on function private.check_open_to_chat is
-  '409 property_state_conflict for a listing of another that is over or takes no chat: a '
-  'conversation that there is goes on, a new one is not begun.';
-
-create function private.open_conversation(
-  caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
-)
-  language plpgsql
-  security definer -- writes both sides' rows
-  set search_path = ''
-as $$
-declare
-  caller_account_id uuid := private.account_id();
-  peer public.identities := private.conversation_peer(caller_id, property_id, identity_id);
-  pair text := least(caller_id, peer.id) || ' ' || greatest(caller_id, peer.id)
-    || coalesce(' ' || open_conversation.property_id, '');
-begin
-  if private.are_blocked(caller_account_id, peer.account_id) then
-    perform private.refuse(403, 'blocked');
-  end if;
-  select conversations.id into id from public.conversations where conversations.pair_key = pair;
-  if found then
-    created := false;
-    return;
-  end if;
-  perform private.check_open_to_chat(open_conversation.property_id, caller_id);
-  insert into public.conversations as made (pair_key, property_id)
-  values (pair, open_conversation.property_id)
-  on conflict do nothing
-  returning made.id into id;
-  created := found;
-  if created then
-    insert into public.participants (conversation_id, identity_id, account_id)
-    values (id, caller_id, caller_account_id), (id, peer.id, peer.account_id);
-  else
-    -- Whoever waited for another to make it sees it in this statement, and not before.
-    select conversations.id into id from public.conversations
-    where conversations.pair_key = pair;
-  end if;
-end
-$$;
-comment on function private.open_conversation is
-  'The conversation of the acting identity with another about a listing, made if there is none yet.';
-
-create function private.create_conversation(property_id uuid, identity_id uuid, message text)
-  returns json
-  language plpgsql
-  security definer -- clients have no write grant
-  set search_path = ''
-as $$
-declare
-  caller_id uuid := private.hold_identity();
-  opened record;
-begin
-  opened := private.open_conversation(
-    caller_id, create_conversation.property_id, create_conversation.identity_id);
-  if opened.created and property_id is not null then
-    -- As POST /properties/:id/contact counts it.
-    insert into public.leads (property_id, owner_identity_id, identity_id, kind)
-    select properties.id, properties.owner_identity_id, caller_id, 'chat'
-    from public.properties
-    where properties.id = create_conversation.property_id
-      and properties.owner_identity_id <> caller_id
-    on conflict do nothing;
-  end if;
-  if message is not null then
-    perform private.send_message(
-      opened.id, gen_random_uuid()::text, 'text', create_conversation.message, null, null);
-  end if;
-  return json_build_object(
-    'created', opened.created,
-    'conversation', private.conversation_json(opened.id, caller_id)
-  );
-end
-$$;
-comment on function private.create_conversation is 'See api.create_conversation.';
-
-create function api.create_conversation(
-  property_id uuid default null, identity_id uuid default null, message text default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.create_conversation(property_id, identity_id, message);
-end
-$$;
-comment on function api.create_conversation is
-  'Opens a conversation with the owner of a listing, or with an identity, and may write its first '
-  'message; gives {created, conversation}. The same pair and listing is the same conversation. '
-  '404 property_not_found, identity_not_found; 403 blocked; 409 property_state_conflict for a new '
-  'one about a listing that is over or takes no chat; 422 for oneself.';
+-- Chat: writing and reading messages.
 
 create function private.message_body(type text, body text) returns text
   language plpgsql
@@ -196,7 +28,7 @@ begin
       end if;
     when 'image' then null;
     when 'location' then
-      place := regexp_match(clean, '^(-?\d{1,2}(?:\.\d{1,7})?),(-?\d{1,3}(?:\.\d{1,7})?)$');
+      place := regexp_match(clean, '^(-?[0-9]{1,2}(?:\.[0-9]{1,7})?),(-?[0-9]{1,3}(?:\.[0-9]{1,7})?)$');
       if not coalesce(place[1]::numeric between -90 and 90
         and place[2]::numeric between -180 and 180, false) then
         perform private.refuse(422, 'validation_failed',
@@ -318,23 +150,6 @@ end
 $$;
 comment on function private.send_message is 'See api.send_message.';
 
-create function private.is_in_order(identity_id uuid) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads the state of another's account
-  set search_path = ''
-as $$
-begin
-  return exists (
-    select from public.identities
-    join public.accounts on accounts.id = identities.account_id
-    where identities.id = is_in_order.identity_id and identities.status = 'active'
-      and accounts.status in ('active', 'deletion_requested')
-  );
-end
-$$;
-comment on function private.is_in_order is 'Whether an identity and its account can act now.';
-
 create function api.send_message(
   conversation_id uuid, client_message_id text, type text, body text default null,
   media_id uuid default null, reply_to_id uuid default null
@@ -399,8 +214,5 @@ comment on function api.read_conversation is
   '404 conversation_not_found.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.create_conversation, private.send_message,
-  private.read_conversation
-  to authenticated;
-grant execute on function api.create_conversation, api.send_message, api.read_conversation
-  to authenticated;
+grant execute on function private.send_message, private.read_conversation to authenticated;
+grant execute on function api.send_message, api.read_conversation to authenticated;

@@ -130,12 +130,9 @@ as $$
 begin
   return exists (
     select from public.participants
-    join public.identities on identities.id = participants.identity_id
-    join public.accounts on accounts.id = participants.account_id
     where participants.conversation_id = hears.conversation_id
       and participants.identity_id = hears.identity_id
-      and identities.status = 'active'
-      and accounts.status in ('active', 'deletion_requested')
+      and private.is_in_order(participants.identity_id)
       and not exists (
         select from public.participants as others
         join public.blocks on blocks.account_id = others.account_id
@@ -149,6 +146,19 @@ $$;
 comment on function private.hears is
   'Whether an identity may hear a conversation now: it takes part, is in order, is not blocked.';
 
+create function private.topic_name(topic text) returns uuid
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  -- One spelling only: a name is compared as it stands.
+  return case when topic_name.topic ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+    then topic_name.topic::uuid end;
+end
+$$;
+comment on function private.topic_name is 'The name of a channel as we give them, or null.';
+
 create function private.may_hear(topic text, extension text) returns boolean
   language plpgsql
   stable
@@ -156,9 +166,7 @@ create function private.may_hear(topic text, extension text) returns boolean
   set search_path = ''
 as $$
 declare
-  -- One spelling only: a name is compared as it stands.
-  name uuid := case when may_hear.topic ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-    then may_hear.topic::uuid end;
+  name uuid := private.topic_name(may_hear.topic);
 begin
   return exists (
     select from public.accounts
@@ -185,8 +193,7 @@ create function private.may_speak(topic text, extension text) returns boolean
   set search_path = ''
 as $$
 declare
-  name uuid := case when may_speak.topic ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-    then may_speak.topic::uuid end;
+  name uuid := private.topic_name(may_speak.topic);
 begin
   return exists (
     select from public.conversations

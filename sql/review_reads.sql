@@ -107,10 +107,8 @@ as $$
 begin
   return exists (
     select from public.identities
-    join public.accounts on accounts.id = identities.account_id
     left join public.organisations on organisations.identity_id = identities.id
-    where identities.id = is_on_show.identity_id and identities.status = 'active'
-      and accounts.status in ('active', 'deletion_requested')
+    where identities.id = is_on_show.identity_id and private.is_in_order(identities.id)
       and coalesce(organisations.listed, identities.type = 'individual')
   );
 end

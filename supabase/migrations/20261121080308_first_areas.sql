@@ -5518,12 +5518,9 @@ AS $function$
 begin
   return exists (
     select from public.participants
-    join public.identities on identities.id = participants.identity_id
-    join public.accounts on accounts.id = participants.account_id
     where participants.conversation_id = hears.conversation_id
       and participants.identity_id = hears.identity_id
-      and identities.status = 'active'
-      and accounts.status in ('active', 'deletion_requested')
+      and private.is_in_order(participants.identity_id)
       and not exists (
         select from public.participants as others
         join public.blocks on blocks.account_id = others.account_id
@@ -5826,7 +5823,10 @@ begin
     select from public.identities
     join public.accounts on accounts.id = identities.account_id
     where identities.id = is_in_order.identity_id and identities.status = 'active'
-      and accounts.status in ('active', 'deletion_requested')
+      and (
+        accounts.status in ('active', 'deletion_requested')
+        or accounts.status = 'suspended' and accounts.suspended_until < now()
+      )
   );
 end
 $function$;
@@ -5897,10 +5897,8 @@ AS $function$
 begin
   return exists (
     select from public.identities
-    join public.accounts on accounts.id = identities.account_id
     left join public.organisations on organisations.identity_id = identities.id
-    where identities.id = is_on_show.identity_id and identities.status = 'active'
-      and accounts.status in ('active', 'deletion_requested')
+    where identities.id = is_on_show.identity_id and private.is_in_order(identities.id)
       and coalesce(organisations.listed, identities.type = 'individual')
   );
 end
@@ -7684,9 +7682,7 @@ CREATE OR REPLACE FUNCTION private.may_hear(topic text, extension text)
  SET search_path TO ''
 AS $function$
 declare
-  -- One spelling only: a name is compared as it stands.
-  name uuid := case when may_hear.topic ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-    then may_hear.topic::uuid end;
+  name uuid := private.topic_name(may_hear.topic);
 begin
   return exists (
     select from public.accounts
@@ -7747,8 +7743,7 @@ CREATE OR REPLACE FUNCTION private.may_speak(topic text, extension text)
  SET search_path TO ''
 AS $function$
 declare
-  name uuid := case when may_speak.topic ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-    then may_speak.topic::uuid end;
+  name uuid := private.topic_name(may_speak.topic);
 begin
   return exists (
     select from public.conversations
@@ -7839,7 +7834,7 @@ begin
       end if;
     when 'image' then null;
     when 'location' then
-      place := regexp_match(clean, '^(-?\d{1,2}(?:\.\d{1,7})?),(-?\d{1,3}(?:\.\d{1,7})?)$');
+      place := regexp_match(clean, '^(-?[0-9]{1,2}(?:\.[0-9]{1,7})?),(-?[0-9]{1,3}(?:\.[0-9]{1,7})?)$');
       if not coalesce(place[1]::numeric between -90 and 90
         and place[2]::numeric between -180 and 180, false) then
         perform private.refuse(422, 'validation_failed',
@@ -13315,6 +13310,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.topic_name(topic text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+begin
+  -- One spelling only: a name is compared as it stands.
+  return case when topic_name.topic ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+    then topic_name.topic::uuid end;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.unblock_identity(identity_id uuid)
  RETURNS void
  LANGUAGE plpgsql
@@ -16534,7 +16542,7 @@ COMMENT ON FUNCTION "private"."is_code"(text, text) IS 'Whether a code is of tha
 
 COMMENT ON FUNCTION "private"."is_gone"(uuid) IS 'Whether a saved property is gone for whoever saved it: deleted, or no longer shown to anybody.';
 
-COMMENT ON FUNCTION "private"."is_in_order"(uuid) IS 'Whether an identity and its account can act now.';
+COMMENT ON FUNCTION "private"."is_in_order"(uuid) IS 'Whether an identity, whoever''s, and its account can act now: the rule of identity_id().';
 
 COMMENT ON FUNCTION "private"."is_known_event"(text, text) IS 'Whether an event was taken in: a repetition needs no answer from the provider.';
 
@@ -17109,6 +17117,8 @@ COMMENT ON FUNCTION "private"."tidy_reason"(text) IS 'Why an admin does somethin
 COMMENT ON FUNCTION "private"."tidy_text"(text) IS 'Text of several lines in one form: NFKC, no white space outside; null when nothing is left.';
 
 COMMENT ON FUNCTION "private"."time_publication"() IS 'Gives a first publishing its exact time. One that is written as of another day keeps that.';
+
+COMMENT ON FUNCTION "private"."topic_name"(text) IS 'The name of a channel as we give them, or null.';
 
 COMMENT ON FUNCTION "private"."unblock_identity"(uuid) IS 'See api.unblock_identity.';
 
@@ -19579,6 +19589,10 @@ GRANT EXECUTE ON FUNCTION "private"."tidy_text"(text) TO "postgres";
 REVOKE ALL ON FUNCTION "private"."time_publication"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."time_publication"() TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."topic_name"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."topic_name"(text) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."unblock_identity"(uuid) FROM PUBLIC;
 
