@@ -175,6 +175,19 @@ $$;
 comment on function private.identity_id is
   'The identity that the caller acts as; null unless account, session and identity are in order.';
 
+create function private.is_ignored() returns boolean
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return current_setting('private.acts', true) is distinct from 't'
+    and private.account_id() is null;
+end
+$$;
+comment on function private.is_ignored is
+  'Whether the token of this message counted for nothing; asked last, mostly identity_id() has said.';
+
 create function private.caller_refusal() returns jsonb
   language plpgsql
   stable
@@ -326,4 +339,5 @@ grant execute on function
   private.caller_refusal, private.require_account, private.require_identity,
   private.expect_identity
   to anon, authenticated, backend;
-grant execute on function private.hold_account, private.hold_identity to authenticated;
+grant execute on function private.hold_account, private.hold_identity, private.is_ignored
+  to authenticated;

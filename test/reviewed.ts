@@ -175,6 +175,7 @@ const reviews: Review[] = [
     'private.may_speak',
     'private.my_conversations',
   ]],
+  ['users', 'whether the own token counted for nothing', ['private.is_ignored']],
   ['users', 'locks the calling account against switching', [
     'private.hold_account',
     'private.hold_identity',

@@ -13,7 +13,7 @@ import { page } from './docs.ts'
 import { env } from './env.ts'
 import { favorites } from './favorites.ts'
 import { feed } from './feed.ts'
-import type { Env } from './http.ts'
+import { type Env, jsonHeaders } from './http.ts'
 import { invoices } from './invoices.ts'
 import { map } from './map.ts'
 import { media } from './media.ts'
@@ -69,7 +69,13 @@ const crossOrigin = cors({
   ],
   maxAge: 600,
 })
-app.use((c, next) => c.req.header('origin') ? crossOrigin(c, next) : next())
+app.use(async (c, next) => {
+  if (!c.req.header('origin')) return await next()
+  const preflight = await crossOrigin(c, next) // which writes its own Vary over ours
+  const { headers } = preflight ?? c.res
+  headers.append('Vary', 'Authorization')
+  return preflight
+})
 app.use(identified)
 
 app.route('/', service)
@@ -118,7 +124,7 @@ const described = () =>
 
 app.get('/openapi.json', (c) => {
   c.header('Cache-Control', 'public, max-age=300')
-  return c.json(described())
+  return c.json(described(), 200, jsonHeaders)
 })
 if (env.htmlPages && providerNamed('sandbox')) sandboxPages(app)
 if (env.htmlPages) app.get('/docs', (c) => c.html(page(described() as never)))

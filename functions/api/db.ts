@@ -1,15 +1,13 @@
 /**
  * The one door to Postgres: a request becomes one call of one SQL function, sent with role and
  * claims as one simple-protocol message. One round trip, and good through a transaction pooler.
- *
- * What callers send enters the text as hex only, so nothing of it can be read as SQL.
  */
-import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Context } from 'hono'
 import pg from 'pg'
 import type { Database } from '../database.types.ts'
 import { env } from './env.ts'
 import type { Env } from './http.ts'
+import { literal } from './literals.ts'
 import { Refusal } from './problem.ts'
 import { backendSignatures, signatures } from './signatures.ts'
 import type { Caller } from './tokens.ts'
@@ -53,18 +51,6 @@ pool.on('error', () => {})
 // One that breaks at work fails its query, which tells; unheard it would end the process.
 pool.on('connect', (client) => client.on('error', () => {}))
 
-const utf8 = new TextEncoder()
-
-/** A value as SQL: hex of its JSON, given its type in Postgres. */
-function literal(value: unknown, type: string): string {
-  const json = `convert_from(decode('${
-    bytesToHex(utf8.encode(JSON.stringify(value)))
-  }','hex'),'UTF8')::jsonb`
-  if (type === 'jsonb' || type === 'json') return type === 'json' ? `(${json})::json` : json
-  if (type.endsWith('[]')) return `array(select jsonb_array_elements_text(${json}))::${type}`
-  return `(${json}#>>'{}')::${type}`
-}
-
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 type Signatures = Record<string, Record<string, string>>
@@ -80,10 +66,8 @@ function invocation(schema: 'api' | 'private', name: string, args: Record<string
   return `${schema}.${name}(${list.join(', ')})`
 }
 
-function become(role: Caller['role'] | 'backend', claims = '') {
-  return `set local role ${role};` +
-    `select set_config('request.jwt.claims',convert_from(decode('${claims}','hex'),'UTF8'),true);`
-}
+const become = (role: Caller['role'] | 'backend', claims = `''`) =>
+  `set local role ${role};set local request.jwt.claims to ${claims};`
 
 // One clock for all messages: a timer for each would be a tenth of the work of a small request.
 type Waiting = { until: number; reject: (error: Refusal) => void }
@@ -127,10 +111,6 @@ async function message(text: string): Promise<Record<string, string | null>[]> {
   }
 }
 
-// Whether a token that verified counts no longer. Most calls have asked who acts already.
-const ignored = `current_setting('private.acts',true) is distinct from 't' and ` +
-  'private.account_id() is null'
-
 /**
  * Calls an `api` function as the caller and gives its JSON as text.
  * Refusals are thrown as Postgres raised them; see problem.ts.
@@ -141,10 +121,10 @@ export async function call<Name extends keyof Functions & string>(
   args: Args<Name>,
   options: Options = {},
 ): Promise<string> {
-  const { role, claims } = c.var.caller
+  const { caller: { role, claims }, idempotencyKey, expectIdentity, required } = c.var
   const called = invocation('api', name, args)
-  const answered = options.idempotent && c.var.idempotencyKey
-    ? once(c, name, args, `(select to_json(result) from ${called} as result)`)
+  const answered = options.idempotent && idempotencyKey
+    ? once(idempotencyKey, name, args, `(select to_json(result) from ${called} as result)`)
     : `to_json(${called})`
   const text = [
     ...(options.rate ? [entrance(options.rate, claims)] : []),
@@ -156,11 +136,12 @@ export async function call<Name extends keyof Functions & string>(
       : []),
     become(role, claims),
     ...(options.rate ? ['select private.entered() as rate;'] : []),
-    ...(c.var.expectIdentity
-      ? [`select private.expect_identity(${literal(c.var.expectIdentity, 'uuid')});`]
+    ...(expectIdentity
+      ? [`select private.expect_identity(${literal(expectIdentity, 'uuid')});`]
       : []),
     `select ${answered}::text as answer` +
-    (role === 'authenticated' && !c.var.required ? `,${ignored} as ignored` : ''),
+    // Whether a token that verified counts no longer.
+    (role === 'authenticated' && !required ? ',private.is_ignored() as ignored' : ''),
   ].join('')
 
   const rows = await message(text)
@@ -172,8 +153,8 @@ export async function call<Name extends keyof Functions & string>(
 }
 
 // coalesce evaluates the call only when no answer was kept for the key.
-function once(c: Asking, name: string, args: object, result: string) {
-  const key = literal(c.var.idempotencyKey, 'text')
+function once(idempotencyKey: string, name: string, args: object, result: string) {
+  const key = literal(idempotencyKey, 'text')
   const request = literal({ name, args }, 'jsonb')
   return `coalesce(private.kept_answer(${key},${request}),private.keep_answer(${key},${result}))`
 }

@@ -42,22 +42,23 @@ export function route<const R extends RouteConfig & { operationId: string }>(con
   const { request = {}, security, method } = config
   const own = [config.middleware ?? []].flat() as MiddlewareHandler[]
   const upload = request.body?.content['multipart/form-data'] !== undefined
-  const limited = config.tags?.[0] !== 'service' && (method === 'get' || config['x-read'])
+  const reads = method === 'get'
+  const limited = config.tags?.[0] !== 'service' && (reads || config['x-read'])
   return createRoute({
     ...config,
     request: { ...request, query: request.query ?? z.strictObject({}) },
     // Size, token, shape: the order of the contract. Uploads read their own body, part by part.
     middleware: [
-      upload ? measured : bounded,
+      ...(reads ? [] : [upload ? measured : bounded]),
       ...own,
       ...(limited ? [limitedRead] : []),
       shaped,
-      ...(request.body ? [] : [withoutBody]),
+      ...(reads || request.body ? [] : [withoutBody]),
     ],
     responses: {
       ...problems(
         ...(security ? [401, 403, 409] : []),
-        ...(method === 'get' ? [] : [400, 408, 413, 415]),
+        ...(reads ? [] : [400, 408, 413, 415]),
       ),
       // With a token, X-Expect-Identity makes a public route as strict as the others.
       ...(security ? {} : withExpectIdentity),
@@ -68,14 +69,14 @@ export function route<const R extends RouteConfig & { operationId: string }>(con
 
 /** 401 before anything else is looked at, unless the request carries a valid token. */
 export const signedIn: MiddlewareHandler<Env> = async (c, next) => {
-  const { caller } = c.var
+  const caller = c.get('caller')
   if (caller.role === 'anon') return problem(c, caller.ignored ?? 'token_missing')
   c.set('required', true)
   await next()
 }
 
 const withoutBody: MiddlewareHandler<Env> = async (c, next) => {
-  const text = c.req.method === 'GET' ? '' : await c.req.text()
+  const text = await c.req.text()
   if (text && text.trim() !== '{}') {
     return problem(c, 'validation_failed', { fields: [{ path: '', code: 'unknown' }] })
   }
@@ -123,8 +124,11 @@ export const PageQuery = z.strictObject({ cursor: Cursor.optional(), limit: Limi
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() })
 
+/** For c.json, which leaves the character set unsaid. */
+export const jsonHeaders = { 'Content-Type': 'application/json; charset=UTF-8' }
+
 /** Sends JSON as Postgres wrote it. The suite holds it against the route's schema. */
 export function send(c: Context<Env>, text: string, status: ContentfulStatusCode = 200) {
   // The route's type wants a value; parsing the text again to please it would be work for nothing.
-  return c.body(text, status, { 'Content-Type': 'application/json; charset=UTF-8' }) as never
+  return c.body(text, status, jsonHeaders) as never
 }

@@ -1,7 +1,7 @@
 /** Invoices of the acting identity and their receipts. Rules: sql/invoices.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
-import { area, json, mine, pageOf, PageQuery, problems, route, send } from './http.ts'
+import { area, json, jsonHeaders, mine, pageOf, PageQuery, problems, route, send } from './http.ts'
 import { Invoice, InvoiceState } from './invoice-schemas.ts'
 import { type Receipt, receiptPage } from './receipt.ts'
 
@@ -65,7 +65,7 @@ export const invoices = area()
     const { id } = c.req.valid('param')
     const { payer, receipt } = JSON.parse(await call(c, 'get_receipt', { invoiceId: id }))
     const whole: Receipt = { ...receipt, payer }
-    return c.json({ receipt: whole, html: receiptPage(whole) }, 200)
+    return c.json({ receipt: whole, html: receiptPage(whole) }, 200, jsonHeaders)
   })
   .openapi(one, async (c) => {
     const { id } = c.req.valid('param')

@@ -14,7 +14,7 @@ import {
 import { sha256 } from '../payments/signing.ts'
 import { backend, call } from './db.ts'
 import { env } from './env.ts'
-import { area, body, type Env, json, mine, problems, route, send } from './http.ts'
+import { area, body, type Env, json, jsonHeaders, mine, problems, route, send } from './http.ts'
 import { Invoice, OneInvoice } from './invoice-schemas.ts'
 import { problem, Refusal } from './problem.ts'
 
@@ -170,7 +170,7 @@ async function receive(c: Context<Env>) {
   const { from, told: event } = told.get(c.req.raw)!
   try {
     const { duplicate } = await take(from, event, await sha256(c.var.body!))
-    return c.json({ received: true as const, duplicate }, 200)
+    return c.json({ received: true as const, duplicate }, 200, jsonHeaders)
   } catch (error) {
     if (!(error instanceof Silent || error instanceof Refused)) throw error
     c.set('cause', error.message)

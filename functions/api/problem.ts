@@ -53,7 +53,7 @@ export function problem(c: Context<Env>, code: ErrorCode, detail: Detail = {}) {
   c.header('Cache-Control', 'no-store')
   c.set('errorCode', code)
   const english = prefersEnglish(c.req.header('accept-language'))
-  const error = worded(code, detail, { english, requestId: c.var.requestId })
+  const error = worded(code, detail, { english, requestId: c.get('requestId') })
   return c.json({ error }, status as ContentfulStatusCode, {
     'Content-Type': 'application/json; charset=UTF-8',
   })

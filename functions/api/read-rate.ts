@@ -15,7 +15,7 @@ const windows = new Map<string, { until: number; count: number }>()
 /** Counts one read of an account or address; READ_RATE a minute, 0 is no limit. */
 export const limitedRead: MiddlewareHandler<Env> = (c, next) => {
   if (env.readRate === 0) return next()
-  const key = c.var.caller.sub ?? c.var.address
+  const key = c.get('caller').sub ?? c.get('address')
   const now = Date.now()
   let window = windows.get(key)
   if (!window || window.until <= now) {

@@ -22,12 +22,10 @@ export const logged: MiddlewareHandler<Env> = async (c, next) => {
   c.header('X-Request-Id', requestId)
   c.header('X-Api-Version', apiVersion)
   c.header('X-Content-Type-Options', 'nosniff')
+  // Before the answer is made: a header that comes after it makes it anew.
+  c.header('Cache-Control', 'no-store')
+  c.header('Vary', 'Authorization')
   await next()
-  if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store')
-  if (c.res.headers.get('Content-Type') === 'application/json') {
-    c.header('Content-Type', 'application/json; charset=UTF-8')
-  }
-  c.res.headers.append('Vary', 'Authorization')
   console.log(JSON.stringify({
     time: new Date().toISOString(),
     requestId,
@@ -35,9 +33,9 @@ export const logged: MiddlewareHandler<Env> = async (c, next) => {
     route: routePath(c, -1),
     status: c.res.status,
     ms: Math.round(performance.now() - started),
-    account: c.var.caller?.sub,
-    code: c.var.errorCode,
-    cause: c.var.cause,
+    account: c.get('caller')?.sub,
+    code: c.get('errorCode'),
+    cause: c.get('cause'),
   }))
 }
 
@@ -87,7 +85,7 @@ export const shaped: MiddlewareHandler<Env> = async (c, next) => {
     problem(c, 'validation_failed', { fields: [{ path, code: 'invalid' }] })
   const expected = c.req.header('x-expect-identity')
   if (expected !== undefined && !uuid.test(expected)) return wrong('X-Expect-Identity')
-  if (c.var.caller.role === 'authenticated') c.set('expectIdentity', expected)
+  if (c.get('caller').role === 'authenticated') c.set('expectIdentity', expected)
   const key = c.req.header('idempotency-key')
   if (key !== undefined && !/^[\x20-\x7e]{1,64}$/.test(key)) return wrong('Idempotency-Key')
   c.set('idempotencyKey', key)
@@ -101,7 +99,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Why the body is no JSON that every layer reads alike; otherwise it is kept for the validators. */
 function jsonProblem(c: Context<Env>): ErrorCode | undefined {
-  const bytes = c.var.body
+  const bytes = c.get('body')
   if (!bytes) return undefined
   const type = c.req.header('content-type') ?? ''
   if (bytes.length && !/^application\/json *(; *charset="?utf-8"? *)?$/i.test(type.trim())) {

@@ -4,7 +4,7 @@ import { paymentState } from '../payments/index.ts'
 import { databaseAnswers } from './db.ts'
 import { env } from './env.ts'
 import { errors } from './errors.ts'
-import { area, json, problems, route } from './http.ts'
+import { area, json, jsonHeaders, problems, route } from './http.ts'
 import { smsState } from './senders.ts'
 
 const tags = ['service']
@@ -87,9 +87,9 @@ const items = Object.entries(errors).map(([code, [status, ar, en]]) => ({ code, 
 export const service = area()
   .openapi(health, async (c) => {
     if (!last || Date.now() - last.at > 2000) last = { at: Date.now(), seen: look() }
-    return c.json(await last.seen, 200)
+    return c.json(await last.seen, 200, jsonHeaders)
   })
   .openapi(table, (c) => {
     c.header('Cache-Control', 'public, max-age=3600')
-    return c.json({ items }, 200)
+    return c.json({ items }, 200, jsonHeaders)
   })

@@ -16,6 +16,13 @@ type CopyConnection = {
 
 const publication = 'supabase_realtime_messages_publication'
 
+/**
+ * How often the server hears from us, in milliseconds. A sender of Postgres 17 that looks for new WAL
+ * at the moment of a commit can miss its wake-up (2 of 190,000 rows, measured) and then sleeps until
+ * the next commit, or for up to 15 s: whatever it hears makes it look again.
+ */
+const nudge = 200
+
 /** Starts reading; `onRow` gets every row committed from now on. */
 export async function openStream(
   databaseUrl: string,
@@ -39,7 +46,8 @@ export async function openStream(
     )
     const { connection } = client as unknown as { connection: CopyConnection }
     const started = new Promise<void>((resolve) => connection.once('replicationStart', resolve))
-    connection.on('copyData', reader(connection, onRow))
+    const stream = reader(onRow)
+    connection.on('copyData', ({ chunk }) => stream.read(chunk))
     const streaming = client.query(
       `START_REPLICATION SLOT ${slot} LOGICAL 0/0 ` +
         `(proto_version '1', publication_names '${publication}')`,
@@ -47,6 +55,11 @@ export async function openStream(
     // Ends only with the connection.
     streaming.catch(() => close())
     await Promise.race([started, streaming])
+    const timer = setInterval(
+      () => connection.sendCopyFromChunk(confirmation(stream.end())),
+      nudge,
+    )
+    void ended.then(() => clearInterval(timer))
   } catch (error) {
     close()
     throw error
@@ -54,18 +67,17 @@ export async function openStream(
   return { ended, close }
 }
 
-/** Reads the messages of a stream and confirms them, so that the server lets go of them. */
-function reader(connection: CopyConnection, onRow: (row: Row) => void) {
+/** Reads the messages of a stream; `end` is how far, and what the server may let go of. */
+function reader(onRow: (row: Row) => void) {
   const columns = new Map<number, string[]>()
-  let confirmed = Date.now()
-  return ({ chunk }: { chunk: Buffer }) => {
-    const isKeepAlive = chunk[0] === 0x6b
-    const end = chunk.readBigUInt64BE(isKeepAlive ? 1 : 9)
-    if (!isKeepAlive) readChange(chunk.subarray(25), columns, onRow)
-    if ((isKeepAlive && chunk[17] === 1) || Date.now() - confirmed > 5000) {
-      confirmed = Date.now()
-      connection.sendCopyFromChunk(confirmation(end))
-    }
+  let end = 0n
+  return {
+    end: () => end,
+    read: (chunk: Buffer) => {
+      const isKeepAlive = chunk[0] === 0x6b
+      end = chunk.readBigUInt64BE(isKeepAlive ? 1 : 9)
+      if (!isKeepAlive) readChange(chunk.subarray(25), columns, onRow)
+    },
   }
 }
 

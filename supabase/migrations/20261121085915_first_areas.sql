@@ -5812,6 +5812,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.is_ignored()
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return current_setting('private.acts', true) is distinct from 't'
+    and private.account_id() is null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.is_in_order(identity_id uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -16542,6 +16554,8 @@ COMMENT ON FUNCTION "private"."is_code"(text, text) IS 'Whether a code is of tha
 
 COMMENT ON FUNCTION "private"."is_gone"(uuid) IS 'Whether a saved property is gone for whoever saved it: deleted, or no longer shown to anybody.';
 
+COMMENT ON FUNCTION "private"."is_ignored"() IS 'Whether the token of this message counted for nothing; asked last, mostly identity_id() has said.';
+
 COMMENT ON FUNCTION "private"."is_in_order"(uuid) IS 'Whether an identity, whoever''s, and its account can act now: the rule of identity_id().';
 
 COMMENT ON FUNCTION "private"."is_known_event"(text, text) IS 'Whether an event was taken in: a repetition needs no answer from the provider.';
@@ -18437,6 +18451,10 @@ GRANT EXECUTE ON FUNCTION "private"."is_code"(text, text) TO "postgres";
 REVOKE ALL ON FUNCTION "private"."is_gone"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."is_gone"(uuid) TO "authenticated", "postgres";
+
+REVOKE ALL ON FUNCTION "private"."is_ignored"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."is_ignored"() TO "authenticated", "postgres";
 
 REVOKE ALL ON FUNCTION "private"."is_in_order"(uuid) FROM PUBLIC;
 
