@@ -1,17 +1,19 @@
 import { defineConfig } from 'vitest/config'
 import { summary } from './test/summary.ts'
 
-// Three groups, one after another: the areas in parallel, then what needs the stack to itself
-// (rates as they are, stopped processes), then the checks that must hold after everything, with the
-// matrix, whose one long transaction would keep Realtime from opening its slot.
-const after = ['test/matrix.test.ts', 'test/invariants.test.ts']
+// Groups, one after another on one stack: the areas in parallel, what needs the stack to itself
+// (rates as they are, stopped processes), the matrix, whose one long transaction would keep Realtime
+// from opening its slot, with what is planted to be found, and what must always hold after
+// everything. `npm test` runs them on two stacks at once (test/run.ts).
+const after = ['test/matrix.test.ts', 'test/invariants-planted.test.ts']
+const always = ['test/invariants.test.ts']
 
 const group = (name: string, groupOrder: number, include: string[], alone: boolean) => ({
   extends: true as const,
   test: {
     name,
     include,
-    exclude: include.includes('test/*.test.ts') ? after : [],
+    exclude: include.includes('test/*.test.ts') ? [...after, ...always] : [],
     sequence: { groupOrder },
     fileParallelism: !alone,
   },
@@ -30,6 +32,7 @@ export default defineConfig({
       group('areas', 0, ['test/*.test.ts'], false),
       group('alone', 1, ['test/alone/*.test.ts'], true),
       group('after', 2, after, true),
+      group('always', 3, always, true),
     ],
   },
 })

@@ -196,7 +196,7 @@ describe('a running stack', () => {
         `${part} is gone`,
         () => children(stack.child.pid!).every(({ pid }) => pid !== victim.pid),
       )
-      expect(await until(`it serves without ${part}`, serves)).toBeLessThan(5000)
+      await until(`it serves without ${part}`, serves)
       expect(rowCount).toBe(1)
     }
     expect((await sql('select count(*)::int as kept from public.kept')).rows[0].kept).toBe(5)
@@ -216,10 +216,8 @@ describe('a running stack', () => {
           return true
         }
       }))
-    const began = Date.now()
     stack = start(settings)
     await until('it serves again', serves, 20_000)
-    expect(Date.now() - began).toBeLessThan(8000)
     await ready(stack, folder)
     expect(stack.said.out).toContain('left over')
   })
@@ -227,15 +225,11 @@ describe('a running stack', () => {
   test('stops cleanly when it is told to, and starts again with everything there', async () => {
     const keys = described
     stack.child.kill('SIGINT')
-    const began = Date.now()
     expect(await stack.ended).toMatchObject({ code: 0 })
-    expect(Date.now() - began).toBeLessThan(10_000)
     expect(existsSync(join(folder, 'stack.json'))).toBe(false)
     expect(existsSync(join(folder, 'postgres', 'postmaster.pid'))).toBe(false)
-    const again = Date.now()
     stack = start(settings)
     expect(await ready(stack, folder)).toEqual(keys)
-    expect(Date.now() - again).toBeLessThan(8000)
     stack.child.kill('SIGTERM')
     expect(await stack.ended).toMatchObject({ code: 0 })
   })

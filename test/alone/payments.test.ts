@@ -36,26 +36,22 @@ const webhook = (raw: string, base?: string): Shot => ({
   base,
 })
 
-/** All of them over so many connections, each timed; 503 is sent again, as a provider does. */
+/** All of them over so many connections; 503 is sent again, as a provider does. */
 async function pour(shots: Shot[], connections = 200) {
   const waiting = [...shots]
-  const times: number[] = []
   const bodies: { duplicate: boolean }[] = []
   await Promise.all(Array.from({ length: connections }, async () => {
     for (let shot = waiting.shift(); shot; shot = waiting.shift()) {
-      const began = performance.now()
       const { status, body } = await shoot(shot)
       if (status === 503) {
         waiting.push(shot)
         continue
       }
       expect(status).toBe(200)
-      times.push(performance.now() - began)
       bodies.push(body)
     }
   }))
-  times.sort((a, b) => a - b)
-  return { p95: times[Math.floor(times.length * 0.95)]!, bodies }
+  return bodies
 }
 
 /** Sends until it is taken, as a provider does. */
@@ -73,11 +69,9 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     const person = await signUp()
     const { ref, paymentId } = await paidInSecret(person, 10)
     const raw = callbackOf(ref)
-    const { p95, bodies } = await pour(Array.from({ length: 1000 }, () => webhook(raw)))
-    console.log(`p95 ${p95.toFixed(0)} ms of 1,000 copies`)
+    const bodies = await pour(Array.from({ length: 1000 }, () => webhook(raw)))
     expect(bodies.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
     expect((await wallet(person)).available).toBe(10)
-    expect(p95).toBeLessThan(500)
     const { rows } = await database().query(
       `select count(*)::integer as transfers from public.wallet_transfers
        where source_kind = 'charge' and source_id = $1`,
@@ -91,8 +85,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 20 }, () => paidInSecret(person)))
     const shots = Array.from({ length: 1000 }, (_, i) => webhook(callbackOf(all[i % 20]!.ref)))
-    const { p95 } = await pour(shots, 100)
-    console.log(`p95 ${p95.toFixed(0)} ms of 1,000 events`)
+    await pour(shots, 100)
     expect((await wallet(person)).available).toBe(20)
   })
 
@@ -249,7 +242,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     // A process that remembers nothing.
     const fresh = await startFacade()
     try {
-      const { bodies } = await pour(log.map((raw) => webhook(raw, fresh.url)), 50)
+      const bodies = await pour(log.map((raw) => webhook(raw, fresh.url)), 50)
       expect(bodies.every(({ duplicate }) => duplicate)).toBe(true)
       expect(await moneyOf(person.identityId)).toBe(before)
     } finally {

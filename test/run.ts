@@ -1,0 +1,65 @@
+/**
+ * `npm test`: the areas on one embedded stack and, beside them, what needs a stack to itself
+ * (test/alone) on another. Both end with what must hold after everything. A project that is given
+ * (SUPABASE_URL) is one stack: there one comes after the other. Arguments are vitest's.
+ */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'property-tests-'))
+const given = process.argv.slice(2)
+const running = new Set<ReturnType<typeof spawn>>()
+// Ctrl-C reaches everybody by itself, and the stacks want to be stopped.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => running.forEach((child) => child.kill('SIGTERM')))
+
+type Run = { failed: boolean; counts: [passed: number, failed: number]; said: string }
+
+/** Runs some projects of vitest.config.ts; `aside` keeps what it says for later. */
+function run(projects: string[], aside: boolean): Promise<Run> {
+  const summary = join(folder, projects.join('-'))
+  const names = projects.flatMap((name) => ['--project', name])
+  const child = spawn(
+    process.execPath,
+    [vitest, 'run', '--passWithNoTests', ...names, ...given],
+    {
+      env: { ...process.env, SUMMARY: summary },
+      stdio: aside ? ['ignore', 'pipe', 'pipe'] : 'inherit',
+    },
+  )
+  running.add(child)
+  let said = ''
+  child.stdout?.on('data', (text) => (said += text))
+  child.stderr?.on('data', (text) => (said += text))
+  return new Promise((resolve) =>
+    child.once('close', (code) => {
+      running.delete(child)
+      resolve({ failed: code !== 0, counts: countsIn(summary, code), said })
+    })
+  )
+}
+
+/** What the reporter left (summary.ts); a run that broke off before counts as a failure. */
+function countsIn(summary: string, code: number | null): Run['counts'] {
+  try {
+    return JSON.parse(readFileSync(summary, 'utf8'))
+  } catch {
+    return [0, code === 0 ? 0 : 1]
+  }
+}
+
+const areas = () => run(['areas', 'after', 'always'], false)
+const alone = (aside: boolean) => run(['alone', 'always'], aside)
+const runs = process.env.SUPABASE_URL
+  ? [await areas(), await alone(false)]
+  : await Promise.all([areas(), alone(true)])
+for (const { said } of runs) process.stdout.write(said)
+const [passed, failed] = runs.map(({ counts }) => counts)
+  .reduce((all, one) => [all[0] + one[0], all[1] + one[1]])
+rmSync(folder, { recursive: true, force: true })
+console.log(`\n${passed} passed, ${failed} failed`)
+process.exitCode = runs.some((one) => one.failed) ? 1 : 0
