@@ -66,12 +66,21 @@ export async function bareWay({ databaseUrl }: Stack): Promise<Way & { stop: () 
   }
 }
 
-/** REST to send, Realtime to hear. */
-export function realtimeWay({ url, baseUrl, publishableKey }: Stack): Way {
-  const address = `${url.replace('http', 'ws')}/realtime/v1/websocket`
+/**
+ * REST to send, Realtime to hear: at the parts themselves, as the facade is measured too, or by the
+ * one door of the embedded stack, which stands in for a hosted project's.
+ */
+export function realtimeWay({ url, publishableKey }: Stack, byDoor: boolean): Way {
+  const at = (ofDoor: string, above: number, ofPart: string) => {
+    const { hostname, port } = new URL(url)
+    return byDoor ? `${url}${ofDoor}` : `http://${hostname}:${Number(port) + above}${ofPart}`
+  }
+  const baseUrl = at('/functions/v1/api', 4, '/api')
+  const path = '/realtime/v1/websocket'
+  const address = at(path, 6, path).replace('http', 'ws')
   const agent = new Agent({ keepAlive: true })
   return {
-    name: 'Realtime',
+    name: byDoor ? 'Realtime, by the door' : 'Realtime',
     hear: async ({ topic: name, to }) => {
       const socket = await open(`${address}?apikey=${publishableKey}&vsn=2.0.0`)
       const topic = `realtime:${name}`

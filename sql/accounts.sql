@@ -99,26 +99,30 @@ create index accounts_active_identity_idx on public.accounts (id, active_identit
 
 -- Who is calling ---------------------------------------------------------------------------------
 
+-- These stand at the door of every call. plpgsql keeps their plans for the connection, where a
+-- function in SQL would be planned again for each message: 0.03 ms instead of 0.4.
 create function private.claims() returns jsonb
-  language sql
+  language plpgsql
   stable
   set search_path = ''
 as $$
-  select nullif(current_setting('request.jwt.claims', true), '')::jsonb
+begin
+  return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+end
 $$;
 comment on function private.claims is 'The verified claims of the caller''s token; null for a guest.';
 
 create function private.session_id() returns uuid
-  language sql
+  language plpgsql
   stable
   set search_path = ''
 as $$
-  select (private.claims() ->> 'session_id')::uuid
+begin
+  return (private.claims() ->> 'session_id')::uuid;
+end
 $$;
 comment on function private.session_id is 'The sign-in that the token belongs to.';
 
--- These two stand at the door of every call. plpgsql keeps their plans for the connection, where a
--- function in SQL would be planned again for each message: 0.03 ms instead of 0.4.
 create function private.account_id() returns uuid
   language plpgsql
   stable
@@ -283,7 +287,8 @@ create function private.hold_account() returns void
   set search_path = ''
 as $$
 begin
-  perform from public.accounts where accounts.id = private.account_id() for share;
+  -- Whether the token counts for anything is asked afterwards, of what is locked by then.
+  perform from public.accounts where accounts.id = (private.claims() ->> 'sub')::uuid for share;
 end
 $$;
 comment on function private.hold_account is

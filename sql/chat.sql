@@ -161,22 +161,24 @@ create function private.deliver_message() returns trigger
   set search_path = ''
 as $$
 declare
-  topic uuid;
-  other public.participants;
+  reached record;
 begin
   update public.participants
   set active_at = new.created_at,
     unread = participants.unread + (participants.identity_id <> new.sender_identity_id)::integer
   where participants.conversation_id = new.conversation_id;
-  select conversations.topic into topic from public.conversations
-  where conversations.id = new.conversation_id;
-  perform private.tell(topic, 'new_message',
-    jsonb_build_object('message', private.message_json(new)));
-  select * into other from public.participants
+  select participants as part, conversations.topic, accounts.topic as account_topic
+  into reached
+  from public.participants
+  join public.conversations on conversations.id = participants.conversation_id
+  join public.accounts on accounts.id = participants.account_id
   where participants.conversation_id = new.conversation_id
     and participants.identity_id <> new.sender_identity_id;
-  perform private.tell_account(other.account_id, 'conversation_updated',
-    private.conversation_news(new.conversation_id, other.identity_id));
+  perform private.tell(reached.topic, 'new_message',
+    jsonb_build_object('message', private.message_json(new)));
+  perform private.tell(reached.account_topic, 'conversation_updated',
+    private.conversation_news(
+      reached.part, private.message_summary(new, (reached.part).identity_id)));
   return null;
 end
 $$;
@@ -194,7 +196,8 @@ create function private.tell_read() returns trigger
 as $$
 begin
   perform private.tell_account(new.account_id, 'conversation_updated',
-    private.conversation_news(new.conversation_id, new.identity_id));
+    private.conversation_news(
+      new, private.last_message_json(new.conversation_id, new.identity_id)));
   if private.shows_read_receipts(new.account_id) then
     perform private.tell(conversations.topic, 'message_read', jsonb_build_object(
       'conversationId', new.conversation_id, 'identityId', new.identity_id,

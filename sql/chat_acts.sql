@@ -91,7 +91,7 @@ create function private.send_message(
 as $$
 declare
   caller_id uuid := private.hold_identity();
-  part public.participants := private.my_part(send_message.conversation_id);
+  part public.participants := private.my_part(send_message.conversation_id, caller_id);
   other public.participants;
   sent public.messages;
   stored public.messages;
@@ -175,7 +175,8 @@ create function private.read_conversation(conversation_id uuid, up_to_seq bigint
   set search_path = ''
 as $$
 declare
-  part public.participants := private.my_part(read_conversation.conversation_id);
+  part public.participants := private.my_part(
+    read_conversation.conversation_id, private.require_identity());
   newest bigint;
   read_to bigint;
   still_unread bigint;

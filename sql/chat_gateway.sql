@@ -68,7 +68,7 @@ declare
 begin
   return (
     with recent as (
-      select participants.conversation_id, participants.identity_id, participants.active_at
+      select participants as part, participants.active_at
       from public.participants
       where participants.account_id = caller_id
         and participants.unread > 0
@@ -78,7 +78,8 @@ begin
     )
     select coalesce(
       json_agg(
-        private.conversation_news(recent.conversation_id, recent.identity_id)
+        private.conversation_news(recent.part, private.last_message_json(
+          (recent.part).conversation_id, (recent.part).identity_id))
         order by recent.active_at
       ),
       '[]'

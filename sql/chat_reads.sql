@@ -1,18 +1,18 @@
 -- Chat: the list of conversations and the history. Both go by index, however long they are.
 
-create function private.my_part(conversation_id uuid) returns public.participants
+create function private.my_part(conversation_id uuid, caller_id uuid)
+  returns public.participants
   language plpgsql
   stable
   security definer -- the same answer for what is another's and what there is not
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_identity();
   part public.participants;
 begin
   select * into part from public.participants
   where participants.conversation_id = my_part.conversation_id
-    and participants.identity_id = caller_id;
+    and participants.identity_id = my_part.caller_id;
   if part.conversation_id is null then
     perform private.refuse(404, 'conversation_not_found');
   end if;
@@ -20,7 +20,7 @@ begin
 end
 $$;
 comment on function private.my_part is
-  'How the acting identity takes part in a conversation; 404 conversation_not_found.';
+  'How the calling identity takes part in a conversation; 404 conversation_not_found.';
 
 create function private.list_conversations(page_cursor text, page_size integer)
   returns table (items json, "nextCursor" text, "unreadTotal" bigint)
@@ -88,7 +88,8 @@ create function private.list_messages(
   set search_path = ''
 as $$
 declare
-  part public.participants := private.my_part(list_messages.conversation_id);
+  part public.participants := private.my_part(
+    list_messages.conversation_id, private.require_identity());
 begin
   if num_nonnulls(before_seq, after_seq) = 2 then
     perform private.refuse(422, 'validation_failed',

@@ -65,6 +65,24 @@ $$;
 comment on function private.message_preview is
   'The beginning of a message for a list, 100 characters; of what has no text its kind in Arabic.';
 
+create function private.message_summary(message public.messages, identity_id uuid) returns jsonb
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return jsonb_build_object(
+    'id', message.id,
+    'seq', message.seq,
+    'type', message.type,
+    'preview', private.message_preview(message),
+    'mine', message.sender_identity_id = message_summary.identity_id,
+    'createdAt', message.created_at
+  );
+end
+$$;
+comment on function private.message_summary is 'A message as one side''s list shows it.';
+
 create function private.last_message_json(conversation_id uuid, identity_id uuid) returns jsonb
   language plpgsql
   stable
@@ -73,14 +91,7 @@ create function private.last_message_json(conversation_id uuid, identity_id uuid
 as $$
 begin
   return (
-    select jsonb_build_object(
-      'id', messages.id,
-      'seq', messages.seq,
-      'type', messages.type,
-      'preview', private.message_preview(messages),
-      'mine', messages.sender_identity_id = last_message_json.identity_id,
-      'createdAt', messages.created_at
-    )
+    select private.message_summary(messages, last_message_json.identity_id)
     from public.messages
     where messages.conversation_id = last_message_json.conversation_id
     order by messages.seq desc
@@ -90,24 +101,18 @@ end
 $$;
 comment on function private.last_message_json is 'The newest message as this side''s list shows it.';
 
-create function private.conversation_news(conversation_id uuid, identity_id uuid) returns jsonb
+create function private.conversation_news(part public.participants, last_message jsonb)
+  returns jsonb
   language plpgsql
-  stable
-  security definer -- reads what belongs to the one who is told
+  immutable
   set search_path = ''
 as $$
 begin
-  return (
-    select jsonb_build_object(
-      'conversationId', participants.conversation_id,
-      'identityId', participants.identity_id,
-      'lastMessage',
-        private.last_message_json(participants.conversation_id, participants.identity_id),
-      'unread', participants.unread
-    )
-    from public.participants
-    where participants.conversation_id = conversation_news.conversation_id
-      and participants.identity_id = conversation_news.identity_id
+  return jsonb_build_object(
+    'conversationId', part.conversation_id,
+    'identityId', part.identity_id,
+    'lastMessage', last_message,
+    'unread', part.unread
   );
 end
 $$;

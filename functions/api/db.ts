@@ -5,10 +5,10 @@
 import type { Context } from 'hono'
 import pg from 'pg'
 import type { Database } from '../database.types.ts'
+import { within } from './deadline.ts'
 import { env } from './env.ts'
 import type { Env } from './http.ts'
 import { literal } from './literals.ts'
-import { Refusal } from './problem.ts'
 import { backendSignatures, signatures } from './signatures.ts'
 import type { Caller } from './tokens.ts'
 
@@ -69,16 +69,7 @@ function invocation(schema: 'api' | 'private', name: string, args: Record<string
 const become = (role: Caller['role'] | 'backend', claims = `''`) =>
   `set local role ${role};set local request.jwt.claims to ${claims};`
 
-// One clock for all messages: a timer for each would be a tenth of the work of a small request.
-type Waiting = { until: number; reject: (error: Refusal) => void }
-const waitingNow = new Set<Waiting>()
 const patience = 9000
-const clock = setInterval(() => {
-  const now = Date.now()
-  for (const { until, reject } of waitingNow) if (until < now) reject(new Refusal('timeout'))
-}, 250)
-// Alone it keeps nothing alive.
-Deno.unrefTimer(clock)
 
 // The driver gives such a failure no code.
 const endedAtWork = /^(Connection terminated|Client has encountered a connection)/
@@ -89,13 +80,8 @@ async function message(text: string): Promise<Record<string, string | null>[]> {
     throw Object.assign(new Error(error.message), { code: 'POOL' })
   })
   let broken = true
-  let waiting: Waiting | undefined
   try {
-    const late = new Promise<never>((_, reject) => {
-      waiting = { until: Date.now() + patience, reject }
-      waitingNow.add(waiting)
-    })
-    const results = await Promise.race([client.query(text), late])
+    const results = await within(patience, client.query(text), 'timeout')
     broken = false
     return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows[0])
   } catch (error) {
@@ -106,7 +92,6 @@ async function message(text: string): Promise<Record<string, string | null>[]> {
     }
     throw error
   } finally {
-    waitingNow.delete(waiting!)
     client.release(broken)
   }
 }

@@ -1,6 +1,7 @@
 /** What happens to every request before its route: id, log line, size, headers, caller. */
 import type { Context, MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
+import { within } from './deadline.ts'
 import { env } from './env.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Env } from './http.ts'
@@ -65,9 +66,14 @@ function addressOf(forwarded = ''): string {
 /** Reads a body up to the limit, counted as it comes. */
 export const bounded: MiddlewareHandler<Env> = async (c, next) => {
   const { method, raw } = c.req
-  if (method === 'GET' || method === 'HEAD' || !raw.body) return await next()
-  if (Number(c.req.header('content-length') ?? 0) > bodyLimit) return problem(c, 'body_too_large')
-  const bytes = await readUpTo(raw.body, bodyLimit)
+  const length = c.req.header('content-length')
+  if (method === 'GET' || method === 'HEAD' || length === '0') return await next()
+  if (Number(length ?? 0) > bodyLimit) return problem(c, 'body_too_large')
+  if (length === undefined && !raw.body) return await next()
+  // A body that says its length cannot be longer; only another has to be counted as it comes.
+  const bytes = length === undefined
+    ? await readUpTo(raw.body!, bodyLimit)
+    : new Uint8Array(await within(bodyTime, raw.arrayBuffer(), 'upload_timeout'))
   if (!bytes) return problem(c, 'body_too_large')
   c.set('body', bytes)
   await next()
@@ -97,6 +103,8 @@ export const shaped: MiddlewareHandler<Env> = async (c, next) => {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 /** Why the body is no JSON that every layer reads alike; otherwise it is kept for the validators. */
 function jsonProblem(c: Context<Env>): ErrorCode | undefined {
   const bytes = c.get('body')
@@ -107,7 +115,7 @@ function jsonProblem(c: Context<Env>): ErrorCode | undefined {
   }
   let text: string
   try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    text = strict.decode(bytes)
     if (text) checkJson(text)
   } catch (error) {
     if (error instanceof Refusal) throw error
@@ -118,27 +126,26 @@ function jsonProblem(c: Context<Env>): ErrorCode | undefined {
 }
 
 async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number) {
-  const late = AbortSignal.timeout(bodyTime)
   const reader = stream.getReader()
-  const stop = () => reader.cancel().catch(() => {})
-  late.addEventListener('abort', stop)
   const parts: Uint8Array[] = []
   let size = 0
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (late.aborted) throw new Refusal('upload_timeout')
-      if (done) break
-      size += value.length
-      if (size > limit) {
-        stop()
-        return undefined
-      }
-      parts.push(value)
+  const reading = async () => {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      size += read.value.length
+      if (size > limit) return undefined
+      parts.push(read.value)
     }
-  } finally {
-    late.removeEventListener('abort', stop)
+    return joined(parts, size)
   }
+  try {
+    return await within(bodyTime, reading(), 'upload_timeout')
+  } finally {
+    // What is left of it, if anything, is not waited for.
+    reader.cancel().catch(() => {})
+  }
+}
+
+function joined(parts: Uint8Array[], size: number): Uint8Array {
   const bytes = new Uint8Array(size)
   let at = 0
   for (const part of parts) {

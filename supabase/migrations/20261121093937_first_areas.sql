@@ -2950,11 +2950,13 @@ $function$;
 
 CREATE OR REPLACE FUNCTION private.claims()
  RETURNS jsonb
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
 AS $function$
-  select nullif(current_setting('request.jwt.claims', true), '')::jsonb
+begin
+  return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION private.code_refusal(identifier text, address text)
@@ -3141,24 +3143,18 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION private.conversation_news(conversation_id uuid, identity_id uuid)
+CREATE OR REPLACE FUNCTION private.conversation_news(part public.participants, last_message jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
- STABLE SECURITY DEFINER
+ IMMUTABLE
  SET search_path TO ''
 AS $function$
 begin
-  return (
-    select jsonb_build_object(
-      'conversationId', participants.conversation_id,
-      'identityId', participants.identity_id,
-      'lastMessage',
-        private.last_message_json(participants.conversation_id, participants.identity_id),
-      'unread', participants.unread
-    )
-    from public.participants
-    where participants.conversation_id = conversation_news.conversation_id
-      and participants.identity_id = conversation_news.identity_id
+  return jsonb_build_object(
+    'conversationId', part.conversation_id,
+    'identityId', part.identity_id,
+    'lastMessage', last_message,
+    'unread', part.unread
   );
 end
 $function$;
@@ -3888,22 +3884,24 @@ CREATE OR REPLACE FUNCTION private.deliver_message()
  SET search_path TO ''
 AS $function$
 declare
-  topic uuid;
-  other public.participants;
+  reached record;
 begin
   update public.participants
   set active_at = new.created_at,
     unread = participants.unread + (participants.identity_id <> new.sender_identity_id)::integer
   where participants.conversation_id = new.conversation_id;
-  select conversations.topic into topic from public.conversations
-  where conversations.id = new.conversation_id;
-  perform private.tell(topic, 'new_message',
-    jsonb_build_object('message', private.message_json(new)));
-  select * into other from public.participants
+  select participants as part, conversations.topic, accounts.topic as account_topic
+  into reached
+  from public.participants
+  join public.conversations on conversations.id = participants.conversation_id
+  join public.accounts on accounts.id = participants.account_id
   where participants.conversation_id = new.conversation_id
     and participants.identity_id <> new.sender_identity_id;
-  perform private.tell_account(other.account_id, 'conversation_updated',
-    private.conversation_news(new.conversation_id, other.identity_id));
+  perform private.tell(reached.topic, 'new_message',
+    jsonb_build_object('message', private.message_json(new)));
+  perform private.tell(reached.account_topic, 'conversation_updated',
+    private.conversation_news(
+      reached.part, private.message_summary(new, (reached.part).identity_id)));
   return null;
 end
 $function$;
@@ -5539,7 +5537,8 @@ CREATE OR REPLACE FUNCTION private.hold_account()
  SET search_path TO ''
 AS $function$
 begin
-  perform from public.accounts where accounts.id = private.account_id() for share;
+  -- Whether the token counts for anything is asked afterwards, of what is locked by then.
+  perform from public.accounts where accounts.id = (private.claims() ->> 'sub')::uuid for share;
 end
 $function$;
 
@@ -6397,14 +6396,7 @@ CREATE OR REPLACE FUNCTION private.last_message_json(conversation_id uuid, ident
 AS $function$
 begin
   return (
-    select jsonb_build_object(
-      'id', messages.id,
-      'seq', messages.seq,
-      'type', messages.type,
-      'preview', private.message_preview(messages),
-      'mine', messages.sender_identity_id = last_message_json.identity_id,
-      'createdAt', messages.created_at
-    )
+    select private.message_summary(messages, last_message_json.identity_id)
     from public.messages
     where messages.conversation_id = last_message_json.conversation_id
     order by messages.seq desc
@@ -6827,7 +6819,8 @@ CREATE OR REPLACE FUNCTION private.list_messages(conversation_id uuid, before_se
  SET search_path TO ''
 AS $function$
 declare
-  part public.participants := private.my_part(list_messages.conversation_id);
+  part public.participants := private.my_part(
+    list_messages.conversation_id, private.require_identity());
 begin
   if num_nonnulls(before_seq, after_seq) = 2 then
     perform private.refuse(422, 'validation_failed',
@@ -7908,6 +7901,24 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.message_summary(message public.messages, identity_id uuid)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return jsonb_build_object(
+    'id', message.id,
+    'seq', message.seq,
+    'type', message.type,
+    'preview', private.message_preview(message),
+    'mine', message.sender_identity_id = message_summary.identity_id,
+    'createdAt', message.created_at
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.message_texts(facts jsonb, times bigint)
  RETURNS private.notification_text
  LANGUAGE plpgsql
@@ -7984,19 +7995,18 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION private.my_part(conversation_id uuid)
+CREATE OR REPLACE FUNCTION private.my_part(conversation_id uuid, caller_id uuid)
  RETURNS public.participants
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO ''
 AS $function$
 declare
-  caller_id uuid := private.require_identity();
   part public.participants;
 begin
   select * into part from public.participants
   where participants.conversation_id = my_part.conversation_id
-    and participants.identity_id = caller_id;
+    and participants.identity_id = my_part.caller_id;
   if part.conversation_id is null then
     perform private.refuse(404, 'conversation_not_found');
   end if;
@@ -9810,7 +9820,8 @@ CREATE OR REPLACE FUNCTION private.read_conversation(conversation_id uuid, up_to
  SET search_path TO ''
 AS $function$
 declare
-  part public.participants := private.my_part(read_conversation.conversation_id);
+  part public.participants := private.my_part(
+    read_conversation.conversation_id, private.require_identity());
   newest bigint;
   read_to bigint;
   still_unread bigint;
@@ -10338,7 +10349,7 @@ declare
 begin
   return (
     with recent as (
-      select participants.conversation_id, participants.identity_id, participants.active_at
+      select participants as part, participants.active_at
       from public.participants
       where participants.account_id = caller_id
         and participants.unread > 0
@@ -10348,7 +10359,8 @@ begin
     )
     select coalesce(
       json_agg(
-        private.conversation_news(recent.conversation_id, recent.identity_id)
+        private.conversation_news(recent.part, private.last_message_json(
+          (recent.part).conversation_id, (recent.part).identity_id))
         order by recent.active_at
       ),
       '[]'
@@ -12053,7 +12065,7 @@ CREATE OR REPLACE FUNCTION private.send_message(conversation_id uuid, client_mes
 AS $function$
 declare
   caller_id uuid := private.hold_identity();
-  part public.participants := private.my_part(send_message.conversation_id);
+  part public.participants := private.my_part(send_message.conversation_id, caller_id);
   other public.participants;
   sent public.messages;
   stored public.messages;
@@ -12113,11 +12125,13 @@ $function$;
 
 CREATE OR REPLACE FUNCTION private.session_id()
  RETURNS uuid
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
  SET search_path TO ''
 AS $function$
-  select (private.claims() ->> 'session_id')::uuid
+begin
+  return (private.claims() ->> 'session_id')::uuid;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION private.set_auction(property_id uuid, starts_at timestamp with time zone, ends_at timestamp with time zone, start_price numeric, min_increment numeric)
@@ -13250,7 +13264,8 @@ CREATE OR REPLACE FUNCTION private.tell_read()
 AS $function$
 begin
   perform private.tell_account(new.account_id, 'conversation_updated',
-    private.conversation_news(new.conversation_id, new.identity_id));
+    private.conversation_news(
+      new, private.last_message_json(new.conversation_id, new.identity_id)));
   if private.shows_read_receipts(new.account_id) then
     perform private.tell(conversations.topic, 'message_read', jsonb_build_object(
       'conversationId', new.conversation_id, 'identityId', new.identity_id,
@@ -16328,7 +16343,7 @@ COMMENT ON FUNCTION "private"."contact_property"(uuid, text) IS 'Gives a contact
 
 COMMENT ON FUNCTION "private"."conversation_json"(uuid, uuid) IS 'A conversation as one side sees it.';
 
-COMMENT ON FUNCTION "private"."conversation_news"(uuid, uuid) IS 'Payload of conversation_updated for one side: the same numbers as its list.';
+COMMENT ON FUNCTION "private"."conversation_news"(public.participants, jsonb) IS 'Payload of conversation_updated for one side: the same numbers as its list.';
 
 COMMENT ON FUNCTION "private"."conversation_peer"(uuid, uuid, uuid) IS 'With whom: the identity that is named, else the owner of the listing. 404 property_not_found, identity_not_found; 422 for oneself, and for a listing of neither side.';
 
@@ -16704,13 +16719,15 @@ COMMENT ON FUNCTION "private"."message_json"(public.messages) IS 'A message; the
 
 COMMENT ON FUNCTION "private"."message_preview"(public.messages) IS 'The beginning of a message for a list, 100 characters; of what has no text its kind in Arabic.';
 
+COMMENT ON FUNCTION "private"."message_summary"(public.messages, uuid) IS 'A message as one side''s list shows it.';
+
 COMMENT ON FUNCTION "private"."message_texts"(jsonb, bigint) IS 'Texts of message_new.';
 
 COMMENT ON FUNCTION "private"."move_money"(uuid, uuid, numeric, text, text, uuid, uuid) IS 'The one way in which money moves: a transfer, once for its source. 402 wallet_insufficient.';
 
 COMMENT ON FUNCTION "private"."my_conversations"() IS 'The conversations of the acting identity.';
 
-COMMENT ON FUNCTION "private"."my_part"(uuid) IS 'How the acting identity takes part in a conversation; 404 conversation_not_found.';
+COMMENT ON FUNCTION "private"."my_part"(uuid, uuid) IS 'How the calling identity takes part in a conversation; 404 conversation_not_found.';
 
 COMMENT ON FUNCTION "private"."news_facts"(private.news) IS 'What the texts of news need; null when they hold no more, or were told within a day.';
 
@@ -18000,9 +18017,9 @@ REVOKE ALL ON FUNCTION "private"."conversation_json"(uuid, uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."conversation_json"(uuid, uuid) TO "postgres";
 
-REVOKE ALL ON FUNCTION "private"."conversation_news"(uuid, uuid) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "private"."conversation_news"(public.participants, jsonb) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "private"."conversation_news"(uuid, uuid) TO "postgres";
+GRANT EXECUTE ON FUNCTION "private"."conversation_news"(public.participants, jsonb) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."conversation_peer"(uuid, uuid, uuid) FROM PUBLIC;
 
@@ -18752,6 +18769,10 @@ REVOKE ALL ON FUNCTION "private"."message_preview"(public.messages) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."message_preview"(public.messages) TO "postgres";
 
+REVOKE ALL ON FUNCTION "private"."message_summary"(public.messages, uuid) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."message_summary"(public.messages, uuid) TO "postgres";
+
 REVOKE ALL ON FUNCTION "private"."message_texts"(jsonb, bigint) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."message_texts"(jsonb, bigint) TO "postgres";
@@ -18764,9 +18785,9 @@ REVOKE ALL ON FUNCTION "private"."my_conversations"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."my_conversations"() TO "authenticated", "postgres";
 
-REVOKE ALL ON FUNCTION "private"."my_part"(uuid) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "private"."my_part"(uuid, uuid) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "private"."my_part"(uuid) TO "postgres";
+GRANT EXECUTE ON FUNCTION "private"."my_part"(uuid, uuid) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."news_facts"(private.news) FROM PUBLIC;
 
