@@ -16,6 +16,7 @@ const auth = openAuth({
   config: stack.config.auth,
   issuer: stack.issuer,
   rates: stack.rates,
+  hashCost: stack.hashCost,
 })
 const storage = openStorage({
   databaseUrl: stack.databaseUrl('supabase_storage_admin'),

@@ -25,11 +25,13 @@ export type Settings = {
   seed: 'demo' | 'none'
   /** False lifts the limits on how often something may be done. */
   rates: boolean
+  /** bcrypt's cost: Auth's own, or the least there is. */
+  hashCost: number
   /** Processes of the chat gateway; with none its sockets are the edge function's. */
   gateways: number
 }
 
-/** Reads PORT, LOCAL_DATA, SEED, RATES and GATEWAYS; a wrong value is named, not guessed at. */
+/** Reads PORT, LOCAL_DATA, SEED, RATES, HASHING and GATEWAYS; a wrong value is named, not guessed at. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   for (const name of ['ENVIRONMENT', 'NODE_ENV']) {
     if (env[name]?.trim().toLowerCase() === 'production') {
@@ -47,6 +49,10 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (seed !== 'demo' && seed !== 'none') throw new Refusal('SEED must be demo or none.')
   const rates = env.RATES || 'on'
   if (rates !== 'on' && rates !== 'off') throw new Refusal('RATES must be on or off.')
+  const hashing = env.HASHING || 'usual'
+  if (hashing !== 'usual' && hashing !== 'quick') {
+    throw new Refusal('HASHING must be usual or quick.')
+  }
   const gateways = Number(env.GATEWAYS || 1)
   if (![0, 1, 2].includes(gateways)) throw new Refusal('GATEWAYS must be 0, 1 or 2.')
   return {
@@ -64,6 +70,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     },
     seed,
     rates: rates === 'on',
+    hashCost: hashing === 'quick' ? 4 : 10,
     gateways,
   }
 }

@@ -45,7 +45,8 @@ function checkEnvironment() {
 async function useOwnStack() {
   const issuer = await startIssuer()
   Object.assign(process.env, issuer.settings)
-  const stack = await startStack({ RATES: 'off', NODE_ENV: 'test' })
+  const hashing = process.env.HASHING ?? 'quick'
+  const stack = await startStack({ RATES: 'off', HASHING: hashing, NODE_ENV: 'test' })
   Object.assign(process.env, {
     SUPABASE_URL: stack.url,
     SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,

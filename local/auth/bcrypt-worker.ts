@@ -1,10 +1,10 @@
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData as cost } from 'node:worker_threads'
 import bcrypt from 'bcryptjs'
 
 // One hash takes tens of milliseconds of pure arithmetic: here it delays nobody else.
 parentPort!.on('message', ({ id, password, hash }) => {
   // $2a$ is what Auth writes; the algorithm is the same.
-  const salt = () => bcrypt.genSaltSync(10).replace(/^\$2.\$/, '$2a$')
+  const salt = () => bcrypt.genSaltSync(cost).replace(/^\$2.\$/, '$2a$')
   const result = hash === undefined
     ? bcrypt.hashSync(password, salt())
     : bcrypt.compareSync(password, hash)

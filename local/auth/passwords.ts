@@ -3,11 +3,11 @@ import { AuthError, badRequest } from './errors.ts'
 
 export type Passwords = ReturnType<typeof openPasswords>
 
-/** bcrypt with cost 10 on two threads, as many as a small machine has cores. */
-export function openPasswords() {
+/** bcrypt on two threads, as many as a small machine has cores. */
+export function openPasswords(cost: number) {
   const waiting = new Map<number, (result: never) => void>()
   const workers = Array.from({ length: 2 }, () => {
-    const worker = new Worker(new URL('./bcrypt-worker.ts', import.meta.url))
+    const worker = new Worker(new URL('./bcrypt-worker.ts', import.meta.url), { workerData: cost })
     worker.on('message', ({ id, result }) => {
       waiting.get(id)?.(result as never)
       waiting.delete(id)

@@ -43,10 +43,12 @@ export function openAuth(options: {
   config: Config['auth']
   issuer: string
   rates: boolean
+  hashCost: number
 }) {
   const { keys, config, issuer } = options
   const pool = openPool(options.databaseUrl)
-  const context: Context = { pool, keys, config, issuer, passwords: openPasswords() }
+  const passwords = openPasswords(options.hashCost)
+  const context: Context = { pool, keys, config, issuer, passwords }
   const limit = openRates(options.rates)
   const run = async (request: AuthRequest): Promise<Answer> => {
     const { method, path } = request

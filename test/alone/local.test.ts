@@ -130,7 +130,7 @@ describe('a running stack', () => {
       chatUrls: [`ws://127.0.0.1:${Number(settings.PORT) + 8}/chat`],
     })
     expect(stack.said.out).toMatch(/\d\.\d s {2}database on port/)
-    expect(stack.said.out).toContain(described.secretKey)
+    await until('it names the keys', () => stack.said.out.includes(described.secretKey))
     expect(await serves()).toBe(true)
     expect((await settingsOf('/settings')).status).toBe(200)
   })
