@@ -37,24 +37,41 @@ export function area() {
   return app
 }
 
-/** A route of the API: as createRoute, with what nobody asked for refused. */
-export function route<const R extends RouteConfig & { operationId: string }>(config: R) {
+/** Looks at a request before its route does: gives the refusal, or nothing. */
+export type Check = (c: Context<Env>) => Response | undefined | Promise<Response | undefined>
+
+/** One after another, with no wait for those that need none. */
+const checked = (checks: readonly Check[]): MiddlewareHandler<Env> => async (c, next) => {
+  for (const check of checks) {
+    const looked = check(c)
+    const refused = looked instanceof Promise ? await looked : looked
+    if (refused) return refused
+  }
+  await next()
+}
+
+/** A route of the API: as createRoute, with what nobody asked for refused, and checks of its own. */
+export function route<
+  const R extends Omit<RouteConfig, 'middleware'> & {
+    operationId: string
+    checks?: readonly Check[]
+  },
+>({ checks = [], ...config }: R) {
   const { request = {}, security, method } = config
-  const own = [config.middleware ?? []].flat() as MiddlewareHandler[]
   const upload = request.body?.content['multipart/form-data'] !== undefined
   const reads = method === 'get'
   const limited = config.tags?.[0] !== 'service' && (reads || config['x-read'])
   return createRoute({
     ...config,
-    request: { ...request, query: request.query ?? z.strictObject({}) },
     // Size, token, shape: the order of the contract. Uploads read their own body, part by part.
-    middleware: [
+    middleware: checked([
       ...(reads ? [] : [upload ? measured : bounded]),
-      ...own,
+      ...checks,
       ...(limited ? [limitedRead] : []),
       shaped,
       ...(reads || request.body ? [] : [withoutBody]),
-    ],
+      ...(request.query ? [] : [withoutQuery]),
+    ]),
     responses: {
       ...problems(
         ...(security ? [401, 403, 409] : []),
@@ -68,23 +85,29 @@ export function route<const R extends RouteConfig & { operationId: string }>(con
 }
 
 /** 401 before anything else is looked at, unless the request carries a valid token. */
-export const signedIn: MiddlewareHandler<Env> = async (c, next) => {
+export const signedIn: Check = (c) => {
   const caller = c.get('caller')
   if (caller.role === 'anon') return problem(c, caller.ignored ?? 'token_missing')
   c.set('required', true)
-  await next()
 }
 
-const withoutBody: MiddlewareHandler<Env> = async (c, next) => {
+const withoutBody: Check = async (c) => {
   const text = await c.req.text()
   if (text && text.trim() !== '{}') {
     return problem(c, 'validation_failed', { fields: [{ path: '', code: 'unknown' }] })
   }
-  await next()
+}
+
+const nothing = z.strictObject({})
+
+const withoutQuery: Check = (c) => {
+  if (!c.req.url.includes('?')) return
+  const { error } = nothing.safeParse(c.req.query())
+  if (error) return invalid(c, error)
 }
 
 /** For routes that need a token. Spread it into the route. */
-export const mine = { security: [{ bearer: [] }], middleware: signedIn }
+export const mine = { security: [{ bearer: [] }], checks: [signedIn] }
 
 export const json = <T extends z.ZodType>(schema: T, description: string) => ({
   description,

@@ -1,17 +1,27 @@
 /**
- * Values as SQL. What callers send enters the text of a message only like this: letters and digits
- * as they are and every other character by its code, so nothing of it can be read as SQL. Postgres
+ * Values as SQL. What callers send enters the text of a message only as ids and as codes of
+ * characters: nothing of it can be read as SQL, nor by whoever reads a log of statements. Postgres
  * takes such literals only while standard_conforming_strings is on, so they cannot be misread either.
  */
 import { Refusal } from './problem.ts'
 
-const code = (char: string) => `\\${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+const codeOf = (unit: number) => `\\${unit.toString(16).padStart(4, '0')}`
+// Latin and Arabic, which nearly all of it is.
+const codes = Array.from({ length: 0x700 }, (_, unit) => codeOf(unit))
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** A text as a literal. Characters beyond 0xffff go as their two halves. */
 export function quoted(text: string): string {
+  if (uuid.test(text)) return `'${text}'`
   // The one character that no text of Postgres can hold.
   if (text.includes('\0')) throw new Refusal('validation_failed', { fields: [] })
-  return `U&'${text.toWellFormed().replace(/[^0-9A-Za-z]/g, code)}'`
+  const whole = text.toWellFormed()
+  let coded = ''
+  for (let i = 0; i < whole.length; i++) {
+    const unit = whole.charCodeAt(i)
+    coded += codes[unit] ?? codeOf(unit)
+  }
+  return `U&'${coded}'`
 }
 
 /** A value as a literal of its type in Postgres. */

@@ -1,6 +1,6 @@
 /** Payments: starting a charge, webhooks, how an invoice stands. Rules: sql/payments.sql. */
 import { z } from '@hono/zod-openapi'
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context } from 'hono'
 import { take } from '../payments/events.ts'
 import { provider, providerNamed, providers } from '../payments/index.ts'
 import {
@@ -14,7 +14,18 @@ import {
 import { sha256 } from '../payments/signing.ts'
 import { backend, call } from './db.ts'
 import { env } from './env.ts'
-import { area, body, type Env, json, jsonHeaders, mine, problems, route, send } from './http.ts'
+import {
+  area,
+  body,
+  type Check,
+  type Env,
+  json,
+  jsonHeaders,
+  mine,
+  problems,
+  route,
+  send,
+} from './http.ts'
 import { Invoice, OneInvoice } from './invoice-schemas.ts'
 import { problem, Refusal } from './problem.ts'
 
@@ -121,7 +132,7 @@ const status = route({
 const told = new WeakMap<Request, { from: Provider; told: Told }>()
 
 /** The signature over the body as it came, before anything else is looked at. */
-const signed: MiddlewareHandler<Env> = async (c, next) => {
+const signed: Check = async (c) => {
   const named = c.req.param('provider')
   const from = named
     ? providerNamed(named)
@@ -129,7 +140,6 @@ const signed: MiddlewareHandler<Env> = async (c, next) => {
   const event = await from?.verify(c.req.raw.headers, c.var.body ?? new Uint8Array())
   if (!from || !event) return problem(c, 'webhook_signature_invalid')
   told.set(c.req.raw, { from, told: event })
-  await next()
 }
 
 const Taken = z.object({
@@ -141,7 +151,7 @@ const webhook = {
   tags,
   method: 'post',
   'x-read': false,
-  middleware: signed,
+  checks: [signed],
   responses: { 200: json(Taken, 'Taken in, now or before.'), ...problems(401, 502) },
 } as const
 

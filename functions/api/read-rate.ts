@@ -2,10 +2,9 @@
  * Reads are limited per worker in its memory, best effort, so that a read stays one read-only
  * message to the database. Everything that must be counted exactly is counted there.
  */
-import type { MiddlewareHandler } from 'hono'
 import { rateHeaders } from './db.ts'
 import { env } from './env.ts'
-import type { Env } from './http.ts'
+import type { Check } from './http.ts'
 import { Refusal } from './problem.ts'
 
 const minute = 60_000
@@ -13,8 +12,8 @@ const capacity = 50_000
 const windows = new Map<string, { until: number; count: number }>()
 
 /** Counts one read of an account or address; READ_RATE a minute, 0 is no limit. */
-export const limitedRead: MiddlewareHandler<Env> = (c, next) => {
-  if (env.readRate === 0) return next()
+export const limitedRead: Check = (c) => {
+  if (env.readRate === 0) return
   const key = c.get('caller').sub ?? c.get('address')
   const now = Date.now()
   let window = windows.get(key)
@@ -28,5 +27,4 @@ export const limitedRead: MiddlewareHandler<Env> = (c, next) => {
   const reset = Math.ceil((window.until - now) / 1000)
   rateHeaders(c, [env.readRate, Math.max(0, env.readRate - window.count), reset].join(','))
   if (window.count > env.readRate) throw new Refusal('rate_limited', { retryAfter: reset })
-  return next()
 }

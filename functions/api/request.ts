@@ -4,7 +4,7 @@ import { routePath } from 'hono/route'
 import { within } from './deadline.ts'
 import { env } from './env.ts'
 import type { ErrorCode } from './errors.ts'
-import type { Env } from './http.ts'
+import type { Check, Env } from './http.ts'
 import { exact } from './numbers.ts'
 import { problem, Refusal } from './problem.ts'
 import { callerOf } from './tokens.ts'
@@ -64,29 +64,27 @@ function addressOf(forwarded = ''): string {
 }
 
 /** Reads a body up to the limit, counted as it comes. */
-export const bounded: MiddlewareHandler<Env> = async (c, next) => {
+export const bounded: Check = async (c) => {
   const { method, raw } = c.req
   const length = c.req.header('content-length')
-  if (method === 'GET' || method === 'HEAD' || length === '0') return await next()
+  if (method === 'GET' || method === 'HEAD' || length === '0') return
   if (Number(length ?? 0) > bodyLimit) return problem(c, 'body_too_large')
-  if (length === undefined && !raw.body) return await next()
+  if (length === undefined && !raw.body) return
   // A body that says its length cannot be longer; only another has to be counted as it comes.
   const bytes = length === undefined
     ? await readUpTo(raw.body!, bodyLimit)
     : new Uint8Array(await within(bodyTime, raw.arrayBuffer(), 'upload_timeout'))
   if (!bytes) return problem(c, 'body_too_large')
   c.set('body', bytes)
-  await next()
 }
 
 /** An upload counts as it reads; one that says itself that it is too large need not begin. */
-export const measured: MiddlewareHandler<Env> = async (c, next) => {
+export const measured: Check = (c) => {
   if (Number(c.req.header('content-length') ?? 0) > uploadLimit) return problem(c, 'body_too_large')
-  await next()
 }
 
 /** Headers and body in a form that means one thing; after the token, before the route's schema. */
-export const shaped: MiddlewareHandler<Env> = async (c, next) => {
+export const shaped: Check = (c) => {
   const wrong = (path: string) =>
     problem(c, 'validation_failed', { fields: [{ path, code: 'invalid' }] })
   const expected = c.req.header('x-expect-identity')
@@ -98,7 +96,6 @@ export const shaped: MiddlewareHandler<Env> = async (c, next) => {
 
   const code = jsonProblem(c)
   if (code) return problem(c, code)
-  await next()
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -1,11 +1,11 @@
 /** Signing in with Google and Apple. Rules: sql/social.sql; tokens: social-tokens.ts. */
 import { z } from '@hono/zod-openapi'
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context } from 'hono'
 import { Session } from './account-schemas.ts'
 import { keepAppleCode } from './apple.ts'
 import { createUser, isDecoy, signInByToken } from './auth-service.ts'
 import { backend, call } from './db.ts'
-import { area, body, type Env, json, problems, route, send } from './http.ts'
+import { area, body, type Check, type Env, json, problems, route, send } from './http.ts'
 import { PersonName } from './identifiers.ts'
 import { problem, Refusal, refuseReturned, type Returned } from './problem.ts'
 import { unknownPassword } from './secrets.ts'
@@ -37,17 +37,16 @@ const SocialSession = z
   .openapi('SocialSession')
 
 /** Before anything is read: nothing of a provider that is not configured is looked at. */
-const configured = (provider: ProviderName): MiddlewareHandler<Env> => async (c, next) => {
+const configured = (provider: ProviderName): Check => (c) => {
   const { name, clientIds } = providers[provider]
   if (!clientIds.length) return problem(c, 'provider_disabled', { provider: name })
-  await next()
 }
 
 const described = (provider: ProviderName) => ({
   tags,
   method: 'post' as const,
   summary: `Sign in with ${providers[provider].name}; a new subject gets an account`,
-  middleware: configured(provider),
+  checks: [configured(provider)],
   responses: {
     200: json(SocialSession, 'Signed in.'),
     ...problems(400, 401, 403, 409),

@@ -95,7 +95,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     async () => {
       const person = await signUp()
       let count = 0
-      for (let round = 0; round < 20; round++) {
+      for (let round = 0; round < 50; round++) {
         const all = await Promise.all(Array.from({ length: 3 }, () => paidInSecret(person)))
         const raws = all.map(({ ref }) => callbackOf(ref))
         const doomed = await startFacade()
