@@ -107,9 +107,9 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     open.push(reader, writer)
     await reader.join(conversationId)
     const deaf = await RawSocket.open(gateway.url, { authorization: `Bearer ${b.accessToken}` })
+    deaf.write(frame(text('join_conversation', { conversationId }, 'join')))
+    await until('it has joined', () => deaf.texts().some(({ ref }) => ref === 'join'))
     deaf.socket.pause()
-    deaf.write(frame(text('join_conversation', { conversationId })))
-    await sleep(300)
     const body = 'ا'.repeat(4000)
     const count = 1500
     for (let i = 0; i < count; i += 10) {
