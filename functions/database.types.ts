@@ -1020,34 +1020,10 @@ isOneToOne: false
       referencedRelation: "messages"
       referencedColumns: ["conversation_id","seq"]
     },{
-      foreignKeyName: "messages_conversation_id_fkey"
-      columns: ["conversation_id"]
-isOneToOne: false
-      referencedRelation: "conversations"
-      referencedColumns: ["id"]
-    },{
       foreignKeyName: "messages_media_id_fkey"
       columns: ["media_id"]
 isOneToOne: false
       referencedRelation: "media"
-      referencedColumns: ["id"]
-    },{
-      foreignKeyName: "messages_sender_account_id_fkey"
-      columns: ["sender_account_id"]
-isOneToOne: false
-      referencedRelation: "accounts"
-      referencedColumns: ["id"]
-    },{
-      foreignKeyName: "messages_sender_account_id_fkey"
-      columns: ["sender_account_id"]
-isOneToOne: false
-      referencedRelation: "admin_identities_to_verify"
-      referencedColumns: ["account_id"]
-    },{
-      foreignKeyName: "messages_sender_account_id_fkey"
-      columns: ["sender_account_id"]
-isOneToOne: false
-      referencedRelation: "admin_users"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "messages_sender_takes_part"

@@ -56,10 +56,11 @@ create index participants_account_idx on public.participants (account_id, conver
 
 create table public.messages (
   id uuid primary key default gen_random_uuid(),
-  conversation_id uuid not null references public.conversations (id) on delete cascade,
-  seq bigint not null,
+  -- These three are of the sender's row in participants, which refers to what they name.
+  conversation_id uuid not null,
   sender_identity_id uuid not null,
-  sender_account_id uuid not null references public.accounts (id),
+  sender_account_id uuid not null,
+  seq bigint not null,
   client_message_id text not null constraint messages_client_id_is_short
     check (client_message_id ~ '^[\u0021-\u007e]{1,64}$'),
   type text not null constraint messages_type_is_known

@@ -170,19 +170,18 @@ create function private.make_notification(
 as $$
 declare
   known record;
-  recipient record;
-  chosen public.account_settings;
   made public.notifications;
 begin
-  select * into strict known from private.notification_kinds() as kinds
+  -- One look: this happens with every message.
+  select kinds.*, accounts.language, accounts.status, accounts.topic, account_settings as chosen
+  into strict known
+  from private.notification_kinds() as kinds
+  left join public.accounts on accounts.id = make_notification.account_id
+  left join public.account_settings on account_settings.account_id = accounts.id
   where kinds.kind = make_notification.kind;
-  select accounts.language, accounts.status into recipient from public.accounts
-  where accounts.id = make_notification.account_id;
-  if not found or recipient.status in ('banned', 'deleted') then
+  if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
     return;
   end if;
-  select * into chosen from public.account_settings
-  where account_settings.account_id = make_notification.account_id;
 
   made.account_id := make_notification.account_id;
   made.identity_id := make_notification.identity_id;
@@ -190,9 +189,9 @@ begin
   made.entity_id := make_notification.entity_id;
   made.from_identity_id := facts ->> 'from';
   made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
-  if private.wants(chosen, known.category, 'inApp') then
+  if private.wants(known.chosen, known.category, 'inApp') then
     made := private.keep_notification(made, known.category, facts, known.collapses);
-    perform private.tell_account(make_notification.account_id, 'notification',
+    perform private.tell(known.topic, 'notification',
       jsonb_build_object(
         'notification', private.notification_record(made),
         'unread', private.count_unread(make_notification.account_id)));
@@ -200,8 +199,9 @@ begin
     select * into made.title_ar, made.body_ar, made.title_en, made.body_en
     from private.notification_texts(known.kind, known.category, facts, 1);
   end if;
-  if private.wants(chosen, known.category, 'push') then
-    perform private.queue_push(made, known.category, known.collapses, recipient.language, chosen);
+  if private.wants(known.chosen, known.category, 'push') then
+    perform private.queue_push(
+      made, known.category, known.collapses, known.language, known.chosen);
   end if;
 end
 $$;

@@ -200,7 +200,7 @@ CREATE TABLE "public"."media" ("id" uuid NOT NULL DEFAULT gen_random_uuid(), "ac
 
 ALTER TABLE "public"."media" ENABLE ROW LEVEL SECURITY;
 
-CREATE TABLE "public"."messages" ("id" uuid NOT NULL DEFAULT gen_random_uuid(), "conversation_id" uuid NOT NULL, "seq" bigint NOT NULL, "sender_identity_id" uuid NOT NULL, "sender_account_id" uuid NOT NULL, "client_message_id" text NOT NULL, "type" text NOT NULL, "body" text NOT NULL, "media_id" uuid, "reply_to_seq" bigint, "created_at" timestamp with time zone NOT NULL DEFAULT clock_timestamp(), CONSTRAINT "messages_are_numbered_once" UNIQUE (conversation_id, seq), CONSTRAINT "messages_are_sent_once" UNIQUE (conversation_id, sender_identity_id, client_message_id), CONSTRAINT "messages_body_is_short" CHECK ((char_length(body) <= 4000)), CONSTRAINT "messages_client_id_is_short" CHECK ((client_message_id ~ '^[\u0021-\u007e]{1,64}$'::text)), CONSTRAINT "messages_of_pictures_have_one" CHECK (((type = 'image'::text) = (media_id IS NOT NULL))), CONSTRAINT "messages_pkey" PRIMARY KEY (id), CONSTRAINT "messages_type_is_known" CHECK ((type = ANY (ARRAY['text'::text, 'image'::text, 'location'::text, 'property'::text]))));
+CREATE TABLE "public"."messages" ("id" uuid NOT NULL DEFAULT gen_random_uuid(), "conversation_id" uuid NOT NULL, "sender_identity_id" uuid NOT NULL, "sender_account_id" uuid NOT NULL, "seq" bigint NOT NULL, "client_message_id" text NOT NULL, "type" text NOT NULL, "body" text NOT NULL, "media_id" uuid, "reply_to_seq" bigint, "created_at" timestamp with time zone NOT NULL DEFAULT clock_timestamp(), CONSTRAINT "messages_are_numbered_once" UNIQUE (conversation_id, seq), CONSTRAINT "messages_are_sent_once" UNIQUE (conversation_id, sender_identity_id, client_message_id), CONSTRAINT "messages_body_is_short" CHECK ((char_length(body) <= 4000)), CONSTRAINT "messages_client_id_is_short" CHECK ((client_message_id ~ '^[\u0021-\u007e]{1,64}$'::text)), CONSTRAINT "messages_of_pictures_have_one" CHECK (((type = 'image'::text) = (media_id IS NOT NULL))), CONSTRAINT "messages_pkey" PRIMARY KEY (id), CONSTRAINT "messages_type_is_known" CHECK ((type = ANY (ARRAY['text'::text, 'image'::text, 'location'::text, 'property'::text]))));
 
 ALTER TABLE "public"."messages" ENABLE ROW LEVEL SECURITY;
 
@@ -7482,19 +7482,18 @@ CREATE OR REPLACE FUNCTION private.make_notification(account_id uuid, identity_i
 AS $function$
 declare
   known record;
-  recipient record;
-  chosen public.account_settings;
   made public.notifications;
 begin
-  select * into strict known from private.notification_kinds() as kinds
+  -- One look: this happens with every message.
+  select kinds.*, accounts.language, accounts.status, accounts.topic, account_settings as chosen
+  into strict known
+  from private.notification_kinds() as kinds
+  left join public.accounts on accounts.id = make_notification.account_id
+  left join public.account_settings on account_settings.account_id = accounts.id
   where kinds.kind = make_notification.kind;
-  select accounts.language, accounts.status into recipient from public.accounts
-  where accounts.id = make_notification.account_id;
-  if not found or recipient.status in ('banned', 'deleted') then
+  if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
     return;
   end if;
-  select * into chosen from public.account_settings
-  where account_settings.account_id = make_notification.account_id;
 
   made.account_id := make_notification.account_id;
   made.identity_id := make_notification.identity_id;
@@ -7502,9 +7501,9 @@ begin
   made.entity_id := make_notification.entity_id;
   made.from_identity_id := facts ->> 'from';
   made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
-  if private.wants(chosen, known.category, 'inApp') then
+  if private.wants(known.chosen, known.category, 'inApp') then
     made := private.keep_notification(made, known.category, facts, known.collapses);
-    perform private.tell_account(make_notification.account_id, 'notification',
+    perform private.tell(known.topic, 'notification',
       jsonb_build_object(
         'notification', private.notification_record(made),
         'unread', private.count_unread(make_notification.account_id)));
@@ -7512,8 +7511,9 @@ begin
     select * into made.title_ar, made.body_ar, made.title_en, made.body_en
     from private.notification_texts(known.kind, known.category, facts, 1);
   end if;
-  if private.wants(chosen, known.category, 'push') then
-    perform private.queue_push(made, known.category, known.collapses, recipient.language, chosen);
+  if private.wants(known.chosen, known.category, 'push') then
+    perform private.queue_push(
+      made, known.category, known.collapses, known.language, known.chosen);
   end if;
 end
 $function$;
@@ -14104,11 +14104,7 @@ ALTER TABLE "public"."media" ADD CONSTRAINT "media_identity_is_of_account" FOREI
 
 ALTER TABLE "public"."messages" ADD CONSTRAINT "messages_answer_their_own_conversation" FOREIGN KEY (conversation_id, reply_to_seq) REFERENCES public.messages(conversation_id, seq);
 
-ALTER TABLE "public"."messages" ADD CONSTRAINT "messages_conversation_id_fkey" FOREIGN KEY (conversation_id) REFERENCES public.conversations(id) ON DELETE CASCADE;
-
 ALTER TABLE "public"."messages" ADD CONSTRAINT "messages_media_id_fkey" FOREIGN KEY (media_id) REFERENCES public.media(id);
-
-ALTER TABLE "public"."messages" ADD CONSTRAINT "messages_sender_account_id_fkey" FOREIGN KEY (sender_account_id) REFERENCES public.accounts(id);
 
 ALTER TABLE "public"."notifications" ADD CONSTRAINT "notifications_account_id_fkey" FOREIGN KEY (account_id) REFERENCES public.accounts(id) ON DELETE CASCADE;
 
