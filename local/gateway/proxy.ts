@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { Connection } from './upstream.ts'
+import { Connection, type Exchange } from './upstream.ts'
 
 // Belong to one connection, not to the message; Node writes its own.
 const perHop = new Set([
@@ -42,31 +42,28 @@ export function forward(
   const connection = Connection.to(target.port)
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   const hasBody = encoding !== undefined || (length !== undefined && length !== '0')
-  connection.begin(
-    {
-      head: request.method === 'HEAD',
-      onHead: (status, reason, headers) => response.writeHead(status, reason, headers),
-      onBody: (chunk, last) => {
-        if (last) {
-          if (chunk.length > 0) response.end(chunk)
-          else response.end()
-          return true
-        }
-        if (response.write(chunk)) return true
-        response.once('drain', () => connection.socket.resume())
-        return false
-      },
-      onFailure: () => {
-        // An answer cut short must look cut short.
-        if (response.headersSent || response.destroyed) response.destroy()
-        else target.unavailable()
-      },
+  const exchange: Exchange = {
+    head: request.method === 'HEAD',
+    onHead: (status, reason, headers) => response.writeHead(status, reason, headers),
+    onBody: (chunk, last) => {
+      if (last) {
+        if (chunk.length > 0) response.end(chunk)
+        else response.end()
+        return true
+      }
+      if (response.write(chunk)) return true
+      response.once('drain', () => connection.socket.resume())
+      return false
     },
-    headOf(request, target, replaced),
-    !hasBody,
-  )
+    onFailure: () => {
+      // An answer cut short must look cut short.
+      if (response.headersSent || response.destroyed) response.destroy()
+      else target.unavailable()
+    },
+  }
+  connection.begin(exchange, headOf(request, target, replaced), !hasBody)
   response.once('close', () => {
-    if (!response.writableFinished) connection.abandon()
+    if (!response.writableFinished) connection.abandon(exchange)
   })
   if (hasBody) sendBody(request, connection, encoding !== undefined)
 }

@@ -73,9 +73,9 @@ export class Connection {
     this.sent = true
   }
 
-  /** Nobody wants the answer any more. */
-  abandon(): void {
-    if (!this.exchange) return
+  /** Nobody wants the answer any more. By then the connection may serve somebody else: not theirs. */
+  abandon(exchange: Exchange): void {
+    if (this.exchange !== exchange) return
     this.exchange = undefined
     this.socket.destroy()
   }

@@ -5,6 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { forward, forwardUpgrade } from '../../local/gateway/proxy.ts'
+import { Connection, type Exchange } from '../../local/gateway/upstream.ts'
 import { until } from '../until.ts'
 
 describe('the gateway', () => {
@@ -60,6 +61,40 @@ describe('the gateway', () => {
     expect((await fetch(`${url}/who`)).status).toBe(503)
     gateway.close()
     gateway.closeAllConnections()
+  })
+
+  test('whoever leaves late takes nobody else along', async () => {
+    const upstream = createHttpServer((_, response) => response.end('answer')).listen(
+      0,
+      '127.0.0.1',
+    )
+    await once(upstream, 'listening')
+    const { port } = upstream.address() as AddressInfo
+    const ask = (connection: Connection) => {
+      let exchange: Exchange
+      const answered = new Promise<boolean>((resolve) => {
+        exchange = {
+          head: false,
+          onHead: () => {},
+          onBody: (_, last) => {
+            if (last) resolve(true)
+            return true
+          },
+          onFailure: () => resolve(false),
+        }
+        connection.begin(exchange, 'GET / HTTP/1.1\r\nHost: upstream\r\n\r\n', true)
+      })
+      return { exchange: exchange!, answered }
+    }
+    const connection = Connection.to(port)
+    const first = ask(connection)
+    expect(await first.answered).toBe(true)
+    expect(Connection.to(port)).toBe(connection)
+    const second = ask(connection)
+    connection.abandon(first.exchange)
+    expect(await second.answered).toBe(true)
+    upstream.close()
+    upstream.closeAllConnections()
   })
 })
 
