@@ -46,10 +46,13 @@ export async function startStack(settings: Record<string, string> = {}): Promise
   return { folder, ...JSON.parse(readFileSync(file, 'utf8')), stop }
 }
 
-/** A port with room above it: the stack's other ports follow its first one. */
-async function freePorts(): Promise<number> {
+/**
+ * A port with room above it: the stack's other ports follow its first one. Below those that systems
+ * give to outgoing connections, of which other tests open many.
+ */
+export async function freePorts(): Promise<number> {
   for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 20_000)
+    const port = 15_000 + Math.floor(Math.random() * 17_000)
     const free = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
         new Promise<boolean>((resolve) => {

@@ -19,6 +19,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseToml } from '../../local/config.ts'
+import { freePorts } from '../stack.ts'
 import { until } from '../until.ts'
 
 const folders: string[] = []
@@ -27,22 +28,6 @@ function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'local-test-'))
   folders.push(folder)
   return folder
-}
-
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 42_000 + Math.floor(Math.random() * 15_000)
-    const free = await Promise.all(
-      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((more) =>
-        new Promise<boolean>((resolve) => {
-          const server = createServer()
-          server.once('error', () => resolve(false))
-          server.listen(port + more, '127.0.0.1', () => server.close(() => resolve(true)))
-        })
-      ),
-    )
-    if (free.every(Boolean)) return port
-  }
 }
 
 type Settings = Record<string, string>
@@ -109,7 +94,7 @@ describe('a running stack', () => {
   }
 
   beforeAll(async () => {
-    settings = { PORT: String(await freePort()), LOCAL_DATA: folder }
+    settings = { PORT: String(await freePorts()), LOCAL_DATA: folder }
     stack = start(settings)
     described = await ready(stack, folder)
   })
@@ -177,7 +162,7 @@ describe('a running stack', () => {
   })
 
   test('CRASH-09 refuses a second start and a reset on its folder', async () => {
-    const second = await start({ ...settings, PORT: String(await freePort()) }).ended
+    const second = await start({ ...settings, PORT: String(await freePorts()) }).ended
     expect(second.code).not.toBe(0)
     expect(second.err).toMatch(/running on .* already/)
     expect(second.err).not.toMatch(/\n\s+at /)
@@ -258,7 +243,7 @@ describe('a start that cannot succeed says why in a sentence', () => {
   })
 
   test('when a port is taken, whichever it is', async () => {
-    const PORT = await freePort()
+    const PORT = await freePorts()
     for (const [more, name] of [[0, 'gateway'], [1, 'database'], [3, 'inbox']] as const) {
       const other = createServer().listen(PORT + more, '127.0.0.1')
       await once(other, 'listening')
@@ -274,7 +259,7 @@ describe('a start that cannot succeed says why in a sentence', () => {
     const folder = newFolder()
     mkdirSync(join(folder, 'postgres'))
     writeFileSync(join(folder, 'postgres', 'something'), 'of somebody')
-    const settings = { LOCAL_DATA: folder, PORT: String(await freePort()) }
+    const settings = { LOCAL_DATA: folder, PORT: String(await freePorts()) }
     await refused(settings, /secrets.json is missing/)
     writeFileSync(join(folder, 'secrets.json'), '{"database":')
     await refused(settings, /cannot be read/)
@@ -294,7 +279,7 @@ describe('a start that cannot succeed says why in a sentence', () => {
     for (const name of ['local', 'supabase', 'package.json']) {
       cpSync(name, join(project, name), { recursive: true })
     }
-    const settings = { LOCAL_DATA: newFolder(), PORT: String(await freePort()) }
+    const settings = { LOCAL_DATA: newFolder(), PORT: String(await freePorts()) }
     await refused(settings, /package \S+ is missing or incomplete: run "npm ci"/, project)
     mkdirSync(join(project, 'node_modules'))
     for (const name of ['pg', 'jose', 'bcryptjs', 'ws', 'supabase', '@supabase']) {
