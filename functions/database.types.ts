@@ -1003,14 +1003,14 @@ isOneToOne: false
                   ]
                 },"messages": {
                   Row: {
-                    "body": string,"client_message_id": string,"conversation_id": string,"created_at": string,"id": string,"media_id": string | null,"reply_to_seq": number | null,"sender_account_id": string,"sender_identity_id": string,"seq": number,"type": string
+                    "body": string,"client_message_id": string,"conversation_id": string,"created_at": string,"id": string,"media_id": string | null,"reply_to_seq": number | null,"sender_identity_id": string,"seq": number,"type": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "body": string,"client_message_id": string,"conversation_id": string,"created_at"?: string,"id"?: string,"media_id"?: string | null,"reply_to_seq"?: number | null,"sender_account_id": string,"sender_identity_id": string,"seq": number,"type": string
+                    "body": string,"client_message_id": string,"conversation_id": string,"created_at"?: string,"id"?: string,"media_id"?: string | null,"reply_to_seq"?: number | null,"sender_identity_id": string,"seq": number,"type": string
                   }
                   Update: {
-                    "body"?: string,"client_message_id"?: string,"conversation_id"?: string,"created_at"?: string,"id"?: string,"media_id"?: string | null,"reply_to_seq"?: number | null,"sender_account_id"?: string,"sender_identity_id"?: string,"seq"?: number,"type"?: string
+                    "body"?: string,"client_message_id"?: string,"conversation_id"?: string,"created_at"?: string,"id"?: string,"media_id"?: string | null,"reply_to_seq"?: number | null,"sender_identity_id"?: string,"seq"?: number,"type"?: string
                   }
                   Relationships: [
                     {

@@ -56,10 +56,9 @@ create index participants_account_idx on public.participants (account_id, conver
 
 create table public.messages (
   id uuid primary key default gen_random_uuid(),
-  -- These three are of the sender's row in participants, which refers to what they name.
+  -- Both are of the sender's row in participants, which refers to what they name.
   conversation_id uuid not null,
   sender_identity_id uuid not null,
-  sender_account_id uuid not null,
   seq bigint not null,
   client_message_id text not null constraint messages_client_id_is_short
     check (client_message_id ~ '^[\u0021-\u007e]{1,64}$'),
@@ -82,7 +81,6 @@ comment on column public.messages.id is 'As clients name it.';
 comment on column public.messages.conversation_id is 'Where.';
 comment on column public.messages.seq is 'Its number in the conversation, from 1, without gaps.';
 comment on column public.messages.sender_identity_id is 'Who wrote it.';
-comment on column public.messages.sender_account_id is 'The account behind the sender.';
 comment on column public.messages.client_message_id is
   'The sender''s own name for it: sent again it is the same message.';
 comment on column public.messages.type is 'text, image, location or property.';
@@ -93,7 +91,6 @@ comment on column public.messages.media_id is 'The picture of an image.';
 comment on column public.messages.reply_to_seq is 'Number of the message that it answers.';
 comment on column public.messages.created_at is 'When it was stored.';
 create index messages_media_idx on public.messages (media_id) where media_id is not null;
-create index messages_sender_idx on public.messages (sender_account_id);
 create index messages_reply_idx on public.messages (conversation_id, reply_to_seq)
   where reply_to_seq is not null;
 
@@ -143,9 +140,6 @@ begin
   where conversations.id = new.conversation_id
   returning conversations.last_seq into new.seq;
   new.created_at := clock_timestamp();
-  select participants.account_id into new.sender_account_id from public.participants
-  where participants.conversation_id = new.conversation_id
-    and participants.identity_id = new.sender_identity_id;
   return new;
 end
 $$;
@@ -164,22 +158,23 @@ as $$
 declare
   reached record;
 begin
-  update public.participants
-  set active_at = new.created_at,
-    unread = participants.unread + (participants.identity_id <> new.sender_identity_id)::integer
-  where participants.conversation_id = new.conversation_id;
-  select participants as part, conversations.topic, accounts.topic as account_topic
-  into reached
-  from public.participants
-  join public.conversations on conversations.id = participants.conversation_id
-  join public.accounts on accounts.id = participants.account_id
-  where participants.conversation_id = new.conversation_id
-    and participants.identity_id <> new.sender_identity_id;
+  with counted as (
+    update public.participants
+    set active_at = new.created_at,
+      unread = participants.unread + (participants.identity_id <> new.sender_identity_id)::integer
+    from public.conversations, public.accounts
+    where participants.conversation_id = new.conversation_id
+      and conversations.id = participants.conversation_id
+      and accounts.id = participants.account_id
+    returning participants, participants.identity_id, conversations.topic,
+      accounts.topic as account_topic
+  )
+  select * into reached from counted where counted.identity_id <> new.sender_identity_id;
   perform private.tell(reached.topic, 'new_message',
     jsonb_build_object('message', private.message_json(new)));
   perform private.tell(reached.account_topic, 'conversation_updated',
     private.conversation_news(
-      reached.part, private.message_summary(new, (reached.part).identity_id)));
+      reached.participants, private.message_summary(new, reached.identity_id)));
   return null;
 end
 $$;
@@ -196,9 +191,10 @@ create function private.tell_read() returns trigger
   set search_path = ''
 as $$
 begin
-  perform private.tell_account(new.account_id, 'conversation_updated',
+  perform private.tell(accounts.topic, 'conversation_updated',
     private.conversation_news(
-      new, private.last_message_json(new.conversation_id, new.identity_id)));
+      new, private.last_message_json(new.conversation_id, new.identity_id)))
+  from public.accounts where accounts.id = new.account_id;
   if private.shows_read_receipts(new.account_id) then
     perform private.tell(conversations.topic, 'message_read', jsonb_build_object(
       'conversationId', new.conversation_id, 'identityId', new.identity_id,

@@ -26,7 +26,20 @@ create function private.message_json(message public.messages) returns jsonb
   security definer -- reads addresses of pictures
   set search_path = ''
 as $$
+declare
+  media_url text;
+  reply_to_id uuid;
 begin
+  -- Looked for only where there is something: this happens several times with every message.
+  if message.media_id is not null then
+    select private.media_url(media.bucket, media.name) into media_url from public.media
+    where media.id = message.media_id and media.discarded_at is null;
+  end if;
+  if message.reply_to_seq is not null then
+    select answered.id into reply_to_id from public.messages as answered
+    where answered.conversation_id = message.conversation_id
+      and answered.seq = message.reply_to_seq;
+  end if;
   return jsonb_build_object(
     'id', message.id,
     'seq', message.seq,
@@ -34,13 +47,8 @@ begin
     'senderIdentityId', message.sender_identity_id,
     'type', message.type,
     'body', message.body,
-    'mediaUrl', case when message.media_id is not null then (
-      select private.media_url(media.bucket, media.name) from public.media
-      where media.id = message.media_id and media.discarded_at is null) end,
-    'replyToId', case when message.reply_to_seq is not null then (
-      select answered.id from public.messages as answered
-      where answered.conversation_id = message.conversation_id
-        and answered.seq = message.reply_to_seq) end,
+    'mediaUrl', media_url,
+    'replyToId', reply_to_id,
     'clientMessageId', message.client_message_id,
     'createdAt', message.created_at
   );

@@ -161,11 +161,11 @@ $$;
 comment on function private.keep_notification is
   'Stores a notification, or counts up the unread one that it belongs to.';
 
-create function private.make_notification(
-  account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb
+create function private.notify(
+  account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb default '{}'
 ) returns void
   language plpgsql
-  security definer -- writes what belongs to whoever is told
+  security definer -- for triggers and functions of the areas, whoever is calling
   set search_path = ''
 as $$
 declare
@@ -176,17 +176,17 @@ begin
   select kinds.*, accounts.language, accounts.status, accounts.topic, account_settings as chosen
   into strict known
   from private.notification_kinds() as kinds
-  left join public.accounts on accounts.id = make_notification.account_id
+  left join public.accounts on accounts.id = notify.account_id
   left join public.account_settings on account_settings.account_id = accounts.id
-  where kinds.kind = make_notification.kind;
+  where kinds.kind = notify.kind;
   if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
     return;
   end if;
 
-  made.account_id := make_notification.account_id;
-  made.identity_id := make_notification.identity_id;
+  made.account_id := notify.account_id;
+  made.identity_id := notify.identity_id;
   made.kind := known.kind;
-  made.entity_id := make_notification.entity_id;
+  made.entity_id := notify.entity_id;
   made.from_identity_id := facts ->> 'from';
   made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
   if private.wants(known.chosen, known.category, 'inApp') then
@@ -194,7 +194,7 @@ begin
     perform private.tell(known.topic, 'notification',
       jsonb_build_object(
         'notification', private.notification_record(made),
-        'unread', private.count_unread(make_notification.account_id)));
+        'unread', private.count_unread(notify.account_id)));
   else
     select * into made.title_ar, made.body_ar, made.title_en, made.body_en
     from private.notification_texts(known.kind, known.category, facts, 1);
@@ -203,21 +203,6 @@ begin
     perform private.queue_push(
       made, known.category, known.collapses, known.language, known.chosen);
   end if;
-end
-$$;
-comment on function private.make_notification is
-  'A notification as its account wants it: in the list and live, as a push, both or neither.';
-
-create function private.notify(
-  account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb default '{}'
-) returns void
-  language plpgsql
-  security definer -- for triggers and functions of the areas, whoever is calling
-  set search_path = ''
-as $$
-begin
-  perform private.make_notification(
-    notify.account_id, notify.identity_id, notify.kind, notify.entity_id, notify.facts);
 exception
   -- Whoever did something must not fail because somebody else could not be told.
   when others then
@@ -226,8 +211,9 @@ exception
 end
 $$;
 comment on function private.notify is
-  'Tells an account of something, within the transaction that did it, and never makes it fail. The '
-  'facts of each kind stand in notifications_texts.sql; from is the identity whose words they are.';
+  'Tells an account of something as it wants: in the list and live, as a push, both or neither. '
+  'Within the transaction that did it, which it never makes fail. The facts of each kind stand in '
+  'notifications_texts.sql; from is the identity whose words they are.';
 
 revoke execute on all functions in schema private from public;
 grant execute on function private.notification_record to authenticated;

@@ -99,31 +99,30 @@ create function private.enter(rule text, subject text default null) returns void
   set search_path = ''
 as $$
 declare
-  refusal jsonb := private.caller_refusal();
+  refusal jsonb;
   counted record;
+  rate text;
 begin
-  if subject is null and refusal is null then
-    subject := private.account_id()::text;
-  elsif subject is not null then
-    refusal := null; -- counted by address: nobody needs to be signed in
+  -- Whoever is counted by address need not be signed in.
+  if subject is null then
+    subject := private.account_id();
+    refusal := case when subject is null then private.caller_refusal() end;
   end if;
 
-  -- A counter lost in a crash is no harm, so the commit need not wait for the disk.
-  perform set_config('synchronous_commit', 'off', true);
   if refusal is null then
-    select * into counted from private.count_hit(enter.rule, enter.subject);
+    counted := private.count_hit(enter.rule, enter.subject);
     if counted.hit is null then
       refusal := jsonb_build_object(
         'status', 429, 'code', 'rate_limited',
         'detail', jsonb_build_object('retryAfter', counted.reset)
       );
     end if;
-    perform set_config('facade.rate', format(
-      '%s,%s,%s', counted."limit", counted.remaining, counted.reset), false);
-  else
-    perform set_config('facade.rate', '', false);
+    rate := format('%s,%s,%s', counted."limit", counted.remaining, counted.reset);
   end if;
-  perform set_config('facade.verdict', coalesce(refusal::text, ''), false);
+  -- A counter lost in a crash is no harm, so the commit need not wait for the disk.
+  perform set_config('synchronous_commit', 'off', true),
+    set_config('facade.rate', coalesce(rate, ''), false),
+    set_config('facade.verdict', coalesce(refusal::text, ''), false);
 exception
   when query_canceled then raise; -- a time limit is no verdict; the connection is dropped
   when others then

@@ -17,20 +17,6 @@ $$;
 comment on function private.tell is
   'Sends an event to a private channel, when the transaction commits. Never fails its caller.';
 
-create function private.tell_account(account_id uuid, event text, payload jsonb) returns void
-  language plpgsql
-  security definer -- finds the topic of another's account
-  set search_path = ''
-as $$
-begin
-  perform private.tell(accounts.topic, tell_account.event, tell_account.payload)
-  from public.accounts where accounts.id = tell_account.account_id;
-end
-$$;
-comment on function private.tell_account is
-  'Sends an event to everybody who is signed in to an account: conversation_updated, notification, '
-  'error.';
-
 create function private.renew_conversation_topics(conversation_ids uuid[]) returns void
   language plpgsql
   security definer -- clients have no write grant on conversations

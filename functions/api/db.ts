@@ -66,8 +66,10 @@ function invocation(schema: 'api' | 'private', name: string, args: Record<string
   return `${schema}.${name}(${list.join(', ')})`
 }
 
+// Not by SET, whose text would be kept as it is, claims and all, in pg_stat_statements; and a row of
+// what was set would be sent for nothing.
 const become = (role: Caller['role'] | 'backend', claims = `''`) =>
-  `set local role ${role};set local request.jwt.claims to ${claims};`
+  `set local role ${role};select where set_config('request.jwt.claims',${claims},true) is null;`
 
 const patience = 9000
 

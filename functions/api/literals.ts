@@ -11,7 +11,7 @@ const codes = Array.from({ length: 0x700 }, (_, unit) => codeOf(unit))
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** A text as a literal. Characters beyond 0xffff go as their two halves. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   if (uuid.test(text)) return `'${text}'`
   // The one character that no text of Postgres can hold.
   if (text.includes('\0')) throw new Refusal('validation_failed', { fields: [] })

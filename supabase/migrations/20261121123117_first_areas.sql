@@ -200,7 +200,7 @@ CREATE TABLE "public"."media" ("id" uuid NOT NULL DEFAULT gen_random_uuid(), "ac
 
 ALTER TABLE "public"."media" ENABLE ROW LEVEL SECURITY;
 
-CREATE TABLE "public"."messages" ("id" uuid NOT NULL DEFAULT gen_random_uuid(), "conversation_id" uuid NOT NULL, "sender_identity_id" uuid NOT NULL, "sender_account_id" uuid NOT NULL, "seq" bigint NOT NULL, "client_message_id" text NOT NULL, "type" text NOT NULL, "body" text NOT NULL, "media_id" uuid, "reply_to_seq" bigint, "created_at" timestamp with time zone NOT NULL DEFAULT clock_timestamp(), CONSTRAINT "messages_are_numbered_once" UNIQUE (conversation_id, seq), CONSTRAINT "messages_are_sent_once" UNIQUE (conversation_id, sender_identity_id, client_message_id), CONSTRAINT "messages_body_is_short" CHECK ((char_length(body) <= 4000)), CONSTRAINT "messages_client_id_is_short" CHECK ((client_message_id ~ '^[\u0021-\u007e]{1,64}$'::text)), CONSTRAINT "messages_of_pictures_have_one" CHECK (((type = 'image'::text) = (media_id IS NOT NULL))), CONSTRAINT "messages_pkey" PRIMARY KEY (id), CONSTRAINT "messages_type_is_known" CHECK ((type = ANY (ARRAY['text'::text, 'image'::text, 'location'::text, 'property'::text]))));
+CREATE TABLE "public"."messages" ("id" uuid NOT NULL DEFAULT gen_random_uuid(), "conversation_id" uuid NOT NULL, "sender_identity_id" uuid NOT NULL, "seq" bigint NOT NULL, "client_message_id" text NOT NULL, "type" text NOT NULL, "body" text NOT NULL, "media_id" uuid, "reply_to_seq" bigint, "created_at" timestamp with time zone NOT NULL DEFAULT clock_timestamp(), CONSTRAINT "messages_are_numbered_once" UNIQUE (conversation_id, seq), CONSTRAINT "messages_are_sent_once" UNIQUE (conversation_id, sender_identity_id, client_message_id), CONSTRAINT "messages_body_is_short" CHECK ((char_length(body) <= 4000)), CONSTRAINT "messages_client_id_is_short" CHECK ((client_message_id ~ '^[\u0021-\u007e]{1,64}$'::text)), CONSTRAINT "messages_of_pictures_have_one" CHECK (((type = 'image'::text) = (media_id IS NOT NULL))), CONSTRAINT "messages_pkey" PRIMARY KEY (id), CONSTRAINT "messages_type_is_known" CHECK ((type = ANY (ARRAY['text'::text, 'image'::text, 'location'::text, 'property'::text]))));
 
 ALTER TABLE "public"."messages" ENABLE ROW LEVEL SECURITY;
 
@@ -3886,22 +3886,23 @@ AS $function$
 declare
   reached record;
 begin
-  update public.participants
-  set active_at = new.created_at,
-    unread = participants.unread + (participants.identity_id <> new.sender_identity_id)::integer
-  where participants.conversation_id = new.conversation_id;
-  select participants as part, conversations.topic, accounts.topic as account_topic
-  into reached
-  from public.participants
-  join public.conversations on conversations.id = participants.conversation_id
-  join public.accounts on accounts.id = participants.account_id
-  where participants.conversation_id = new.conversation_id
-    and participants.identity_id <> new.sender_identity_id;
+  with counted as (
+    update public.participants
+    set active_at = new.created_at,
+      unread = participants.unread + (participants.identity_id <> new.sender_identity_id)::integer
+    from public.conversations, public.accounts
+    where participants.conversation_id = new.conversation_id
+      and conversations.id = participants.conversation_id
+      and accounts.id = participants.account_id
+    returning participants, participants.identity_id, conversations.topic,
+      accounts.topic as account_topic
+  )
+  select * into reached from counted where counted.identity_id <> new.sender_identity_id;
   perform private.tell(reached.topic, 'new_message',
     jsonb_build_object('message', private.message_json(new)));
   perform private.tell(reached.account_topic, 'conversation_updated',
     private.conversation_news(
-      reached.part, private.message_summary(new, (reached.part).identity_id)));
+      reached.participants, private.message_summary(new, reached.identity_id)));
   return null;
 end
 $function$;
@@ -4150,31 +4151,30 @@ CREATE OR REPLACE FUNCTION private.enter(rule text, subject text DEFAULT NULL::t
  SET search_path TO ''
 AS $function$
 declare
-  refusal jsonb := private.caller_refusal();
+  refusal jsonb;
   counted record;
+  rate text;
 begin
-  if subject is null and refusal is null then
-    subject := private.account_id()::text;
-  elsif subject is not null then
-    refusal := null; -- counted by address: nobody needs to be signed in
+  -- Whoever is counted by address need not be signed in.
+  if subject is null then
+    subject := private.account_id();
+    refusal := case when subject is null then private.caller_refusal() end;
   end if;
 
-  -- A counter lost in a crash is no harm, so the commit need not wait for the disk.
-  perform set_config('synchronous_commit', 'off', true);
   if refusal is null then
-    select * into counted from private.count_hit(enter.rule, enter.subject);
+    counted := private.count_hit(enter.rule, enter.subject);
     if counted.hit is null then
       refusal := jsonb_build_object(
         'status', 429, 'code', 'rate_limited',
         'detail', jsonb_build_object('retryAfter', counted.reset)
       );
     end if;
-    perform set_config('facade.rate', format(
-      '%s,%s,%s', counted."limit", counted.remaining, counted.reset), false);
-  else
-    perform set_config('facade.rate', '', false);
+    rate := format('%s,%s,%s', counted."limit", counted.remaining, counted.reset);
   end if;
-  perform set_config('facade.verdict', coalesce(refusal::text, ''), false);
+  -- A counter lost in a crash is no harm, so the commit need not wait for the disk.
+  perform set_config('synchronous_commit', 'off', true),
+    set_config('facade.rate', coalesce(rate, ''), false),
+    set_config('facade.verdict', coalesce(refusal::text, ''), false);
 exception
   when query_canceled then raise; -- a time limit is no verdict; the connection is dropped
   when others then
@@ -7474,50 +7474,6 @@ AS $function$
     and properties.status in ('active', 'pending_review')
 $function$;
 
-CREATE OR REPLACE FUNCTION private.make_notification(account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO ''
-AS $function$
-declare
-  known record;
-  made public.notifications;
-begin
-  -- One look: this happens with every message.
-  select kinds.*, accounts.language, accounts.status, accounts.topic, account_settings as chosen
-  into strict known
-  from private.notification_kinds() as kinds
-  left join public.accounts on accounts.id = make_notification.account_id
-  left join public.account_settings on account_settings.account_id = accounts.id
-  where kinds.kind = make_notification.kind;
-  if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
-    return;
-  end if;
-
-  made.account_id := make_notification.account_id;
-  made.identity_id := make_notification.identity_id;
-  made.kind := known.kind;
-  made.entity_id := make_notification.entity_id;
-  made.from_identity_id := facts ->> 'from';
-  made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
-  if private.wants(known.chosen, known.category, 'inApp') then
-    made := private.keep_notification(made, known.category, facts, known.collapses);
-    perform private.tell(known.topic, 'notification',
-      jsonb_build_object(
-        'notification', private.notification_record(made),
-        'unread', private.count_unread(make_notification.account_id)));
-  else
-    select * into made.title_ar, made.body_ar, made.title_en, made.body_en
-    from private.notification_texts(known.kind, known.category, facts, 1);
-  end if;
-  if private.wants(known.chosen, known.category, 'push') then
-    perform private.queue_push(
-      made, known.category, known.collapses, known.language, known.chosen);
-  end if;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION private.make_receipt(invoice_id uuid)
  RETURNS void
  LANGUAGE sql
@@ -7864,7 +7820,20 @@ CREATE OR REPLACE FUNCTION private.message_json(message public.messages)
  STABLE SECURITY DEFINER
  SET search_path TO ''
 AS $function$
+declare
+  media_url text;
+  reply_to_id uuid;
 begin
+  -- Looked for only where there is something: this happens several times with every message.
+  if message.media_id is not null then
+    select private.media_url(media.bucket, media.name) into media_url from public.media
+    where media.id = message.media_id and media.discarded_at is null;
+  end if;
+  if message.reply_to_seq is not null then
+    select answered.id into reply_to_id from public.messages as answered
+    where answered.conversation_id = message.conversation_id
+      and answered.seq = message.reply_to_seq;
+  end if;
   return jsonb_build_object(
     'id', message.id,
     'seq', message.seq,
@@ -7872,13 +7841,8 @@ begin
     'senderIdentityId', message.sender_identity_id,
     'type', message.type,
     'body', message.body,
-    'mediaUrl', case when message.media_id is not null then (
-      select private.media_url(media.bucket, media.name) from public.media
-      where media.id = message.media_id and media.discarded_at is null) end,
-    'replyToId', case when message.reply_to_seq is not null then (
-      select answered.id from public.messages as answered
-      where answered.conversation_id = message.conversation_id
-        and answered.seq = message.reply_to_seq) end,
+    'mediaUrl', media_url,
+    'replyToId', reply_to_id,
     'clientMessageId', message.client_message_id,
     'createdAt', message.created_at
   );
@@ -8266,9 +8230,41 @@ CREATE OR REPLACE FUNCTION private.notify(account_id uuid, identity_id uuid, kin
  SECURITY DEFINER
  SET search_path TO ''
 AS $function$
+declare
+  known record;
+  made public.notifications;
 begin
-  perform private.make_notification(
-    notify.account_id, notify.identity_id, notify.kind, notify.entity_id, notify.facts);
+  -- One look: this happens with every message.
+  select kinds.*, accounts.language, accounts.status, accounts.topic, account_settings as chosen
+  into strict known
+  from private.notification_kinds() as kinds
+  left join public.accounts on accounts.id = notify.account_id
+  left join public.account_settings on account_settings.account_id = accounts.id
+  where kinds.kind = notify.kind;
+  if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
+    return;
+  end if;
+
+  made.account_id := notify.account_id;
+  made.identity_id := notify.identity_id;
+  made.kind := known.kind;
+  made.entity_id := notify.entity_id;
+  made.from_identity_id := facts ->> 'from';
+  made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
+  if private.wants(known.chosen, known.category, 'inApp') then
+    made := private.keep_notification(made, known.category, facts, known.collapses);
+    perform private.tell(known.topic, 'notification',
+      jsonb_build_object(
+        'notification', private.notification_record(made),
+        'unread', private.count_unread(notify.account_id)));
+  else
+    select * into made.title_ar, made.body_ar, made.title_en, made.body_en
+    from private.notification_texts(known.kind, known.category, facts, 1);
+  end if;
+  if private.wants(known.chosen, known.category, 'push') then
+    perform private.queue_push(
+      made, known.category, known.collapses, known.language, known.chosen);
+  end if;
 exception
   -- Whoever did something must not fail because somebody else could not be told.
   when others then
@@ -8305,9 +8301,6 @@ begin
   where conversations.id = new.conversation_id
   returning conversations.last_seq into new.seq;
   new.created_at := clock_timestamp();
-  select participants.account_id into new.sender_account_id from public.participants
-  where participants.conversation_id = new.conversation_id
-    and participants.identity_id = new.sender_identity_id;
   return new;
 end
 $function$;
@@ -13230,18 +13223,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION private.tell_account(account_id uuid, event text, payload jsonb)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO ''
-AS $function$
-begin
-  perform private.tell(accounts.topic, tell_account.event, tell_account.payload)
-  from public.accounts where accounts.id = tell_account.account_id;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION private.tell_listing_owner(property public.properties, kind text, facts jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -13263,9 +13244,10 @@ CREATE OR REPLACE FUNCTION private.tell_read()
  SET search_path TO ''
 AS $function$
 begin
-  perform private.tell_account(new.account_id, 'conversation_updated',
+  perform private.tell(accounts.topic, 'conversation_updated',
     private.conversation_news(
-      new, private.last_message_json(new.conversation_id, new.identity_id)));
+      new, private.last_message_json(new.conversation_id, new.identity_id)))
+  from public.accounts where accounts.id = new.account_id;
   if private.shows_read_receipts(new.account_id) then
     perform private.tell(conversations.topic, 'message_read', jsonb_build_object(
       'conversationId', new.conversation_id, 'identityId', new.identity_id,
@@ -14478,8 +14460,6 @@ CREATE INDEX messages_media_idx ON public.messages USING btree (media_id) WHERE 
 
 CREATE INDEX messages_reply_idx ON public.messages USING btree (conversation_id, reply_to_seq) WHERE (reply_to_seq IS NOT NULL);
 
-CREATE INDEX messages_sender_idx ON public.messages USING btree (sender_account_id);
-
 CREATE INDEX notifications_created_idx ON public.notifications USING btree (created_at);
 
 CREATE INDEX notifications_from_identity_idx ON public.notifications USING btree (from_identity_id) WHERE (from_identity_id IS NOT NULL);
@@ -15530,8 +15510,6 @@ COMMENT ON COLUMN "public"."messages"."id" IS 'As clients name it.';
 COMMENT ON COLUMN "public"."messages"."media_id" IS 'The picture of an image.';
 
 COMMENT ON COLUMN "public"."messages"."reply_to_seq" IS 'Number of the message that it answers.';
-
-COMMENT ON COLUMN "public"."messages"."sender_account_id" IS 'The account behind the sender.';
 
 COMMENT ON COLUMN "public"."messages"."sender_identity_id" IS 'Who wrote it.';
 
@@ -16683,8 +16661,6 @@ COMMENT ON FUNCTION "private"."listing_texts"(text, jsonb, bigint) IS 'Texts of 
 
 COMMENT ON FUNCTION "private"."listings_used"(uuid) IS 'How many listings count against the quota.';
 
-COMMENT ON FUNCTION "private"."make_notification"(uuid, uuid, text, uuid, jsonb) IS 'A notification as its account wants it: in the list and live, as a push, both or neither.';
-
 COMMENT ON FUNCTION "private"."make_receipt"(uuid) IS 'Writes down what the receipt says, once.';
 
 COMMENT ON FUNCTION "private"."map_cells"(text, text, integer) IS 'SQL for the cells of a zoom''s grid that hold anything, from constant pieces.';
@@ -16745,7 +16721,7 @@ COMMENT ON FUNCTION "private"."notification_record"(public.notifications) IS 'A 
 
 COMMENT ON FUNCTION "private"."notification_texts"(text, text, jsonb, bigint) IS 'Title and body in both languages; times is how often the same news came while it was unread.';
 
-COMMENT ON FUNCTION "private"."notify"(uuid, uuid, text, uuid, jsonb) IS 'Tells an account of something, within the transaction that did it, and never makes it fail. The facts of each kind stand in notifications_texts.sql; from is the identity whose words they are.';
+COMMENT ON FUNCTION "private"."notify"(uuid, uuid, text, uuid, jsonb) IS 'Tells an account of something as it wants: in the list and live, as a push, both or neither. Within the transaction that did it, which it never makes fail. The facts of each kind stand in notifications_texts.sql; from is the identity whose words they are.';
 
 COMMENT ON FUNCTION "private"."number_invoice"() IS 'Gives an invoice the next number of its year.';
 
@@ -17128,8 +17104,6 @@ COMMENT ON FUNCTION "private"."take_back_plan"(uuid, uuid) IS 'Takes one interva
 COMMENT ON FUNCTION "private"."take_session"(uuid, uuid, uuid) IS 'The pictures of a flow become the listing''s, in their order. 404 not_found for a flow that is unknown, another''s, or has its listing.';
 
 COMMENT ON FUNCTION "private"."tell"(uuid, text, jsonb) IS 'Sends an event to a private channel, when the transaction commits. Never fails its caller.';
-
-COMMENT ON FUNCTION "private"."tell_account"(uuid, text, jsonb) IS 'Sends an event to everybody who is signed in to an account: conversation_updated, notification, error.';
 
 COMMENT ON FUNCTION "private"."tell_listing_owner"(public.properties, text, jsonb) IS 'Tells the owner of a listing something about it.';
 
@@ -18701,10 +18675,6 @@ REVOKE ALL ON FUNCTION "private"."listings_used"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."listings_used"(uuid) TO "postgres";
 
-REVOKE ALL ON FUNCTION "private"."make_notification"(uuid, uuid, text, uuid, jsonb) FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "private"."make_notification"(uuid, uuid, text, uuid, jsonb) TO "postgres";
-
 REVOKE ALL ON FUNCTION "private"."make_receipt"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."make_receipt"(uuid) TO "postgres";
@@ -19592,10 +19562,6 @@ GRANT EXECUTE ON FUNCTION "private"."take_session"(uuid, uuid, uuid) TO "postgre
 REVOKE ALL ON FUNCTION "private"."tell"(uuid, text, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."tell"(uuid, text, jsonb) TO "postgres";
-
-REVOKE ALL ON FUNCTION "private"."tell_account"(uuid, text, jsonb) FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "private"."tell_account"(uuid, text, jsonb) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."tell_listing_owner"(public.properties, text, jsonb) FROM PUBLIC;
 
