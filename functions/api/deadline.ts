@@ -13,11 +13,7 @@ const clock = setInterval(() => {
 Deno.unrefTimer(clock)
 
 /** What the work gives, or the refusal when it takes longer; up to a quarter of a second late. */
-export async function within<T>(
-  ms: number,
-  work: Promise<T>,
-  code: ErrorCode,
-): Promise<T> {
+export async function within<T>(ms: number, work: Promise<T>, code: ErrorCode): Promise<T> {
   let limit: Waiting
   const late = new Promise<never>((_, reject) => {
     limit = { until: Date.now() + ms, end: () => reject(new Refusal(code)) }

@@ -4,7 +4,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { errors } from './errors.ts'
 import { inQuery } from './numbers.ts'
-import { invalid, Problem, problem } from './problem.ts'
+import { invalid, jsonHeaders, Problem, problem } from './problem.ts'
 import { limitedRead } from './read-rate.ts'
 import { bounded, measured, shaped } from './request.ts'
 import type { Caller } from './tokens.ts'
@@ -146,9 +146,6 @@ export const PageQuery = z.strictObject({ cursor: Cursor.optional(), limit: Limi
 
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() })
-
-/** For c.json, which leaves the character set unsaid. */
-export const jsonHeaders = { 'Content-Type': 'application/json; charset=UTF-8' }
 
 /** Sends JSON as Postgres wrote it. The suite holds it against the route's schema. */
 export function send(c: Context<Env>, text: string, status: ContentfulStatusCode = 200) {

@@ -1,8 +1,9 @@
 /** Invoices of the acting identity and their receipts. Rules: sql/invoices.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
-import { area, json, jsonHeaders, mine, pageOf, PageQuery, problems, route, send } from './http.ts'
+import { area, json, mine, pageOf, PageQuery, problems, route, send } from './http.ts'
 import { Invoice, InvoiceState } from './invoice-schemas.ts'
+import { jsonHeaders } from './problem.ts'
 import { type Receipt, receiptPage } from './receipt.ts'
 
 const tags = ['invoices']

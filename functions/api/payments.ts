@@ -14,20 +14,9 @@ import {
 import { sha256 } from '../payments/signing.ts'
 import { backend, call } from './db.ts'
 import { env } from './env.ts'
-import {
-  area,
-  body,
-  type Check,
-  type Env,
-  json,
-  jsonHeaders,
-  mine,
-  problems,
-  route,
-  send,
-} from './http.ts'
+import { area, body, type Check, type Env, json, mine, problems, route, send } from './http.ts'
 import { Invoice, OneInvoice } from './invoice-schemas.ts'
-import { problem, Refusal } from './problem.ts'
+import { jsonHeaders, problem, Refusal } from './problem.ts'
 
 const tags = ['payments']
 

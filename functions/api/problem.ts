@@ -45,6 +45,9 @@ export const Problem = z
   })
   .openapi('Problem')
 
+/** Of every answer in JSON; c.json alone leaves the character set unsaid. */
+export const jsonHeaders = { 'Content-Type': 'application/json; charset=UTF-8' }
+
 /** The contract's answer to a failure; extra facts of a code stand beside its text. */
 export function problem(c: Context<Env>, code: ErrorCode, detail: Detail = {}) {
   const [status] = errors[code]
@@ -54,9 +57,7 @@ export function problem(c: Context<Env>, code: ErrorCode, detail: Detail = {}) {
   c.set('errorCode', code)
   const english = prefersEnglish(c.req.header('accept-language'))
   const error = worded(code, detail, { english, requestId: c.get('requestId') })
-  return c.json({ error }, status as ContentfulStatusCode, {
-    'Content-Type': 'application/json; charset=UTF-8',
-  })
+  return c.json({ error }, status as ContentfulStatusCode, jsonHeaders)
 }
 
 /** What an error says: code, texts, facts, and the number under which the log has it. */

@@ -65,9 +65,9 @@ function addressOf(forwarded = ''): string {
 
 /** Reads a body up to the limit, counted as it comes. */
 export const bounded: Check = async (c) => {
-  const { method, raw } = c.req
+  const { raw } = c.req
   const length = c.req.header('content-length')
-  if (method === 'GET' || method === 'HEAD' || length === '0') return
+  if (length === '0') return
   if (Number(length ?? 0) > bodyLimit) return problem(c, 'body_too_large')
   if (length === undefined && !raw.body) return
   // A body that says its length cannot be longer; only another has to be counted as it comes.

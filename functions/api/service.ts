@@ -4,7 +4,8 @@ import { paymentState } from '../payments/index.ts'
 import { databaseAnswers } from './db.ts'
 import { env } from './env.ts'
 import { errors } from './errors.ts'
-import { area, json, jsonHeaders, problems, route } from './http.ts'
+import { area, json, problems, route } from './http.ts'
+import { jsonHeaders } from './problem.ts'
 import { smsState } from './senders.ts'
 
 const tags = ['service']

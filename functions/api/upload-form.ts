@@ -1,6 +1,7 @@
 /** The form of an upload, read from the request as it comes: size and time are counted on the way. */
 import type { Context } from 'hono'
 import { boundaryOf, MultipartError, type Part, partsOf } from '../pictures/multipart.ts'
+import { within } from './deadline.ts'
 import type { Env } from './http.ts'
 import { type Field, Refusal } from './problem.ts'
 import { uploadLimit } from './request.ts'
@@ -45,19 +46,10 @@ async function* counted(reader: ReadableStreamDefaultReader<Uint8Array>) {
 }
 
 /** What does not come in time, or from a client that is gone, comes no more. */
-async function soon<T>(coming: Promise<T>, ms: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Refusal('upload_timeout')), ms)
-  })
-  try {
-    return await Promise.race([coming, late])
-  } catch {
+const soon = <T>(coming: Promise<T>, ms: number): Promise<T> =>
+  within(ms, coming, 'upload_timeout').catch(() => {
     throw new Refusal('upload_timeout')
-  } finally {
-    clearTimeout(timer)
-  }
-}
+  })
 
 async function* refusing(parts: AsyncGenerator<Part, void>): AsyncGenerator<Part, void> {
   try {

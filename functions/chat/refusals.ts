@@ -1,6 +1,6 @@
 /** How an upgrade is refused: by HTTP, in the shape of every error. */
 import type { ErrorCode } from '../api/errors.ts'
-import { worded } from '../api/problem.ts'
+import { jsonHeaders, worded } from '../api/problem.ts'
 
 export type HttpRefusal = { refuse: number; code: ErrorCode; path?: string }
 
@@ -8,7 +8,7 @@ export function answerOf({ refuse: status, code, path }: HttpRefusal) {
   const detail = path === undefined ? {} : { fields: [{ path, code: 'invalid' }] }
   const error = worded(code, detail, { english: false, requestId: crypto.randomUUID() })
   const headers: Record<string, string> = {
-    'Content-Type': 'application/json; charset=UTF-8',
+    ...jsonHeaders,
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
     ...(status === 426 && { 'Upgrade': 'websocket', 'Sec-WebSocket-Version': '13' }),
