@@ -17,6 +17,8 @@ export type Ear = { onBody: (body: string) => void; close: () => void }
 
 export type Way = {
   name: string
+  /** Whether its fan-out is measured: an account has ten sockets at a gateway, and nobody 1,000. */
+  toMany: boolean
   /** Opens a socket that hears the conversation as the one it is meant for. */
   hear: (talk: Talk) => Promise<Ear>
   /** Opens what is needed to send; what it gives sends one message. */
@@ -51,6 +53,7 @@ export async function bareWay({ databaseUrl }: Stack): Promise<Way & { stop: () 
   const url = `ws://127.0.0.1:${port}`
   return {
     name: 'bare',
+    toMany: true,
     hear: async ({ id }) => {
       const socket = await open(url)
       await socket.ask({ join: id }, ({ joined }) => joined)
@@ -81,6 +84,7 @@ export function realtimeWay({ url, publishableKey }: Stack, byDoor: boolean): Wa
   const agent = new Agent({ keepAlive: true })
   return {
     name: byDoor ? 'Realtime, by the door' : 'Realtime',
+    toMany: !byDoor,
     hear: async ({ topic: name, to }) => {
       const socket = await open(`${address}?apikey=${publishableKey}&vsn=2.0.0`)
       const topic = `realtime:${name}`
@@ -117,6 +121,7 @@ export function gatewayWay({ url }: Stack): Way {
   const enter = (token: string) => open(address, ['chat', `bearer.${token}`])
   return {
     name: 'gateway',
+    toMany: false,
     hear: async ({ id: conversationId, to }) => {
       const socket = await enter(to.token)
       const join = { event: 'join_conversation', data: { conversationId }, ref: 1 }
