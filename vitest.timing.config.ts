@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
-// Times of answers: alone on a quiet machine, before a release. `npm test` checks the same cases'
-// statuses, bodies and headers.
 process.env.HASHING = 'usual'
 
+// Times of answers: alone on a quiet machine, before a release. `npm test` checks the same cases'
+// statuses, bodies and headers.
 export default defineConfig({
   test: {
     globalSetup: ['test/setup.ts'],

@@ -1,16 +1,16 @@
 /** Very many people at the chat gateway, as CHAT-10 asks for. Needs the embedded stack's own key. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ChatSocket, upTo } from './chat-socket.ts'
-import { database, signUp } from './client.ts'
+import { caller, database, type Guest, signUp } from './client.ts'
 import { RawSocket, upgradeHead } from './raw-socket.ts'
 import { minted } from './token-maker.ts'
 
+export type Somebody = Guest & { identityId: string; accessToken: string }
+
 /** People who are signed in without having signed in: rows, and tokens that the project's key signs. */
-export async function people(
-  count: number,
-): Promise<{ accessToken: string; id: string }[]> {
+export async function people(count: number): Promise<Somebody[]> {
   const { accessToken } = await signUp()
-  const { rows } = await database().query(
+  const { rows: sessions } = await database().query(
     `with made as (
        insert into auth.users (id, instance_id, aud, role, email, raw_app_meta_data,
          raw_user_meta_data, created_at, updated_at, encrypted_password)
@@ -22,19 +22,22 @@ export async function people(
      )
      insert into auth.sessions (id, user_id, created_at, updated_at)
      select gen_random_uuid(), made.id, now(), now() from made
-     returning id, user_id`,
+     returning id`,
     [count],
   )
-  return rows.map(({ id, user_id }) => ({
-    id: user_id,
-    accessToken: minted(accessToken, { sub: user_id, session_id: id }),
-  }))
+  const { rows } = await database().query(
+    `select sessions.id, sessions.user_id, accounts.active_identity_id from auth.sessions
+     join public.accounts on accounts.id = sessions.user_id
+     where sessions.id = any ($1)`,
+    [sessions.map(({ id }) => id)],
+  )
+  return rows.map(({ id, user_id, active_identity_id: identityId }) => {
+    const token = minted(accessToken, { sub: user_id, session_id: id })
+    return { ...caller(token), identityId, accessToken: token }
+  })
 }
 
-async function inTens<T>(
-  count: number,
-  open: (i: number) => Promise<T>,
-): Promise<T[]> {
+async function inTens<T>(count: number, open: (i: number) => Promise<T>): Promise<T[]> {
   const all: T[] = []
   while (all.length < count) {
     const some = Math.min(10, count - all.length)
@@ -61,10 +64,7 @@ function dripping(url: string): RawSocket {
 export async function fill(url: string) {
   const one = await signUp()
   const accounts = await people(500)
-  const idle = await inTens(
-    2000,
-    (i) => ChatSocket.of(accounts[i % 500]!, url),
-  )
+  const idle = await inTens(2000, (i) => ChatSocket.of(accounts[i % 500]!, url))
   const same = await inTens(200, () => ChatSocket.of(one, url))
   const silent = await inTens(500, () => RawSocket.open(url))
   const slow = upTo(500).map(() => dripping(url))

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import WebSocket from 'ws'
-import { type Person, projectUrl, signUp } from './client.ts'
+import { type Guest, type Person, projectUrl, signUp } from './client.ts'
 import { until } from './until.ts'
 
 export const chatUrl = `${projectUrl.replace(/^http/, 'ws')}/functions/v1/chat`
@@ -106,7 +106,7 @@ export async function pair(): Promise<Pair> {
 }
 
 /** The conversation of two people. */
-export async function converse(a: Person, b: Person): Promise<string> {
+export async function converse(a: Guest, b: { identityId: string }): Promise<string> {
   const { status, body } = await a.post('/conversations', { identityId: b.identityId })
   if (status !== 200 && status !== 201) throw new Error(`converse: ${JSON.stringify(body)}`)
   return body.id

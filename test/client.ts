@@ -45,7 +45,8 @@ export async function request(
 
 type Method = (path: string, body?: unknown, sent?: Sent) => Promise<Reply>
 
-function caller(token?: string) {
+/** What sends requests, for a guest or for whoever has the token. */
+export function caller(token?: string) {
   const send = (method: string): Method => (path, body, sent = {}) =>
     request(method, path, body, {
       ...sent,

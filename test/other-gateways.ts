@@ -1,11 +1,10 @@
 /** A process of the chat gateway of one's own beside the stack's: with other settings, or to end. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { chatProgram } from '../local/functions-process.ts'
 import { readStack } from '../local/stack.ts'
 import { projectUrl } from './client.ts'
-import { usualSettings } from './facade.ts'
+import { freePort, usualSettings } from './facade.ts'
 
 export type OwnGateway = {
   url: string
@@ -15,14 +14,6 @@ export type OwnGateway = {
   /** As a supervisor stops it. */
   terminate: () => Promise<void>
   kill: () => Promise<void>
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
 
 /** Starts it; settings replace the usual ones. */

@@ -1,6 +1,6 @@
 // The embedded stack as a program: how it starts, refuses, recovers and stops, and in what time, so
 // it runs alone. Each test has stacks of its own, on free ports and in folders that go afterwards.
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   cpSync,
@@ -15,11 +15,11 @@ import {
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseToml } from '../../local/config.ts'
 import { freePorts } from '../stack.ts'
+import { ready, run, type Settings, start } from '../stack-program.ts'
 import { until } from '../until.ts'
 
 const folders: string[] = []
@@ -28,31 +28,6 @@ function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'local-test-'))
   folders.push(folder)
   return folder
-}
-
-type Settings = Record<string, string>
-
-/** Runs one of the programs with settings. */
-function run(script: string, settings: Settings, cwd = process.cwd()) {
-  const env = { ...process.env, SEED: 'none', NODE_ENV: 'test', ...settings }
-  const child = spawn(process.execPath, [script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const said = { out: '', err: '' }
-  child.stdout.on('data', (data) => (said.out += data))
-  child.stderr.on('data', (data) => (said.err += data))
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...said }))
-  return { child, said, ended }
-}
-
-const start = (settings: Settings) => run('local/start.ts', settings)
-
-/** Waits until a stack is ready. */
-async function ready({ child, said }: ReturnType<typeof run>, folder: string) {
-  const file = join(folder, 'stack.json')
-  while (!existsSync(file)) {
-    if (child.exitCode !== null) throw new Error(`it ended:\n${said.out}${said.err}`)
-    await sleep(20)
-  }
-  return JSON.parse(readFileSync(file, 'utf8'))
 }
 
 const children = (pid: number) =>

@@ -1,35 +1,16 @@
 // The time halves of CHAT-08 and CHAT-10: nobody waits for whoever floods or crowds the gateway.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { fill, people } from '../chat-crowd.ts'
-import { ChatSocket, upTo } from '../chat-socket.ts'
-import { database, request, signUp } from '../client.ts'
+import { fill, people, type Somebody } from '../chat-crowd.ts'
+import { ChatSocket, converse, upTo } from '../chat-socket.ts'
+import { database, signUp } from '../client.ts'
 import { startGateway } from '../other-gateways.ts'
-
-type Talker = Awaited<ReturnType<typeof people>>[number]
-
-async function converse(a: Talker, b: Talker): Promise<string> {
-  const { rows } = await database().query(
-    'select active_identity_id as id from public.accounts where id = $1',
-    [b.id],
-  )
-  const { status, body } = await request('POST', '/conversations', {
-    identityId: rows[0].id,
-  }, {
-    headers: { authorization: `Bearer ${a.accessToken}` },
-  })
-  expect(status).toBe(201)
-  return body.id
-}
 
 type Talk = { left: ChatSocket; right: ChatSocket; id: string }
 
-async function talk(url: string, a: Talker, b: Talker): Promise<Talk> {
+async function talk(url: string, a: Somebody, b: Somebody): Promise<Talk> {
   const id = await converse(a, b)
-  const [left, right] = await Promise.all([
-    ChatSocket.of(a, url),
-    ChatSocket.of(b, url),
-  ])
+  const [left, right] = await Promise.all([ChatSocket.of(a, url), ChatSocket.of(b, url)])
   await right.join(id)
   return { left, right, id }
 }
@@ -54,19 +35,12 @@ async function heard({ left, right, id }: Talk, body: string): Promise<number> {
 }
 
 /** Each conversation says one thing a second; the 95th of a hundred times to hear it. */
-async function p95(
-  talks: Talk[],
-  seconds: number,
-  what: string,
-): Promise<number> {
+async function p95(talks: Talk[], seconds: number, what: string): Promise<number> {
   const times = await Promise.all(talks.map(async (one, who) => {
     await sleep(1000 * who / talks.length)
     const own: number[] = []
     for (const second of upTo(seconds)) {
-      const [time] = await Promise.all([
-        heard(one, `${what}-${who}-${second}.`),
-        sleep(1000),
-      ])
+      const [time] = await Promise.all([heard(one, `${what}-${who}-${second}.`), sleep(1000)])
       own.push(time)
     }
     return own
@@ -76,7 +50,7 @@ async function p95(
 }
 
 /** A thousand at once, then twenty a second, with a new socket whenever one is closed. */
-async function flood(url: string, person: Talker, id: string, seconds: number) {
+async function flood(url: string, person: Somebody, id: string, seconds: number) {
   const sockets: ChatSocket[] = []
   let sent = 0
   const current = async () => {
@@ -89,12 +63,7 @@ async function flood(url: string, person: Talker, id: string, seconds: number) {
   const send = (socket: ChatSocket | undefined) =>
     socket?.socket.send(JSON.stringify({
       event: 'send_message',
-      data: {
-        conversationId: id,
-        clientMessageId: `flood-${++sent}`,
-        type: 'text',
-        body: 'فيض',
-      },
+      data: { conversationId: id, clientMessageId: `flood-${++sent}`, type: 'text', body: 'فيض' },
       ref: sent,
     }))
   const first = await current()
@@ -112,10 +81,7 @@ async function flood(url: string, person: Talker, id: string, seconds: number) {
 }
 
 test('CHAT-08 fifty conversations go on beside a flood', async () => {
-  const gateway = await startGateway({
-    GATEWAY_MESSAGES: '5',
-    GATEWAY_JOINS: '1000',
-  })
+  const gateway = await startGateway({ GATEWAY_MESSAGES: '5', GATEWAY_JOINS: '1000' })
   const all = await people(102)
   const talks = await Promise.all(
     upTo(50).map((i) => talk(gateway.url, all[2 * i]!, all[2 * i + 1]!)),

@@ -1,0 +1,31 @@
+/** The embedded stack as a program, to be watched from outside. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Settings = Record<string, string>
+
+/** Runs one of the programs with settings. */
+export function run(script: string, settings: Settings, cwd = process.cwd()) {
+  const env = { ...process.env, SEED: 'none', NODE_ENV: 'test', ...settings }
+  const child = spawn(process.execPath, [script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const said = { out: '', err: '' }
+  child.stdout.on('data', (data) => (said.out += data))
+  child.stderr.on('data', (data) => (said.err += data))
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...said }))
+  return { child, said, ended }
+}
+
+export const start = (settings: Settings) => run('local/start.ts', settings)
+
+/** Waits until a stack is ready. */
+export async function ready({ child, said }: ReturnType<typeof run>, folder: string) {
+  const file = join(folder, 'stack.json')
+  while (!existsSync(file)) {
+    if (child.exitCode !== null) throw new Error(`it ended:\n${said.out}${said.err}`)
+    await sleep(20)
+  }
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
