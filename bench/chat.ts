@@ -199,6 +199,8 @@ export async function benchChat(
     // What is left of them is gone by then.
     await sleep(5000)
 
+    say('one pair: until compilers and heaps have settled')
+    for (const way of ways) await alone(way, talks[0]!, 3000)
     say(`one pair, ${rounds} rounds of each way in turns`)
     const times = new Map<Way, number[]>(ways.map((way) => [way, []]))
     for (let round = 0; round < rounds; round++) {
