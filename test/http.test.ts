@@ -141,6 +141,23 @@ describe('ISO-18 private answers are not kept by caches', () => {
   })
 })
 
+describe('who looks at the database', () => {
+  test('finds nothing of callers in the statistics of statements', async () => {
+    const person = await signUp()
+    const mark = `بيت ${person.id.slice(0, 8)}`
+    const name = { fullName: mark }
+    expect((await person.get('/favorites')).status).toBe(200)
+    expect((await person.patch('/auth/me', name)).status).toBe(200)
+    const claims = Buffer.from(person.accessToken.split('.')[1]!, 'base64url')
+    const { rows } = await database().query(
+      `select query from extensions.pg_stat_statements
+       where strpos(query, $1) > 0 or strpos(query, $2) > 0`,
+      [JSON.parse(claims.toString()).session_id, mark],
+    )
+    expect(rows).toEqual([])
+  })
+})
+
 describe('INP-12 too large, with a length', () => {
   const limit = 256 * 1024
   const filled = (size: number) => `{"identifier":"${'x'.repeat(size - 17)}"}`

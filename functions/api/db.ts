@@ -66,8 +66,8 @@ function invocation(schema: 'api' | 'private', name: string, args: Record<string
   return `${schema}.${name}(${list.join(', ')})`
 }
 
-// Not by SET, whose text would be kept as it is, claims and all, in pg_stat_statements; and a row of
-// what was set would be sent for nothing.
+// pg_stat_statements keeps the text of a SET as it is, and of a statement that changes the role: so
+// claims are set apart from it, and not by SET. A row of what was set would be sent for nothing.
 const become = (role: Caller['role'] | 'backend', claims = `''`) =>
   `set local role ${role};select where set_config('request.jwt.claims',${claims},true) is null;`
 
