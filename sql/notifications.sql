@@ -175,7 +175,7 @@ begin
   -- One look: this happens with every message.
   select kinds.*, accounts.language, accounts.status, accounts.topic, account_settings as chosen
   into strict known
-  from private.notification_kinds() as kinds
+  from private.notification_kinds as kinds
   left join public.accounts on accounts.id = notify.account_id
   left join public.account_settings on account_settings.account_id = accounts.id
   where kinds.kind = notify.kind;

@@ -1,39 +1,30 @@
 -- What a notification says, in Arabic and English, from its kind and the facts of the event.
 
--- plpgsql keeps its plans for the session, where a function in SQL is planned again at every call:
--- some of these run for every message.
-create function private.notification_kinds()
-  returns table (kind text, category text, route text, collapses boolean)
-  language plpgsql
-  immutable
-  rows 16
-  set search_path = ''
-as $$
-begin
-  return query
-  values
-    ('message_new', 'messages', 'conversation', true),
-    ('lead_new', 'leads', 'leads', true),
-    ('favorite_price_drop', 'favorites', 'property', true),
-    ('favorite_unavailable', 'favorites', 'favorites', true),
-    ('listing_expiring', 'listings', 'my_property', true),
-    ('listing_approved', 'listings', 'my_property', false),
-    ('listing_rejected', 'listings', 'my_property', false),
-    ('invoice_paid', 'billing', 'invoice', false),
-    ('invoice_failed', 'billing', 'invoice', false),
-    ('refund', 'billing', 'invoice', false),
-    ('plan_expiring', 'billing', 'plan', false),
-    ('identity_verified', 'account', 'identity', false),
-    ('identity_rejected', 'account', 'identity', false),
-    ('review_new', 'account', 'review', false),
-    ('security_login', 'account', 'sessions', false),
-    ('system', 'account', 'notifications', false);
-end
-$$;
-comment on function private.notification_kinds is
+create view private.notification_kinds with (security_invoker = true) as
+select kinds.* from (values
+  ('message_new', 'messages', 'conversation', true),
+  ('lead_new', 'leads', 'leads', true),
+  ('favorite_price_drop', 'favorites', 'property', true),
+  ('favorite_unavailable', 'favorites', 'favorites', true),
+  ('listing_expiring', 'listings', 'my_property', true),
+  ('listing_approved', 'listings', 'my_property', false),
+  ('listing_rejected', 'listings', 'my_property', false),
+  ('invoice_paid', 'billing', 'invoice', false),
+  ('invoice_failed', 'billing', 'invoice', false),
+  ('refund', 'billing', 'invoice', false),
+  ('plan_expiring', 'billing', 'plan', false),
+  ('identity_verified', 'account', 'identity', false),
+  ('identity_rejected', 'account', 'identity', false),
+  ('review_new', 'account', 'review', false),
+  ('security_login', 'account', 'sessions', false),
+  ('system', 'account', 'notifications', false)
+) as kinds (kind, category, route, collapses);
+comment on view private.notification_kinds is
   'Every kind of notification: the category of its preferences (vocabulary notification_category), '
   'the screen that it opens, whether news of one thing are one unread notification.';
 
+-- plpgsql keeps its plans for the session, where a function in SQL is planned again at every call:
+-- some of these run for every message.
 create function private.counted_ar(n bigint, one text, two text, few text, many text) returns text
   language plpgsql
   immutable

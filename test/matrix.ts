@@ -338,6 +338,7 @@ export const tables: Record<string, Table> = {
 
 /** Views for Studio: nothing of them is open to clients. */
 export const views = [
+  'private.notification_kinds',
   'public.admin_alarms',
   'public.admin_audit',
   'public.admin_identities_to_verify',

@@ -141,7 +141,7 @@ test('every kind says in Arabic and English what happened', async () => {
     expect(one.titleEn).toMatch(kind === 'message_new' ? /./ : /^[\x20-\x7e]+ ?/)
     expect(one.bodyEn).toMatch(/./)
   }
-  const { rows } = await database().query('select kind from private.notification_kinds()')
+  const { rows } = await database().query('select kind from private.notification_kinds')
   expect(new Set(kinds.map(([kind]) => kind).concat('invoice_paid')))
     .toEqual(new Set(rows.map(({ kind }) => kind)))
 })
@@ -149,7 +149,7 @@ test('every kind says in Arabic and English what happened', async () => {
 test('every category of the preferences has its kinds, as the vocabulary says', async () => {
   const { rows } = await database().query(
     `select code, note, (select string_agg(kind, ', ' order by position)
-       from private.notification_kinds() with ordinality as kinds (kind, category, r, c, position)
+       from (select *, row_number() over () as position from private.notification_kinds) as kinds
        where category = code) as kinds
      from public.vocabularies where vocabulary = 'notification_category'`,
   )

@@ -8156,34 +8156,6 @@ AS $function$
   values ('push', true), ('inApp', true), ('sms', false), ('email', false)
 $function$;
 
-CREATE OR REPLACE FUNCTION private.notification_kinds()
- RETURNS TABLE(kind text, category text, route text, collapses boolean)
- LANGUAGE plpgsql
- IMMUTABLE ROWS 16
- SET search_path TO ''
-AS $function$
-begin
-  return query
-  values
-    ('message_new', 'messages', 'conversation', true),
-    ('lead_new', 'leads', 'leads', true),
-    ('favorite_price_drop', 'favorites', 'property', true),
-    ('favorite_unavailable', 'favorites', 'favorites', true),
-    ('listing_expiring', 'listings', 'my_property', true),
-    ('listing_approved', 'listings', 'my_property', false),
-    ('listing_rejected', 'listings', 'my_property', false),
-    ('invoice_paid', 'billing', 'invoice', false),
-    ('invoice_failed', 'billing', 'invoice', false),
-    ('refund', 'billing', 'invoice', false),
-    ('plan_expiring', 'billing', 'plan', false),
-    ('identity_verified', 'account', 'identity', false),
-    ('identity_rejected', 'account', 'identity', false),
-    ('review_new', 'account', 'review', false),
-    ('security_login', 'account', 'sessions', false),
-    ('system', 'account', 'notifications', false);
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION private.notification_record(notification public.notifications)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -8237,7 +8209,7 @@ begin
   -- One look: this happens with every message.
   select kinds.*, accounts.language, accounts.status, accounts.topic, account_settings as chosen
   into strict known
-  from private.notification_kinds() as kinds
+  from private.notification_kinds as kinds
   left join public.accounts on accounts.id = notify.account_id
   left join public.account_settings on account_settings.account_id = accounts.id
   where kinds.kind = notify.kind;
@@ -14172,6 +14144,12 @@ ALTER TABLE "public"."wallets" ADD CONSTRAINT "wallets_identity_id_fkey" FOREIGN
 
 ALTER TABLE "public"."wallet_entries" ADD CONSTRAINT "wallet_entries_wallet_id_fkey" FOREIGN KEY (wallet_id) REFERENCES public.wallets(id);
 
+CREATE VIEW "private"."notification_kinds" WITH (security_invoker=true) AS  SELECT kind,
+    category,
+    route,
+    collapses
+   FROM ( VALUES ('message_new'::text,'messages'::text,'conversation'::text,true), ('lead_new'::text,'leads'::text,'leads'::text,true), ('favorite_price_drop'::text,'favorites'::text,'property'::text,true), ('favorite_unavailable'::text,'favorites'::text,'favorites'::text,true), ('listing_expiring'::text,'listings'::text,'my_property'::text,true), ('listing_approved'::text,'listings'::text,'my_property'::text,false), ('listing_rejected'::text,'listings'::text,'my_property'::text,false), ('invoice_paid'::text,'billing'::text,'invoice'::text,false), ('invoice_failed'::text,'billing'::text,'invoice'::text,false), ('refund'::text,'billing'::text,'invoice'::text,false), ('plan_expiring'::text,'billing'::text,'plan'::text,false), ('identity_verified'::text,'account'::text,'identity'::text,false), ('identity_rejected'::text,'account'::text,'identity'::text,false), ('review_new'::text,'account'::text,'review'::text,false), ('security_login'::text,'account'::text,'sessions'::text,false), ('system'::text,'account'::text,'notifications'::text,false)) kinds(kind, category, route, collapses);
+
 CREATE VIEW "public"."admin_alarms" WITH (security_invoker=true) AS  SELECT id,
     kind,
     subject_id,
@@ -16715,8 +16693,6 @@ COMMENT ON FUNCTION "private"."note_refund"(public.payments, jsonb) IS 'A refund
 
 COMMENT ON FUNCTION "private"."notification_channels"() IS 'The ways in which somebody hears of something, and whether they do without having chosen.';
 
-COMMENT ON FUNCTION "private"."notification_kinds"() IS 'Every kind of notification: the category of its preferences (vocabulary notification_category), the screen that it opens, whether news of one thing are one unread notification.';
-
 COMMENT ON FUNCTION "private"."notification_record"(public.notifications) IS 'A notification as its account sees it.';
 
 COMMENT ON FUNCTION "private"."notification_texts"(text, text, jsonb, bigint) IS 'Title and body in both languages; times is how often the same news came while it was unread.';
@@ -17310,6 +17286,8 @@ COMMENT ON TYPE "private"."notification_text" IS 'Title and body of a notificati
 COMMENT ON TYPE "private"."search_filters" IS 'Filters as they were read; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km.';
 
 COMMENT ON TYPE "private"."search_plan" IS 'A search as constant pieces of SQL: what listings must be, their sort key, and the parts of the table that are walked in its order; then what indexes are asked when the walk does not do.';
+
+COMMENT ON VIEW "private"."notification_kinds" IS 'Every kind of notification: the category of its preferences (vocabulary notification_category), the screen that it opens, whether news of one thing are one unread notification.';
 
 COMMENT ON VIEW "public"."admin_alarms" IS 'Money that does not fit and nobody has settled, the oldest first. When done, set settled_at and settled_note of private.alarms.';
 
@@ -18783,10 +18761,6 @@ REVOKE ALL ON FUNCTION "private"."notification_channels"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."notification_channels"() TO "postgres";
 
-REVOKE ALL ON FUNCTION "private"."notification_kinds"() FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "private"."notification_kinds"() TO "postgres";
-
 REVOKE ALL ON FUNCTION "private"."notification_record"(public.notifications) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."notification_record"(public.notifications) TO "authenticated", "postgres";
@@ -19968,6 +19942,8 @@ GRANT USAGE ON TYPE "private"."notification_text" TO "postgres";
 GRANT USAGE ON TYPE "private"."search_filters" TO "postgres";
 
 GRANT USAGE ON TYPE "private"."search_plan" TO "postgres";
+
+GRANT DELETE, INSERT, MAINTAIN, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "private"."notification_kinds" TO "postgres";
 
 GRANT DELETE, INSERT, MAINTAIN, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "public"."admin_alarms" TO "postgres";
 
