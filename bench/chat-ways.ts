@@ -115,12 +115,12 @@ export function realtimeWay({ url, publishableKey }: Stack, byDoor: boolean): Wa
   }
 }
 
-/** The chat gateway to send and to hear. */
-export function gatewayWay({ url }: Stack): Way {
-  const address = `${url.replace('http', 'ws')}/functions/v1/chat`
+/** The chat gateway to send and to hear: at its own address or, as Realtime above, by the one door. */
+export function gatewayWay({ url, chatUrls }: Stack, byDoor: boolean): Way {
+  const address = byDoor ? `${url.replace('http', 'ws')}/functions/v1/chat` : chatUrls[0]!
   const enter = (token: string) => open(address, ['chat', `bearer.${token}`])
   return {
-    name: 'gateway',
+    name: byDoor ? 'gateway, by the door' : 'gateway',
     toMany: false,
     hear: async ({ id: conversationId, to }) => {
       const socket = await enter(to.token)

@@ -186,15 +186,19 @@ export async function benchChat(
     say(`introducing ${pairs} pairs`)
     const talks = await introduce(stack, pairs)
     const people = talks.flatMap(({ from, to }) => [from, to])
-    const ways = [bare, realtimeWay(stack, false), realtimeWay(stack, true), gatewayWay(stack)]
+    const both = [false, true]
+    const ways = [
+      bare,
+      ...both.map((byDoor) => realtimeWay(stack, byDoor)),
+      ...both.map((byDoor) => gatewayWay(stack, byDoor)),
+    ]
 
     // At most ten of an account. Before all else: what a process grew to under load it keeps.
     const silent = Math.min(sockets, people.length * 10)
     say(`${silent} silent sockets at the gateway`)
     const close = await idleSockets(stack.url, people, silent)
     await sleep(10_000)
-    const [address] = (stack as Stack & { chatUrls: string[] }).chatUrls
-    const megabytes = Math.round(memoryOf(new URL(address!).port))
+    const megabytes = Math.round(memoryOf(new URL(stack.chatUrls[0]!).port))
     close()
     // What is left of them is gone by then.
     await sleep(5000)

@@ -336,7 +336,7 @@ export const tables: Record<string, Table> = {
   'private.settings': closed(null),
 }
 
-/** Views for Studio: nothing of them is open to clients. */
+/** Views, for Studio and for our functions: nothing of them is open to clients. */
 export const views = [
   'private.notification_kinds',
   'public.admin_alarms',

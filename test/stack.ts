@@ -16,6 +16,7 @@ export type Stack = {
   secretKey: string
   databaseUrl: string
   inboxUrl: string
+  chatUrls: string[]
   stop: () => Promise<void>
 }
 
