@@ -19,7 +19,7 @@ testLocally('shows tables and views, and says what they are for', async () => {
   const found = await (await fetch(`${studio}/_system/introspect`)).json()
   const names = found.tables.map(({ schema, name }: Record<string, string>) => `${schema}.${name}`)
   expect(names).toEqual(expect.arrayContaining(['public.accounts', 'private.settings', ...views]))
-  for (const view of views) {
+  for (const view of views.filter((view) => view.startsWith('public.'))) {
     const [, name] = view.split('.')
     expect(found.comments.some(({ table }: { table: string }) => table === name), view).toBe(true)
     expect((await fetch(`${studio}/rest/v1/${name}?select=*&limit=1`)).status, view).toBe(200)
