@@ -90,8 +90,7 @@ export function chatClient(choice: { api: ApiChoice; link: Link }): ChatClient {
     for (const listen of [...listeners.get(event) ?? []]) listen(data as never)
   }
 
-  const seqOf = (update: ConversationUpdated) =>
-    (update.lastMessage as { seq?: number } | null)?.seq ?? 0
+  const seqOf = (update: ConversationUpdated) => update.lastMessage?.seq ?? 0
 
   link.start(rest, {
     message: (message) => feeds.get(message.conversationId)?.take(message),

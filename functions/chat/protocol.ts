@@ -31,11 +31,18 @@ export type NewMessage = {
   replyToId?: string
 }
 
+/** A message as a list of conversations shows it. */
+export type MessageSummary = Pick<Message, 'id' | 'seq' | 'type' | 'createdAt'> & {
+  /** The beginning of its text, or its kind in Arabic. */
+  preview: string
+  mine: boolean
+}
+
 export type ConversationUpdated = {
   conversationId: string
   /** Whose conversation: an account may have several identities. */
   identityId?: string
-  lastMessage: unknown
+  lastMessage: MessageSummary | null
   unread: number
 }
 

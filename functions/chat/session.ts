@@ -239,8 +239,7 @@ export class Session implements Peer {
     if (this.left.has(conversationId)) return
     const { id: _eventId, ...data } = payload as typeof payload & { id?: string }
     this.send('conversation_updated', data)
-    const { seq } = (lastMessage ?? {}) as { seq?: number }
-    if (seq) this.conversations.get(conversationId)?.feed.heardOf(seq)
+    if (lastMessage) this.conversations.get(conversationId)?.feed.heardOf(lastMessage.seq)
   }
 
   /** It takes no part in a conversation any more. */
