@@ -1,6 +1,7 @@
 /**
- * The limit that chat is measured against: a socket server that inserts a row, notifies, and sends
- * what it is notified of to the sockets of that room. No rights, no order, no history.
+ * The limit that chat is measured against: a socket server that inserts a row, notifies, tells the
+ * sender that it is stored, and sends what it is notified of to the sockets of that room. No rights,
+ * no order, no history.
  */
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
@@ -37,7 +38,7 @@ server.on('connection', (socket) => {
        )
        select pg_notify('bare', to_json(added)::text) from added`,
       [room, body],
-    )
+    ).then(() => socket.send('{"stored":true}'))
   })
 })
 server.on('listening', () => process.send!((server.address() as AddressInfo).port))

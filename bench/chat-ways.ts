@@ -1,10 +1,10 @@
 /** The ways a message can go from one person to another: bare, through Realtime, by the gateway. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { WebSocket } from 'ws'
 import type { Stack } from '../test/stack.ts'
+import { openLine, post } from './load.ts'
 
 // deno-lint-ignore no-explicit-any
 type Json = any
@@ -21,8 +21,8 @@ export type Way = {
   toMany: boolean
   /** Opens a socket that hears the conversation as the one it is meant for. */
   hear: (talk: Talk) => Promise<Ear>
-  /** Opens what is needed to send; what it gives sends one message. */
-  mouth: (talk: Talk) => Promise<{ say: (body: string) => void; close: () => void }>
+  /** Opens what is needed to send; what it gives sends one message, until it is said to be stored. */
+  mouth: (talk: Talk) => Promise<{ say: (body: string) => Promise<void>; close: () => void }>
 }
 
 /** A socket, and what it hears; `answer` is what a frame must hold to be waited for. */
@@ -62,8 +62,8 @@ export async function bareWay({ databaseUrl }: Stack): Promise<Way & { stop: () 
       return ear
     },
     mouth: async ({ id }) => {
-      const { send, close } = await open(url)
-      return { say: (body) => send({ room: id, body }), close }
+      const { ask, close } = await open(url)
+      return { say: (body) => ask({ room: id, body }, ({ stored }) => stored), close }
     },
     stop: () => child.disconnect(),
   }
@@ -81,7 +81,6 @@ export function realtimeWay({ url, publishableKey }: Stack, byDoor: boolean): Wa
   const baseUrl = at('/functions/v1/api', 4, '/api')
   const path = '/realtime/v1/websocket'
   const address = at(path, 6, path).replace('http', 'ws')
-  const agent = new Agent({ keepAlive: true })
   return {
     name: byDoor ? 'Realtime, by the door' : 'Realtime',
     toMany: !byDoor,
@@ -97,20 +96,13 @@ export function realtimeWay({ url, publishableKey }: Stack, byDoor: boolean): Wa
       return ear
     },
     mouth: ({ id, from }) => {
-      const options = {
-        method: 'POST',
-        agent,
-        headers: { authorization: `Bearer ${from.token}`, 'content-type': 'application/json' },
-      }
-      const say = (body: string) => {
+      const { ask, close } = openLine(new URL(baseUrl))
+      const path = `${new URL(baseUrl).pathname}/conversations/${id}/messages`
+      const say = async (body: string) => {
         const message = { clientMessageId: crypto.randomUUID(), type: 'text', body }
-        const sent = request(`${baseUrl}/conversations/${id}/messages`, options, (response) => {
-          response.resume()
-          if (response.statusCode !== 201) throw new Error(`sending: ${response.statusCode}`)
-        })
-        sent.end(JSON.stringify(message))
+        if (!await ask(post(baseUrl, path, from.token, message))) throw new Error('not sent')
       }
-      return Promise.resolve({ say, close: () => {} })
+      return Promise.resolve({ say, close })
     },
   }
 }
@@ -134,16 +126,16 @@ export function gatewayWay({ url, chatUrls }: Stack, byDoor: boolean): Way {
     },
     mouth: async ({ id: conversationId, from }) => {
       const { send, onFrame, close } = await enter(from.token)
-      onFrame(({ event, data }) => {
-        if (event === 'error') throw new Error(`sending: ${data.code}`)
-      })
-      const say = (body: string) => {
-        const clientMessageId = crypto.randomUUID()
-        send({
-          event: 'send_message',
-          data: { conversationId, clientMessageId, type: 'text', body },
+      const say = (body: string) =>
+        new Promise<void>((resolve, reject) => {
+          onFrame(({ event, data }) => {
+            if (event === 'ack') resolve()
+            else if (event === 'error') reject(new Error(`sending: ${data.code}`))
+          })
+          const clientMessageId = crypto.randomUUID()
+          const data = { conversationId, clientMessageId, type: 'text', body }
+          send({ event: 'send_message', data, ref: 1 })
         })
-      }
       return { say, close }
     },
   }

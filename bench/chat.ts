@@ -23,7 +23,7 @@ export type ChatSizes = { pairs: number; sockets: number; messages: number; seco
 
 export type ChatRow = {
   way: string
-  /** One message after another between two people. */
+  /** One message after another between two people, a fixed number a second. */
   alone: { p50: number; p99: number }
   /** Every pair sends the next when the last has been heard. */
   pairs: { perSecond: number; p50: number; p99: number }
@@ -73,8 +73,12 @@ async function introduce(stack: Stack, pairs: number): Promise<Talk[]> {
 
 const sorted = (times: number[]) => times.toSorted((left, right) => left - right)
 
-/** Sends one after another, each when the last was heard, until `go` says no. */
-async function exchange(way: Way, talk: Talk, go: (heard: number) => boolean) {
+/**
+ * Sends one after another until `go` says no, each when the last was heard and its sender knows that
+ * it is stored, as an app does, and no sooner than `pause` milliseconds after the last. The time is
+ * that from sending to hearing.
+ */
+async function exchange(way: Way, talk: Talk, go: (heard: number) => boolean, pause = 0) {
   const [ear, { say, close }] = await Promise.all([way.hear(talk), way.mouth(talk)])
   return {
     run: async () => {
@@ -90,9 +94,11 @@ async function exchange(way: Way, talk: Talk, go: (heard: number) => boolean) {
             resolve()
           }
         })
-        say(body)
+        const stored = say(body)
         await heard
         times.push(performance.now() - began)
+        await stored
+        if (pause) await sleep(began + pause - performance.now())
       }
       return times
     },
@@ -106,9 +112,14 @@ async function exchange(way: Way, talk: Talk, go: (heard: number) => boolean) {
 // Short ones: a moment at which the machine is slow falls on every way.
 const rounds = 12
 const warmUp = 100
+/**
+ * Milliseconds from one message of a pair to the next. All ways send as many a second: back to back,
+ * the faster one would send more, and what stops the machine now and then would hit fewer of them.
+ */
+const pace = 5
 
-async function alone(way: Way, talk: Talk, messages: number) {
-  const pair = await exchange(way, talk, (heard) => heard < messages + warmUp)
+async function alone(way: Way, talk: Talk, messages: number, pause = pace) {
+  const pair = await exchange(way, talk, (heard) => heard < messages + warmUp, pause)
   const times = (await pair.run()).slice(warmUp)
   pair.close()
   return times
@@ -149,11 +160,12 @@ async function fanOut(way: Way, talk: Talk, sockets: number) {
         ear.onBody = (came) => came === body && resolve(performance.now() - began)
       })
     ))
-    say(body)
+    const stored = say(body)
     const late = sleep(20_000, undefined, { ref: false }).then(() => {
       throw new Error(`${way.name}: some of ${sockets} sockets heard nothing in 20 s`)
     })
     const heard = await Promise.race([all, late])
+    await stored
     // The first one is the warm-up.
     if (n === 0) continue
     times.push(...heard)
@@ -204,8 +216,8 @@ export async function benchChat(
     await sleep(5000)
 
     say('one pair: until compilers and heaps have settled')
-    for (const way of ways) await alone(way, talks[0]!, 3000)
-    say(`one pair, ${rounds} rounds of each way in turns`)
+    for (const way of ways) await alone(way, talks[0]!, 3000, 0)
+    say(`one pair, ${rounds} rounds of each way in turns, a message every ${pace} ms`)
     const times = new Map<Way, number[]>(ways.map((way) => [way, []]))
     for (let round = 0; round < rounds; round++) {
       for (const way of ways) {

@@ -1,21 +1,24 @@
 /** Load on an HTTP server from plain sockets, so that the generator costs as little as it can. */
 import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Measured = { perSecond: number; p50: number; p99: number; failed: number }
 
 const lengthOf = (head: string) => Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? NaN)
 
-/** One keep-alive connection that sends the next request when the answer to the last is whole. */
-function connection(url: URL, next: () => Buffer, done: (ms: number, ok: boolean) => void) {
+export type Line = {
+  /** Sends a request and gives whether it succeeded, once the answer is whole; one at a time. */
+  ask: (request: Buffer) => Promise<boolean>
+  close: () => void
+}
+
+/** One keep-alive connection. */
+export function openLine(url: URL): Line {
   const socket = connect(Number(url.port), url.hostname)
   socket.setNoDelay(true)
-  let started = 0
   let waiting = Buffer.alloc(0)
-  const send = () => {
-    started = performance.now()
-    socket.write(next())
-  }
-  socket.on('connect', send)
+  let answered: (ok: boolean) => void = () => {}
+  socket.on('error', () => answered(false))
   socket.on('data', (data) => {
     waiting = waiting.length ? Buffer.concat([waiting, data]) : data
     const end = waiting.indexOf('\r\n\r\n')
@@ -28,71 +31,73 @@ function connection(url: URL, next: () => Buffer, done: (ms: number, ok: boolean
       : waiting.length >= whole
     if (!complete) return
     waiting = Buffer.alloc(0)
-    done(performance.now() - started, head.startsWith('HTTP/1.1 2'))
-    send()
+    answered(head.startsWith('HTTP/1.1 2'))
   })
-  return socket
+  return {
+    ask: (request) =>
+      new Promise((resolve) => {
+        answered = resolve
+        socket.write(request)
+      }),
+    close: () => socket.destroy(),
+  }
 }
 
 export const percentile = (sorted: number[], part: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN
 
-/** Requests for `seconds` over `connections`; what came in the first half second does not count. */
+type Load = { connections?: number; seconds?: number }
+
+/** Requests for `seconds` over `connections`, in turns. */
 export async function loadHttp(
   url: string,
   requests: Buffer[],
-  { connections = 16, seconds = 4 } = {},
+  load: Load = {},
+): Promise<Measured> {
+  let turn = 0
+  const lines: Line[] = []
+  const measured = await measure(() => {
+    const line = openLine(new URL(url))
+    lines.push(line)
+    return () => line.ask(requests[turn++ % requests.length]!)
+  }, load)
+  for (const line of lines) line.close()
+  return measured
+}
+
+/** The same for anything that gives a promise. */
+export const loadCalls = (call: () => Promise<unknown>, load: Load = {}): Promise<Measured> =>
+  measure(() => () => call().then(() => true), load)
+
+/** What came in the first half second does not count. */
+async function measure(
+  open: () => () => Promise<boolean>,
+  { connections = 16, seconds = 4 }: Load,
 ): Promise<Measured> {
   const times: number[] = []
   let failed = 0
   let counting = false
-  let turn = 0
-  const sockets = Array.from(
-    { length: connections },
-    () =>
-      connection(new URL(url), () => requests[turn++ % requests.length], (ms, ok) => {
-        if (!ok) failed++
-        if (counting) times.push(ms)
-      }),
-  )
-  await new Promise((resolve) => setTimeout(resolve, 500))
-  counting = true
-  await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
-  counting = false
-  for (const socket of sockets) socket.destroy()
-  return { ...summary(times, seconds), failed }
-}
-
-/** The same for anything that gives a promise. */
-export async function loadCalls(
-  call: () => Promise<unknown>,
-  { connections = 16, seconds = 4 } = {},
-): Promise<Measured> {
-  const times: number[] = []
-  let counting = false
   let running = true
   const worker = async () => {
+    const ask = open()
     while (running) {
       const started = performance.now()
-      await call()
+      if (!await ask()) failed++
       if (counting) times.push(performance.now() - started)
     }
   }
   const workers = Array.from({ length: connections }, worker)
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  await sleep(500)
   counting = true
-  await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+  await sleep(seconds * 1000)
   counting = running = false
   await Promise.all(workers)
-  return { ...summary(times, seconds), failed: 0 }
-}
-
-function summary(times: number[], seconds: number) {
   const sorted = times.toSorted((a, b) => a - b)
   return {
     perSecond: Math.round(times.length / seconds),
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
+    failed,
   }
 }
 
@@ -101,4 +106,14 @@ export function get(url: string, path: string, token?: string): Buffer {
   const { host } = new URL(url)
   const authorization = token ? `authorization: Bearer ${token}\r\n` : ''
   return Buffer.from(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\n${authorization}\r\n`)
+}
+
+/** A POST of JSON as bytes. */
+export function post(url: string, path: string, token: string, body: unknown): Buffer {
+  const { host } = new URL(url)
+  const text = JSON.stringify(body)
+  return Buffer.from(
+    `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  )
 }

@@ -46,12 +46,14 @@ comment on function private.normal_phone is
   'A Kuwaiti mobile in its one form +965XXXXXXXX, or null. The same rule as isPhone in TypeScript.';
 
 create function private.is_clean(value text) returns boolean
-  language sql
+  language plpgsql
   immutable
   parallel safe
   set search_path = ''
 as $$
-  select value !~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]'
+begin
+  return value !~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]';
+end
 $$;
 comment on function private.is_clean is 'Text without control characters other than tab and line breaks.';
 

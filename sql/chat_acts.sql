@@ -50,37 +50,6 @@ comment on function private.message_body is
   'The body of a message of its type: a text that shows, a caption or nothing, "lat,lng", the id of '
   'a listing. 422 message_empty, message_too_long.';
 
-create function private.kept_message(
-  part public.participants, sent public.messages, reply_to_id uuid
-) returns public.messages
-  language plpgsql
-  security definer -- reads messages of the caller
-  set search_path = ''
-as $$
-declare
-  kept public.messages;
-  answered uuid;
-begin
-  select * into kept from public.messages
-  where messages.conversation_id = part.conversation_id
-    and messages.sender_identity_id = part.identity_id
-    and messages.client_message_id = sent.client_message_id;
-  if kept.id is null then
-    return null;
-  end if;
-  select messages.id into answered from public.messages
-  where messages.conversation_id = kept.conversation_id and messages.seq = kept.reply_to_seq;
-  if (kept.type, kept.body, kept.media_id, answered)
-    is distinct from (sent.type, sent.body, sent.media_id, kept_message.reply_to_id) then
-    perform private.refuse(422, 'idempotency_mismatch');
-  end if;
-  return kept;
-end
-$$;
-comment on function private.kept_message is
-  'What was stored already under the sender''s name for a message, or null; 422 '
-  'idempotency_mismatch when that was another message.';
-
 create function private.send_message(
   conversation_id uuid, client_message_id text, type text, body text, media_id uuid,
   reply_to_id uuid
@@ -91,59 +60,68 @@ create function private.send_message(
 as $$
 declare
   caller_id uuid := private.hold_identity();
-  part public.participants := private.my_part(send_message.conversation_id, caller_id);
-  other public.participants;
-  sent public.messages;
+  account_id uuid;
+  clean text;
+  answered_seq bigint;
+  other record;
   stored public.messages;
 begin
-  if (send_message.client_message_id ~ '^[\u0021-\u007e]{1,64}$') is not true then
+  -- The lock of this conversation: from here on everything happens one after another.
+  select participants.account_id into account_id
+  from public.conversations
+  join public.participants on participants.conversation_id = conversations.id
+  where conversations.id = send_message.conversation_id and participants.identity_id = caller_id
+  for no key update of conversations;
+  if account_id is null then
+    perform private.refuse(404, 'conversation_not_found');
+  elsif (send_message.client_message_id ~ '^[\u0021-\u007e]{1,64}$') is not true then
     perform private.refuse(422, 'validation_failed',
       '{"fields":[{"path":"clientMessageId","code":"invalid"}]}');
   elsif (send_message.type = 'image') is distinct from (send_message.media_id is not null) then
     perform private.refuse(422, 'validation_failed',
       '{"fields":[{"path":"mediaId","code":"invalid"}]}');
   end if;
-  sent.conversation_id := part.conversation_id;
-  sent.sender_identity_id := caller_id;
-  sent.client_message_id := send_message.client_message_id;
-  sent.type := send_message.type;
-  sent.media_id := send_message.media_id;
-  sent.body := private.message_body(send_message.type, send_message.body);
-
-  -- The lock of this conversation: from here on everything happens one after another.
-  perform from public.conversations where conversations.id = part.conversation_id
-  for no key update;
-  stored := private.kept_message(part, sent, reply_to_id);
-  if stored.id is not null then
-    return json_build_object('created', false, 'message', private.message_json(stored));
-  end if;
-
-  select * into other from public.participants
-  where participants.conversation_id = part.conversation_id
-    and participants.identity_id <> caller_id;
-  if private.are_blocked(part.account_id, other.account_id)
-    or not private.is_in_order(other.identity_id) then
-    perform private.refuse(403, 'blocked');
-  end if;
-  if sent.type = 'property' then
-    perform private.seen_property(sent.body::uuid, caller_id);
-  end if;
+  clean := private.message_body(send_message.type, send_message.body);
   if reply_to_id is not null then
-    select messages.seq into sent.reply_to_seq from public.messages
+    select messages.seq into answered_seq from public.messages
     where messages.id = send_message.reply_to_id
-      and messages.conversation_id = part.conversation_id;
-    if sent.reply_to_seq is null then
+      and messages.conversation_id = send_message.conversation_id;
+    if answered_seq is null then
       perform private.refuse(422, 'validation_failed',
         '{"fields":[{"path":"replyToId","code":"invalid"}]}');
     end if;
   end if;
-  if sent.media_id is not null then
-    perform private.use_picture(sent.media_id, caller_id, 'message');
+
+  select participants.identity_id, participants.account_id, messages as kept into strict other
+  from public.participants
+  left join public.messages on messages.conversation_id = participants.conversation_id
+    and messages.sender_identity_id = caller_id
+    and messages.client_message_id = send_message.client_message_id
+  where participants.conversation_id = send_message.conversation_id
+    and participants.identity_id <> caller_id;
+  stored := other.kept;
+  if stored.id is not null then
+    if (stored.type, stored.body, stored.media_id, stored.reply_to_seq)
+      is distinct from (send_message.type, clean, send_message.media_id, answered_seq) then
+      perform private.refuse(422, 'idempotency_mismatch');
+    end if;
+    return json_build_object('created', false, 'message', private.message_json(stored));
+  end if;
+
+  if private.are_blocked(account_id, other.account_id)
+    or not private.is_in_order(other.identity_id) then
+    perform private.refuse(403, 'blocked');
+  end if;
+  if send_message.type = 'property' then
+    perform private.seen_property(clean::uuid, caller_id);
+  end if;
+  if send_message.media_id is not null then
+    perform private.use_picture(send_message.media_id, caller_id, 'message');
   end if;
   insert into public.messages
     (conversation_id, sender_identity_id, client_message_id, type, body, media_id, reply_to_seq)
-  values (sent.conversation_id, caller_id, sent.client_message_id, sent.type, sent.body,
-    sent.media_id, sent.reply_to_seq)
+  values (send_message.conversation_id, caller_id, send_message.client_message_id,
+    send_message.type, clean, send_message.media_id, answered_seq)
   returning * into stored;
   return json_build_object('created', true, 'message', private.message_json(stored));
 end

@@ -106,61 +106,6 @@ comment on function private.count_unread is 'How many notifications of an accoun
 
 -- Making one -------------------------------------------------------------------------------------
 
-create function private.keep_notification(
-  given public.notifications, category text, facts jsonb, collapses boolean
-) returns public.notifications
-  language plpgsql
-  security definer -- writes a closed table
-  set search_path = ''
-as $$
-declare
-  texts private.notification_text;
-  unread public.notifications;
-begin
-  loop
-    if collapses then
-      select * into unread from public.notifications
-      where notifications.account_id = given.account_id
-        and notifications.kind = given.kind
-        and notifications.entity_id = given.entity_id
-        and notifications.identity_id is not distinct from given.identity_id
-        and notifications.read_at is null
-        and notifications.kind in ('message_new', 'lead_new', 'favorite_price_drop',
-          'favorite_unavailable', 'listing_expiring')
-      for no key update;
-    end if;
-    given.times := coalesce(unread.times, 0) + 1;
-    texts := private.notification_texts(given.kind, category, facts, given.times);
-    given.title_ar := left(texts.title_ar, 200);
-    given.body_ar := left(texts.body_ar, 600);
-    given.title_en := left(texts.title_en, 200);
-    given.body_en := left(texts.body_en, 600);
-    if unread.id is not null then
-      update public.notifications
-      set title_ar = given.title_ar, body_ar = given.body_ar, title_en = given.title_en,
-          body_en = given.body_en, from_identity_id = given.from_identity_id,
-          times = given.times, created_at = clock_timestamp()
-      where notifications.id = unread.id
-      returning * into given;
-      return given;
-    end if;
-    insert into public.notifications (account_id, identity_id, kind, entity_id, from_identity_id,
-      title_ar, body_ar, title_en, body_en, route)
-    values (given.account_id, given.identity_id, given.kind, given.entity_id,
-      given.from_identity_id, given.title_ar, given.body_ar, given.title_en, given.body_en,
-      given.route)
-    on conflict do nothing
-    returning * into unread;
-    if found then
-      return unread;
-    end if;
-    -- Somebody else was first by a moment: theirs is the one to count up.
-  end loop;
-end
-$$;
-comment on function private.keep_notification is
-  'Stores a notification, or counts up the unread one that it belongs to.';
-
 create function private.notify(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb default '{}'
 ) returns void
@@ -170,35 +115,66 @@ create function private.notify(
 as $$
 declare
   known record;
+  texts private.notification_text;
   made public.notifications;
 begin
-  -- One look: this happens with every message.
-  select kinds.*, accounts.language, accounts.status, accounts.topic, account_settings as chosen
-  into strict known
-  from private.notification_kinds as kinds
-  left join public.accounts on accounts.id = notify.account_id
-  left join public.account_settings on account_settings.account_id = accounts.id
-  where kinds.kind = notify.kind;
-  if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
-    return;
-  end if;
+  loop
+    -- One look and one write: this happens with every message.
+    select kinds.*, accounts.language, accounts.status, accounts.topic, account_settings as chosen,
+      unread.id as unread_id, coalesce(unread.times, 0) as times
+    into strict known
+    from private.notification_kinds as kinds
+    left join public.accounts on accounts.id = notify.account_id
+    left join public.account_settings on account_settings.account_id = accounts.id
+    left join public.notifications as unread on kinds.collapses
+      and unread.account_id = accounts.id and unread.kind = notify.kind
+      and unread.entity_id = notify.entity_id
+      and unread.identity_id is not distinct from notify.identity_id
+      and unread.read_at is null
+      and unread.kind in ('message_new', 'lead_new', 'favorite_price_drop',
+        'favorite_unavailable', 'listing_expiring')
+    where kinds.kind = notify.kind;
+    if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
+      return;
+    end if;
 
-  made.account_id := notify.account_id;
-  made.identity_id := notify.identity_id;
-  made.kind := known.kind;
-  made.entity_id := notify.entity_id;
-  made.from_identity_id := facts ->> 'from';
-  made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
-  if private.wants(known.chosen, known.category, 'inApp') then
-    made := private.keep_notification(made, known.category, facts, known.collapses);
+    texts := private.notification_texts(known.kind, known.category, facts, known.times + 1);
+    made.account_id := notify.account_id;
+    made.identity_id := notify.identity_id;
+    made.kind := known.kind;
+    made.entity_id := notify.entity_id;
+    made.from_identity_id := facts ->> 'from';
+    made.title_ar := left(texts.title_ar, 200);
+    made.body_ar := left(texts.body_ar, 600);
+    made.title_en := left(texts.title_en, 200);
+    made.body_en := left(texts.body_en, 600);
+    made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
+    exit when not private.wants(known.chosen, known.category, 'inApp');
+
+    if known.unread_id is not null then
+      update public.notifications
+      set title_ar = made.title_ar, body_ar = made.body_ar, title_en = made.title_en,
+          body_en = made.body_en, from_identity_id = made.from_identity_id,
+          times = notifications.times + 1, created_at = clock_timestamp()
+      where notifications.id = known.unread_id and notifications.times = known.times
+        and notifications.read_at is null
+      returning * into made;
+    else
+      insert into public.notifications (account_id, identity_id, kind, entity_id, from_identity_id,
+        title_ar, body_ar, title_en, body_en, route)
+      values (made.account_id, made.identity_id, made.kind, made.entity_id, made.from_identity_id,
+        made.title_ar, made.body_ar, made.title_en, made.body_en, made.route)
+      on conflict do nothing
+      returning * into made;
+    end if;
+    -- Otherwise somebody counted it up, read it or made it in this moment: a new look.
+    continue when not found;
     perform private.tell(known.topic, 'notification',
       jsonb_build_object(
         'notification', private.notification_record(made),
         'unread', private.count_unread(notify.account_id)));
-  else
-    select * into made.title_ar, made.body_ar, made.title_en, made.body_en
-    from private.notification_texts(known.kind, known.category, facts, 1);
-  end if;
+    exit;
+  end loop;
   if private.wants(known.chosen, known.category, 'push') then
     perform private.queue_push(
       made, known.category, known.collapses, known.language, known.chosen);

@@ -48,8 +48,9 @@ $$;
 comment on function private.on_messages_read is
   'Whoever has read a conversation need not be told of its messages: not in the list, not by push.';
 
+-- Of last_read_seq, which changes with it: a new message, which changes unread alone, is not asked.
 create trigger participants_have_heard
-  after update of unread on public.participants
+  after update of last_read_seq on public.participants
   for each row when (new.unread = 0 and old.unread > 0)
   execute function private.on_messages_read();
 

@@ -50,7 +50,8 @@ test('a message reaches the other party as new_message and conversation_updated'
   await until('it comes back', () => left.messages().length === 1)
   expect(right.messages()).toEqual([data.message])
   expect(left.messages()).toEqual([data.message])
-  await until('it is told of', () => right.events('conversation_updated').length === 1)
+  // Maybe twice: whoever opens a socket is also told what was missed until it hears.
+  await until('it is told of', () => right.events('conversation_updated').length > 0)
   const [update] = right.events('conversation_updated')
   expect(update).toMatchObject({
     conversationId,
@@ -120,7 +121,8 @@ test('CHAT-02 joined, not joined, left', async () => {
   await quiet(only)
   expect(seqs(joined)).toEqual(upTo(100))
   expect(only.messages()).toEqual([])
-  expect(only.events('conversation_updated').length).toBe(100)
+  const told = only.events('conversation_updated').map(({ lastMessage }) => lastMessage.seq)
+  expect(new Set(told)).toEqual(new Set(upTo(100)))
   expect(left.frames.filter(({ event }) => event !== 'ack')).toEqual([])
 
   // And in the middle of a storm: after the answer to leave, nothing.

@@ -5774,11 +5774,13 @@ $function$;
 
 CREATE OR REPLACE FUNCTION private.is_clean(value text)
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
  SET search_path TO ''
 AS $function$
-  select value !~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]'
+begin
+  return value !~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]';
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION private.is_code(words text, code text)
@@ -6128,58 +6130,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION private.keep_notification(given public.notifications, category text, facts jsonb, collapses boolean)
- RETURNS public.notifications
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO ''
-AS $function$
-declare
-  texts private.notification_text;
-  unread public.notifications;
-begin
-  loop
-    if collapses then
-      select * into unread from public.notifications
-      where notifications.account_id = given.account_id
-        and notifications.kind = given.kind
-        and notifications.entity_id = given.entity_id
-        and notifications.identity_id is not distinct from given.identity_id
-        and notifications.read_at is null
-        and notifications.kind in ('message_new', 'lead_new', 'favorite_price_drop',
-          'favorite_unavailable', 'listing_expiring')
-      for no key update;
-    end if;
-    given.times := coalesce(unread.times, 0) + 1;
-    texts := private.notification_texts(given.kind, category, facts, given.times);
-    given.title_ar := left(texts.title_ar, 200);
-    given.body_ar := left(texts.body_ar, 600);
-    given.title_en := left(texts.title_en, 200);
-    given.body_en := left(texts.body_en, 600);
-    if unread.id is not null then
-      update public.notifications
-      set title_ar = given.title_ar, body_ar = given.body_ar, title_en = given.title_en,
-          body_en = given.body_en, from_identity_id = given.from_identity_id,
-          times = given.times, created_at = clock_timestamp()
-      where notifications.id = unread.id
-      returning * into given;
-      return given;
-    end if;
-    insert into public.notifications (account_id, identity_id, kind, entity_id, from_identity_id,
-      title_ar, body_ar, title_en, body_en, route)
-    values (given.account_id, given.identity_id, given.kind, given.entity_id,
-      given.from_identity_id, given.title_ar, given.body_ar, given.title_en, given.body_en,
-      given.route)
-    on conflict do nothing
-    returning * into unread;
-    if found then
-      return unread;
-    end if;
-    -- Somebody else was first by a moment: theirs is the one to count up.
-  end loop;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION private.keep_office_rank()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -6323,33 +6273,6 @@ begin
       '{"fields":[{"path":"Idempotency-Key","code":"idempotency_mismatch"}]}');
   end if;
   return kept.answer;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION private.kept_message(part public.participants, sent public.messages, reply_to_id uuid)
- RETURNS public.messages
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO ''
-AS $function$
-declare
-  kept public.messages;
-  answered uuid;
-begin
-  select * into kept from public.messages
-  where messages.conversation_id = part.conversation_id
-    and messages.sender_identity_id = part.identity_id
-    and messages.client_message_id = sent.client_message_id;
-  if kept.id is null then
-    return null;
-  end if;
-  select messages.id into answered from public.messages
-  where messages.conversation_id = kept.conversation_id and messages.seq = kept.reply_to_seq;
-  if (kept.type, kept.body, kept.media_id, answered)
-    is distinct from (sent.type, sent.body, sent.media_id, kept_message.reply_to_id) then
-    perform private.refuse(422, 'idempotency_mismatch');
-  end if;
-  return kept;
 end
 $function$;
 
@@ -8204,35 +8127,66 @@ CREATE OR REPLACE FUNCTION private.notify(account_id uuid, identity_id uuid, kin
 AS $function$
 declare
   known record;
+  texts private.notification_text;
   made public.notifications;
 begin
-  -- One look: this happens with every message.
-  select kinds.*, accounts.language, accounts.status, accounts.topic, account_settings as chosen
-  into strict known
-  from private.notification_kinds as kinds
-  left join public.accounts on accounts.id = notify.account_id
-  left join public.account_settings on account_settings.account_id = accounts.id
-  where kinds.kind = notify.kind;
-  if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
-    return;
-  end if;
+  loop
+    -- One look and one write: this happens with every message.
+    select kinds.*, accounts.language, accounts.status, accounts.topic, account_settings as chosen,
+      unread.id as unread_id, coalesce(unread.times, 0) as times
+    into strict known
+    from private.notification_kinds as kinds
+    left join public.accounts on accounts.id = notify.account_id
+    left join public.account_settings on account_settings.account_id = accounts.id
+    left join public.notifications as unread on kinds.collapses
+      and unread.account_id = accounts.id and unread.kind = notify.kind
+      and unread.entity_id = notify.entity_id
+      and unread.identity_id is not distinct from notify.identity_id
+      and unread.read_at is null
+      and unread.kind in ('message_new', 'lead_new', 'favorite_price_drop',
+        'favorite_unavailable', 'listing_expiring')
+    where kinds.kind = notify.kind;
+    if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
+      return;
+    end if;
 
-  made.account_id := notify.account_id;
-  made.identity_id := notify.identity_id;
-  made.kind := known.kind;
-  made.entity_id := notify.entity_id;
-  made.from_identity_id := facts ->> 'from';
-  made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
-  if private.wants(known.chosen, known.category, 'inApp') then
-    made := private.keep_notification(made, known.category, facts, known.collapses);
+    texts := private.notification_texts(known.kind, known.category, facts, known.times + 1);
+    made.account_id := notify.account_id;
+    made.identity_id := notify.identity_id;
+    made.kind := known.kind;
+    made.entity_id := notify.entity_id;
+    made.from_identity_id := facts ->> 'from';
+    made.title_ar := left(texts.title_ar, 200);
+    made.body_ar := left(texts.body_ar, 600);
+    made.title_en := left(texts.title_en, 200);
+    made.body_en := left(texts.body_en, 600);
+    made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
+    exit when not private.wants(known.chosen, known.category, 'inApp');
+
+    if known.unread_id is not null then
+      update public.notifications
+      set title_ar = made.title_ar, body_ar = made.body_ar, title_en = made.title_en,
+          body_en = made.body_en, from_identity_id = made.from_identity_id,
+          times = notifications.times + 1, created_at = clock_timestamp()
+      where notifications.id = known.unread_id and notifications.times = known.times
+        and notifications.read_at is null
+      returning * into made;
+    else
+      insert into public.notifications (account_id, identity_id, kind, entity_id, from_identity_id,
+        title_ar, body_ar, title_en, body_en, route)
+      values (made.account_id, made.identity_id, made.kind, made.entity_id, made.from_identity_id,
+        made.title_ar, made.body_ar, made.title_en, made.body_en, made.route)
+      on conflict do nothing
+      returning * into made;
+    end if;
+    -- Otherwise somebody counted it up, read it or made it in this moment: a new look.
+    continue when not found;
     perform private.tell(known.topic, 'notification',
       jsonb_build_object(
         'notification', private.notification_record(made),
         'unread', private.count_unread(notify.account_id)));
-  else
-    select * into made.title_ar, made.body_ar, made.title_en, made.body_en
-    from private.notification_texts(known.kind, known.category, facts, 1);
-  end if;
+    exit;
+  end loop;
   if private.wants(known.chosen, known.category, 'push') then
     perform private.queue_push(
       made, known.category, known.collapses, known.language, known.chosen);
@@ -12030,59 +11984,68 @@ CREATE OR REPLACE FUNCTION private.send_message(conversation_id uuid, client_mes
 AS $function$
 declare
   caller_id uuid := private.hold_identity();
-  part public.participants := private.my_part(send_message.conversation_id, caller_id);
-  other public.participants;
-  sent public.messages;
+  account_id uuid;
+  clean text;
+  answered_seq bigint;
+  other record;
   stored public.messages;
 begin
-  if (send_message.client_message_id ~ '^[\u0021-\u007e]{1,64}$') is not true then
+  -- The lock of this conversation: from here on everything happens one after another.
+  select participants.account_id into account_id
+  from public.conversations
+  join public.participants on participants.conversation_id = conversations.id
+  where conversations.id = send_message.conversation_id and participants.identity_id = caller_id
+  for no key update of conversations;
+  if account_id is null then
+    perform private.refuse(404, 'conversation_not_found');
+  elsif (send_message.client_message_id ~ '^[\u0021-\u007e]{1,64}$') is not true then
     perform private.refuse(422, 'validation_failed',
       '{"fields":[{"path":"clientMessageId","code":"invalid"}]}');
   elsif (send_message.type = 'image') is distinct from (send_message.media_id is not null) then
     perform private.refuse(422, 'validation_failed',
       '{"fields":[{"path":"mediaId","code":"invalid"}]}');
   end if;
-  sent.conversation_id := part.conversation_id;
-  sent.sender_identity_id := caller_id;
-  sent.client_message_id := send_message.client_message_id;
-  sent.type := send_message.type;
-  sent.media_id := send_message.media_id;
-  sent.body := private.message_body(send_message.type, send_message.body);
-
-  -- The lock of this conversation: from here on everything happens one after another.
-  perform from public.conversations where conversations.id = part.conversation_id
-  for no key update;
-  stored := private.kept_message(part, sent, reply_to_id);
-  if stored.id is not null then
-    return json_build_object('created', false, 'message', private.message_json(stored));
-  end if;
-
-  select * into other from public.participants
-  where participants.conversation_id = part.conversation_id
-    and participants.identity_id <> caller_id;
-  if private.are_blocked(part.account_id, other.account_id)
-    or not private.is_in_order(other.identity_id) then
-    perform private.refuse(403, 'blocked');
-  end if;
-  if sent.type = 'property' then
-    perform private.seen_property(sent.body::uuid, caller_id);
-  end if;
+  clean := private.message_body(send_message.type, send_message.body);
   if reply_to_id is not null then
-    select messages.seq into sent.reply_to_seq from public.messages
+    select messages.seq into answered_seq from public.messages
     where messages.id = send_message.reply_to_id
-      and messages.conversation_id = part.conversation_id;
-    if sent.reply_to_seq is null then
+      and messages.conversation_id = send_message.conversation_id;
+    if answered_seq is null then
       perform private.refuse(422, 'validation_failed',
         '{"fields":[{"path":"replyToId","code":"invalid"}]}');
     end if;
   end if;
-  if sent.media_id is not null then
-    perform private.use_picture(sent.media_id, caller_id, 'message');
+
+  select participants.identity_id, participants.account_id, messages as kept into strict other
+  from public.participants
+  left join public.messages on messages.conversation_id = participants.conversation_id
+    and messages.sender_identity_id = caller_id
+    and messages.client_message_id = send_message.client_message_id
+  where participants.conversation_id = send_message.conversation_id
+    and participants.identity_id <> caller_id;
+  stored := other.kept;
+  if stored.id is not null then
+    if (stored.type, stored.body, stored.media_id, stored.reply_to_seq)
+      is distinct from (send_message.type, clean, send_message.media_id, answered_seq) then
+      perform private.refuse(422, 'idempotency_mismatch');
+    end if;
+    return json_build_object('created', false, 'message', private.message_json(stored));
+  end if;
+
+  if private.are_blocked(account_id, other.account_id)
+    or not private.is_in_order(other.identity_id) then
+    perform private.refuse(403, 'blocked');
+  end if;
+  if send_message.type = 'property' then
+    perform private.seen_property(clean::uuid, caller_id);
+  end if;
+  if send_message.media_id is not null then
+    perform private.use_picture(send_message.media_id, caller_id, 'message');
   end if;
   insert into public.messages
     (conversation_id, sender_identity_id, client_message_id, type, body, media_id, reply_to_seq)
-  values (sent.conversation_id, caller_id, sent.client_message_id, sent.type, sent.body,
-    sent.media_id, sent.reply_to_seq)
+  values (send_message.conversation_id, caller_id, send_message.client_message_id,
+    send_message.type, clean, send_message.media_id, answered_seq)
   returning * into stored;
   return json_build_object('created', true, 'message', private.message_json(stored));
 end
@@ -14638,7 +14601,7 @@ CREATE TRIGGER organisations_rank_is_kept AFTER UPDATE ON public.organisations F
 
 CREATE TRIGGER organisations_start BEFORE INSERT ON public.organisations FOR EACH ROW EXECUTE FUNCTION private.start_organisation();
 
-CREATE TRIGGER participants_have_heard AFTER UPDATE OF unread ON public.participants FOR EACH ROW WHEN ((new.unread = 0) AND (old.unread > 0)) EXECUTE FUNCTION private.on_messages_read();
+CREATE TRIGGER participants_have_heard AFTER UPDATE OF last_read_seq ON public.participants FOR EACH ROW WHEN ((new.unread = 0) AND (old.unread > 0)) EXECUTE FUNCTION private.on_messages_read();
 
 CREATE TRIGGER participants_tell_what_they_read AFTER UPDATE OF last_read_seq ON public.participants FOR EACH ROW WHEN ((new.last_read_seq > old.last_read_seq)) EXECUTE FUNCTION private.tell_read();
 
@@ -16561,8 +16524,6 @@ COMMENT ON FUNCTION "private"."keep_auction_window"() IS 'Keeps properties.aucti
 
 COMMENT ON FUNCTION "private"."keep_balance"() IS 'Keeps wallets.balance with each entry.';
 
-COMMENT ON FUNCTION "private"."keep_notification"(public.notifications, text, jsonb, boolean) IS 'Stores a notification, or counts up the unread one that it belongs to.';
-
 COMMENT ON FUNCTION "private"."keep_office_rank"() IS 'Notes which offices are verified, and their rating.';
 
 COMMENT ON FUNCTION "private"."keep_price"() IS 'Notes the price at the first publishing and every other price that a published listing takes.';
@@ -16576,8 +16537,6 @@ COMMENT ON FUNCTION "private"."keep_search_names"() IS 'Keeps private.search_nam
 COMMENT ON FUNCTION "private"."keep_the_record"() IS 'Refuses to change, delete or empty, whoever asks: also the owner of the table.';
 
 COMMENT ON FUNCTION "private"."kept_answer"(text, jsonb) IS 'The answer kept for a key, or null after taking the key for this transaction; 422 idempotency_mismatch for another request.';
-
-COMMENT ON FUNCTION "private"."kept_message"(public.participants, public.messages, uuid) IS 'What was stored already under the sender''s name for a message, or null; 422 idempotency_mismatch when that was another message.';
 
 COMMENT ON FUNCTION "private"."kwd_text"(numeric) IS 'An amount as receipts write it: 1,250.000.';
 
@@ -18497,10 +18456,6 @@ REVOKE ALL ON FUNCTION "private"."keep_balance"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."keep_balance"() TO "postgres";
 
-REVOKE ALL ON FUNCTION "private"."keep_notification"(public.notifications, text, jsonb, boolean) FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "private"."keep_notification"(public.notifications, text, jsonb, boolean) TO "postgres";
-
 REVOKE ALL ON FUNCTION "private"."keep_office_rank"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."keep_office_rank"() TO "postgres";
@@ -18528,10 +18483,6 @@ GRANT EXECUTE ON FUNCTION "private"."keep_the_record"() TO "postgres";
 REVOKE ALL ON FUNCTION "private"."kept_answer"(text, jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."kept_answer"(text, jsonb) TO "authenticated", "postgres";
-
-REVOKE ALL ON FUNCTION "private"."kept_message"(public.participants, public.messages, uuid) FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "private"."kept_message"(public.participants, public.messages, uuid) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."kwd_text"(numeric) FROM PUBLIC;
 
