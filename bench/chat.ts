@@ -98,7 +98,7 @@ async function exchange(way: Way, talk: Talk, go: (heard: number) => boolean, pa
         await heard
         times.push(performance.now() - began)
         await stored
-        if (pause) await sleep(began + pause - performance.now())
+        if (pause) await sleep(Math.max(0, began + pause - performance.now()))
       }
       return times
     },
@@ -217,9 +217,10 @@ export async function benchChat(
 
     say('one pair: until compilers and heaps have settled')
     for (const way of ways) await alone(way, talks[0]!, 3000, 0)
-    say(`one pair, ${rounds} rounds of each way in turns, a message every ${pace} ms`)
+    say(`one pair, a message every ${pace} ms, each way in turns`)
     const times = new Map<Way, number[]>(ways.map((way) => [way, []]))
     for (let round = 0; round < rounds; round++) {
+      say(`round ${round + 1} of ${rounds}`)
       for (const way of ways) {
         times.get(way)!.push(...await alone(way, talks[round]!, messages / rounds))
       }
