@@ -88,7 +88,7 @@ if (values.only.includes('shapes')) {
 }
 if (values.only.includes('chat')) {
   const [pairs, sockets] = [Number(values.pairs), Number(values.sockets)]
-  const chat = await benchChat(say, { pairs, sockets, messages: 6000, seconds: 5 })
+  const chat = await benchChat(say, { pairs, sockets, messages: 3600, seconds: 5 })
   say('')
   table(chatTable(chat))
   say(`${chat.idle.sockets} silent sockets: the gateway takes ${chat.idle.megabytes} MB`)
