@@ -27,7 +27,7 @@ export type ChatRow = {
   paced: Alone
   /** The same, each as soon as the last was heard and is known to be stored. */
   backToBack: Alone
-  /** Every pair sends the next when the last has been heard. */
+  /** Many pairs at once, each back to back. */
   pairs: { perSecond: number; p50: number; p99: number }
   /** One message to many sockets. */
   fanOut?: { p50: number; p99: number; last: number }

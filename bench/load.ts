@@ -12,14 +12,18 @@ export type Line = {
   close: () => void
 }
 
-/** One keep-alive connection. */
+/** One keep-alive connection, opened again when the server ends it: a request that it had fails. */
 export function openLine(url: URL): Line {
-  const socket = connect(Number(url.port), url.hostname)
-  socket.setNoDelay(true)
-  let waiting = Buffer.alloc(0)
+  let waiting: Buffer = Buffer.alloc(0)
   let answered: (ok: boolean) => void = () => {}
-  socket.on('error', () => answered(false))
-  socket.on('data', (data) => {
+  const open = () => {
+    const opened = connect(Number(url.port), url.hostname).setNoDelay(true)
+    opened.on('error', () => {})
+    opened.on('close', () => opened === socket && answered(false))
+    opened.on('data', read)
+    return opened
+  }
+  const read = (data: Buffer) => {
     waiting = waiting.length ? Buffer.concat([waiting, data]) : data
     const end = waiting.indexOf('\r\n\r\n')
     if (end < 0) return
@@ -32,11 +36,16 @@ export function openLine(url: URL): Line {
     if (!complete) return
     waiting = Buffer.alloc(0)
     answered(head.startsWith('HTTP/1.1 2'))
-  })
+  }
+  let socket = open()
   return {
     ask: (request) =>
       new Promise((resolve) => {
         answered = resolve
+        if (!socket.writable) {
+          waiting = Buffer.alloc(0)
+          socket = open()
+        }
         socket.write(request)
       }),
     close: () => socket.destroy(),
