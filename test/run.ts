@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Summary } from './summary.ts'
 
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'property-tests-'))
@@ -17,7 +18,7 @@ const running = new Set<ReturnType<typeof spawn>>()
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => running.forEach((child) => child.kill('SIGTERM')))
 
-type Run = { failed: boolean; counts: [passed: number, failed: number]; said: string }
+type Run = Summary & { bad: boolean; said: string }
 
 /** Runs some projects of vitest.config.ts; `aside` keeps what it says for later. */
 function run(projects: string[], aside: boolean): Promise<Run> {
@@ -38,17 +39,17 @@ function run(projects: string[], aside: boolean): Promise<Run> {
   return new Promise((resolve) =>
     child.once('close', (code) => {
       running.delete(child)
-      resolve({ failed: code !== 0, counts: countsIn(summary, code), said })
+      resolve({ ...summaryIn(summary, projects, code), bad: code !== 0, said })
     })
   )
 }
 
 /** What the reporter left (summary.ts); a run that broke off before counts as a failure. */
-function countsIn(summary: string, code: number | null): Run['counts'] {
+function summaryIn(file: string, projects: string[], code: number | null): Summary {
   try {
-    return JSON.parse(readFileSync(summary, 'utf8'))
+    return JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    return [0, code === 0 ? 0 : 1]
+    return { passed: 0, failed: code === 0 ? [] : [`${projects.join(', ')} broke off`] }
   }
 }
 
@@ -58,11 +59,11 @@ const runs = process.env.SUPABASE_URL
   ? [await areas(), await alone(false)]
   : await Promise.all([areas(), alone(true)])
 // One that had nothing to run has nothing to say.
-for (const { said, failed, counts } of runs) {
-  if (failed || counts.some(Boolean)) process.stdout.write(said)
-}
-const [passed, failed] = runs.map(({ counts }) => counts)
-  .reduce((all, one) => [all[0] + one[0], all[1] + one[1]])
+for (const { said, bad, passed } of runs) if (bad || passed) process.stdout.write(said)
 rmSync(folder, { recursive: true, force: true })
-console.log(`\n${passed} passed, ${failed} failed`)
-process.exitCode = runs.some((one) => one.failed) ? 1 : 0
+// What failed once more at the end, where one looks.
+const failed = runs.flatMap((one) => one.failed)
+for (const one of failed) console.log(`\nFAILED ${one}`)
+const passed = runs.reduce((sum, one) => sum + one.passed, 0)
+console.log(`\n${passed} passed, ${failed.length} failed`)
+process.exitCode = runs.some((one) => one.bad) ? 1 : 0

@@ -1,19 +1,57 @@
-/** Counts a run's tests for its closing line: into the file SUMMARY for run.ts, or printed. */
+/**
+ * Counts a run's tests and keeps what failed: into the file SUMMARY, for run.ts to close with, or
+ * printed as a closing line.
+ */
 import { writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import type { Reporter, TestModule } from 'vitest/node'
 
+export type Summary = {
+  passed: number
+  /** What failed: where and, below it, why. */
+  failed: string[]
+}
+
 export const summary: Reporter = {
-  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]) {
-    let passed = 0
-    let failed = errors.length
+  onTestRunEnd(modules: readonly TestModule[], errors) {
+    const said: Summary = {
+      passed: 0,
+      failed: errors.map((error) => why('outside tests', [error])),
+    }
     for (const module of modules) {
-      const states = [...module.children.allTests()].map((test) => test.result().state)
-      passed += states.filter((state) => state === 'passed').length
-      failed += states.filter((state) => state === 'failed').length
-      if (!states.includes('failed') && module.state() === 'failed') failed++
+      const file = relative(process.cwd(), module.moduleId)
+      const fail = (what: string, errors: readonly Failure[]) =>
+        said.failed.push(why([file, what].filter(Boolean).join(' > '), errors))
+      if (module.errors().length) fail('', module.errors())
+      // A suite fails by itself when a hook of it does.
+      for (const suite of module.children.allSuites()) {
+        if (suite.errors().length) fail(suite.fullName, suite.errors())
+      }
+      for (const test of module.children.allTests()) {
+        const { state, errors } = test.result()
+        if (state === 'passed') said.passed++
+        if (state === 'failed') fail(test.fullName, errors ?? [])
+      }
     }
     const file = process.env.SUMMARY
-    if (file) writeFileSync(file, JSON.stringify([passed, failed]))
-    else console.log(`\n${passed} passed, ${failed} failed`)
+    if (file) writeFileSync(file, JSON.stringify(said))
+    else console.log(`\n${said.passed} passed, ${said.failed.length} failed`)
   },
+}
+
+type Failure = {
+  message: string
+  diff?: string
+  stacks?: { file: string; line: number }[]
+}
+
+/** A failure in a few lines; the whole of it stands further up in the output. */
+function why(where: string, errors: readonly Failure[]): string {
+  const reasons = errors.flatMap(({ message, diff, stacks }) => [
+    message.slice(0, 600),
+    ...(diff ? [stripVTControlCharacters(diff).slice(0, 600)] : []),
+    ...(stacks?.[0] ? [`(${relative(process.cwd(), stacks[0].file)}:${stacks[0].line})`] : []),
+  ])
+  return [where, ...reasons.join('\n').split('\n')].join('\n    ')
 }
