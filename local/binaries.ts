@@ -1,5 +1,5 @@
 import { execFileSync, type SpawnOptions } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdtempSync, renameSync, statSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { Refusal } from './refusal.ts'
@@ -35,7 +35,13 @@ function copyOf({ initdb, postgres }: Binaries): Binaries {
     const fresh = mkdtempSync(`${copy}-`)
     cpSync(native, fresh, { recursive: true, verbatimSymlinks: true })
     chmodSync(fresh, 0o755)
-    renameSync(fresh, copy)
+    try {
+      renameSync(fresh, copy)
+    } catch (error) {
+      // Another stack that started just now was faster.
+      rmSync(fresh, { recursive: true })
+      if (!existsSync(copy)) throw error
+    }
   }
   if (statSync(copy).uid !== process.getuid!()) {
     throw new Refusal(`${copy} belongs to somebody else: remove it and start again.`)
