@@ -24,8 +24,9 @@ export default defineConfig({
     globalSetup: ['test/setup.ts'],
     setupFiles: ['test/answers.ts'],
     reporters: ['default', summary],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // When to give up, no more: a busy machine takes several times what a quiet one does.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // More than there are cores: many tests wait for something.
     maxWorkers: 5,
     projects: [

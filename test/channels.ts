@@ -52,9 +52,9 @@ export async function hear(client: SupabaseClient, topic: string, config: Json =
     /** What came of one kind. */
     of: (event: string) => heard.filter((one) => one.event === event).map(({ payload }) => payload),
     /** Waits for so many of a kind. */
-    async got(event: string, count = 1, limit = 5000): Promise<Json[]> {
+    async got(event: string, count = 1): Promise<Json[]> {
       const all = () => heard.filter((one) => one.event === event)
-      await until(`${count} ${event} on ${topic}`, () => all().length >= count, limit)
+      await until(`${count} ${event} on ${topic}`, () => all().length >= count)
       return all().map(({ payload }) => payload)
     },
     send: (event: string, payload: Json = {}) =>

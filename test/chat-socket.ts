@@ -60,7 +60,7 @@ export class ChatSocket {
     await until(`an answer to ${ref}`, () => {
       found ??= this.frames.find((frame) => frame.ref === ref)
       return found !== undefined || this.closed !== undefined
-    }, 15_000)
+    })
     return found ?? { event: 'closed', data: this.closed }
   }
 
@@ -87,8 +87,8 @@ export class ChatSocket {
     return this.frames.filter((frame) => frame.event === event).map(({ data }) => data)
   }
 
-  async end(limit = 10_000): Promise<{ code: number; reason: string }> {
-    await until('the socket is closed', () => this.closed !== undefined, limit)
+  async end(): Promise<{ code: number; reason: string }> {
+    await until('the socket is closed', () => this.closed !== undefined)
     return this.closed!
   }
 

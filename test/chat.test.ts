@@ -228,7 +228,7 @@ test('CHAT-05 history has each message, last, right after the answer', async () 
       expect(items).toEqual([body])
     }
   }))
-}, 120_000)
+})
 
 test('history is read from its end, backwards and forwards, in pages that join', async () => {
   const { a, b, id } = await talk()

@@ -159,7 +159,7 @@ describe('ISO-04 functions called directly', () => {
       }
     }
     expect(await fingerprint(stranger)).toEqual(before)
-  }, 240_000)
+  })
 
   test('a call by GET writes nothing', async () => {
     const before = await fingerprint(owner)

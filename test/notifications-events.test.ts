@@ -155,7 +155,7 @@ test('10,000 who saved a listing do not keep its owner waiting, and all of them 
   expect((await seller.patch(`/properties/${id}`, { price: 900 })).status).toBe(200)
   // The owner has the answer while they have yet to hear.
   expect(await waiting(id)).not.toEqual([])
-  await until('all have been told', async () => (await waiting(id)).length === 0, 90_000)
+  await until('all have been told', async () => (await waiting(id)).length === 0, 240_000)
   const { rows } = await sql(
     `select count(*)::integer as told, count(distinct identity_id)::integer as identities
      from public.notifications where entity_id = $1`,
@@ -168,7 +168,7 @@ test('10,000 who saved a listing do not keep its owner waiting, and all of them 
     [mark],
   )
   await sql('delete from auth.users where email like $1', [mark])
-}, 120_000)
+})
 
 test('two runs of the job at once tell everybody once', async () => {
   const { id } = await offer(seller, { price: 1000 })

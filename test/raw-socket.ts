@@ -106,9 +106,9 @@ export class RawSocket {
       .map(({ payload }) => JSON.parse(payload.toString()))
 
   /** The code of the close frame; 0 when the connection ended without one. */
-  async closeCode(limit = 5000): Promise<number> {
+  async closeCode(): Promise<number> {
     const close = () => this.frames().find(({ opcode }) => opcode === 8)
-    await until('the socket is closed', () => close() !== undefined || this.ended, limit)
+    await until('the socket is closed', () => close() !== undefined || this.ended)
     return close()?.payload.readUInt16BE(0) ?? 0
   }
 

@@ -151,12 +151,12 @@ export async function openRaw(url: string) {
     return ref
   }
   /** What comes and fits, as [joinRef, ref, topic, event, payload]. */
-  const find = async (what: string, fits: (frame: Json) => boolean, limit?: number) => {
-    await until(what, () => frames.some(fits), limit)
+  const find = async (what: string, fits: (frame: Json) => boolean) => {
+    await until(what, () => frames.some(fits))
     return frames.find(fits)
   }
-  const answerTo = async (ref: string, limit?: number) =>
-    (await find(`the answer to ${ref}`, (frame) => frame[1] === ref, limit))[4]
+  const answerTo = async (ref: string) =>
+    (await find(`the answer to ${ref}`, (frame) => frame[1] === ref))[4]
   return {
     socket,
     frames,
@@ -165,7 +165,7 @@ export async function openRaw(url: string) {
     find,
     answerTo,
     join: (topic: string, config: Json = {}, more: Json = {}, joinRef = '1') =>
-      answerTo(send(`realtime:${topic}`, 'phx_join', { config, ...more }, joinRef), 8000),
+      answerTo(send(`realtime:${topic}`, 'phx_join', { config, ...more }, joinRef)),
     /** Events of a kind that came on a topic. */
     events: (topic: string, event: string) =>
       frames.filter((frame) => frame[2] === `realtime:${topic}` && frame[3] === event)

@@ -28,7 +28,7 @@ beforeAll(async () => {
     })
     stopped.catch(failed)
   })
-}, 60_000)
+})
 
 afterAll(async () => {
   stop?.()
@@ -193,7 +193,7 @@ describe('a migration', () => {
     expect(latest('lamps')).toContain('create extension if not exists cube')
     expect(latest('lamps')).toContain('revoke all on tables\n  from anon, authenticated')
     expect(latest('lamps')).toMatch(/"id" .*"watts" .*"colour" /)
-  }, 30_000)
+  })
 
   test('closes what projects from before 30 May 2026 open by themselves', async () => {
     const url = await server.createDatabase('older')
@@ -209,7 +209,7 @@ describe('a migration', () => {
 
   test('is not written when nothing changed', async () => {
     expect(await run('nothing')).toEqual([])
-  }, 30_000)
+  })
 
   test('has only what changed', async () => {
     write(
@@ -221,7 +221,7 @@ describe('a migration', () => {
     expect(latest('label')).toMatch(/ADD COLUMN "label" text/)
     write('data.sql', row(1) + row(2))
     expect(await run('second')).toEqual(['data.sql'])
-  }, 30_000)
+  })
 
   test('asks before it takes a renaming for a loss', async () => {
     write(
@@ -233,17 +233,17 @@ describe('a migration', () => {
     await expect(run('hue')).rejects.toThrow(`--rename=${pair}`)
     expect(await run('hue', [pair])).toEqual(['hue.sql'])
     expect(latest('hue')).toContain('RENAME COLUMN "colour" TO "hue"')
-  }, 30_000)
+  })
 
   test('is refused when a script forgets what it did before', async () => {
     const before = readdirSync(sample.migrations)
     write('data.sql', row(2))
     await expect(run('forgotten')).rejects.toThrow(/only in the migrations: public.lamps {"id": 1/)
     expect(readdirSync(sample.migrations)).toEqual(before)
-  }, 30_000)
+  })
 
   test('says where sql/ is wrong', async () => {
     write('c_wrong.sql', 'select 1;\n\ncreate table public.wrong (id nonsense);')
     await expect(run('wrong')).rejects.toThrow(/sql\/c_wrong.sql:3: type "nonsense" does not exist/)
-  }, 30_000)
+  })
 })

@@ -30,7 +30,7 @@ beforeAll(async () => {
     })
     stopped.catch(failed)
   })
-}, 120_000)
+})
 
 afterAll(async () => {
   stop?.()

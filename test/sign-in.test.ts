@@ -103,7 +103,7 @@ test('REG-04 whoever registered can sign in at the first try', async () => {
     () => pair((body) => guest.post('/auth/register', body)),
   )
   for (const reply of await Promise.all(atOnce)) whole(reply)
-}, 300_000)
+})
 
 test('REG-20 who may not sign in gets one answer, whatever the reason', async () => {
   const known = await signUp()

@@ -257,7 +257,7 @@ describe('with an SMS provider', () => {
         await functions.stop()
       }
     }
-  }, 30_000)
+  })
 
   for (
     const [what, settings] of [
@@ -302,7 +302,7 @@ describe('with an SMS provider', () => {
       } finally {
         await functions.stop()
       }
-    }, 20_000)
+    })
   }
 
   testLocally(
@@ -343,5 +343,5 @@ describe('with an SMS provider', () => {
     } finally {
       await functions.stop()
     }
-  }, 20_000)
+  })
 })

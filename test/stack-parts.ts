@@ -25,7 +25,7 @@ export async function crash(what: string): Promise<void> {
   const old = partOf(what)
   if (!old) throw new Error(`${what} does not run`)
   process.kill(old, 'SIGKILL')
-  await until(`${what} is back`, () => ![old, undefined].includes(partOf(what)), 30_000)
+  await until(`${what} is back`, () => ![old, undefined].includes(partOf(what)))
 }
 
 /** kill -9 of the database's main process; waits until it answers again. */
@@ -40,5 +40,5 @@ export async function crashDatabase(): Promise<void> {
     await client.connect()
     await client.query('select 1').finally(() => client.end())
     return true
-  }, 30_000)
+  })
 }

@@ -428,7 +428,7 @@ exception
 end
 $$`
 
-test('WAL-01 a random life of a ledger is as its model says', { timeout: 120_000 }, async () => {
+test('WAL-01 a random life of a ledger is as its model says', async () => {
   const people = await Promise.all(Array.from({ length: 20 }, () => signUp()))
   const prices = [1, 2.5, 4.125, 0.3]
   const plans = await Promise.all(prices.map(planFor))

@@ -5,8 +5,12 @@ import { Follower } from './follower.ts'
 import type { ConversationUpdated } from './protocol.ts'
 import type { Session } from './session.ts'
 
+// Conversations whose newest state is kept; more than change while one is looked up.
+const kept = 1000
+
 export class Account extends Follower {
   private readonly session: Session
+  private readonly newest = new Map<string, ConversationUpdated>()
 
   constructor(session: Session, topic: string) {
     super(topic)
@@ -30,17 +34,34 @@ export class Account extends Follower {
     this.session.end(refusal)
   }
 
-  /** News of the time in which nothing was heard; telling some of it twice does no harm. */
+  /** News of the time in which nothing was heard. */
   protected back(seconds: number) {
     const { caller } = this.session
     ask<ConversationUpdated[], 'recent_news'>(caller!, 'recent_news', { seconds })
-      .then((news) => news.forEach((update) => this.session.updated(update)))
+      .then((news) => news.forEach((update) => this.update(update)))
       .catch(() => {
         // Only a hint is lost: the messages themselves are not.
       })
   }
 
   protected told(event: string, payload: unknown) {
-    if (event === 'conversation_updated') this.session.updated(payload as ConversationUpdated)
+    if (event === 'conversation_updated') this.update(payload as ConversationUpdated)
   }
+
+  /** Passes on what is newer than the last: looked up and live, news may come twice and late. */
+  private update(update: ConversationUpdated) {
+    const key = `${update.conversationId} ${update.identityId}`
+    const last = this.newest.get(key)
+    if (last && !isNewer(update, last)) return
+    this.newest.delete(key)
+    this.newest.set(key, update)
+    if (this.newest.size > kept) this.newest.delete(this.newest.keys().next().value!)
+    this.session.updated(update)
+  }
+}
+
+/** Numbers only grow, and at one number less and less is unread. */
+function isNewer(one: ConversationUpdated, other: ConversationUpdated): boolean {
+  const [seq, before] = [one, other].map(({ lastMessage }) => lastMessage?.seq ?? 0)
+  return seq! > before! || seq === before && one.unread < other.unread
 }

@@ -177,7 +177,7 @@ describe('a running stack', () => {
         }
       }))
     stack = start(settings)
-    await until('it serves again', serves, 20_000)
+    await until('it serves again', serves)
     await ready(stack, folder)
     expect(stack.said.out).toContain('left over')
   })

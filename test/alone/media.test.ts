@@ -189,7 +189,7 @@ testLocally('CRASH-10 killed in the middle of uploads, files and rows come toget
     owner.id,
   ])
   expect(left.rows).toEqual([])
-}, 240_000)
+})
 
 test('killed while files are written, Storage has each object whole or not at all', async () => {
   const stack = await startStack({ RATES: 'off', NODE_ENV: 'test' })
@@ -221,7 +221,7 @@ test('killed while files are written, Storage has each object whole or not at al
   } finally {
     await stack.stop()
   }
-}, 120_000)
+})
 
 /** The process of a stack that Storage runs in. */
 function servicesOf(folder: string): number {

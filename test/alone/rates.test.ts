@@ -248,6 +248,8 @@ testFromAddresses(
     const wait = Number(refused.headers.get('retry-after'))
     expect(wait).toBeGreaterThan(0)
     expect(wait).toBeLessThanOrEqual(60)
+    // The last address may have had the ten codes of its own.
+    from = newAddress()
     expect(await post('/password/forgot', { identifier: known.identifier }))
       .toMatchObject(refusal(503, 'service_unavailable'))
     expect(await logIn(known.identifier, known.password)).toMatchObject({ status: 200 })
@@ -390,4 +392,4 @@ testLocally('reads are counted for each account and address, and told as they go
   } finally {
     await functions.stop()
   }
-}, 30_000)
+})

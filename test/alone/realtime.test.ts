@@ -13,7 +13,7 @@ beforeAll(async () => {
   stack = await startStack({ RATES: 'off', GATEWAYS: '0' })
   database = new pg.Pool({ connectionString: stack.databaseUrl, max: 2 })
   database.on('error', () => {})
-}, 90_000)
+})
 afterAll(async () => {
   await database?.end()
   await stack?.stop()
@@ -55,7 +55,7 @@ describe('clients of Realtime come back by themselves', () => {
     const realtime = pidOf('realtime.ts')
     process.kill(pidOf(word!), 'SIGKILL')
     await until('it is told', () => states.at(-1) === 'CHANNEL_ERROR')
-    await until('it is joined again', () => states.at(-1) === 'SUBSCRIBED', 20_000)
+    await until('it is joined again', () => states.at(-1) === 'SUBSCRIBED')
     // From then on nothing is lost, whatever was before.
     for (let n = 2; n < 50; n++) await until('it is sent', () => send(n).then(() => true))
     await until('it hears all of it', () => got.length === 49)

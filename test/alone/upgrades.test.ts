@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { forwardUpgrade } from '../../local/gateway/proxy.ts'
 import { until } from '../until.ts'
 
-describe('a socket through the gateway', { timeout: 10_000 }, () => {
+describe('a socket through the gateway', () => {
   /** The part behind: it takes every upgrade, and the test has its sockets. */
   let behind: ReturnType<typeof createServer>
   let gateway: ReturnType<typeof createHttpServer>
@@ -104,7 +104,7 @@ describe('a socket through the gateway', { timeout: 10_000 }, () => {
       const other = dies === 'client' ? part : client
       const gone = once(other.resume(), 'close')
       ;(dies === 'client' ? client : part).resetAndDestroy()
-      await until('the gateway lets go', () => door.destroyed, 7000)
+      await until('the gateway lets go', () => door.destroyed)
       other.end()
       await gone
     }

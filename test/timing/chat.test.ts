@@ -1,9 +1,9 @@
-// The time halves of CHAT-08 and CHAT-10: nobody waits for whoever floods or crowds the gateway.
+// The time halves of chat: nobody waits for whoever floods or crowds the gateway, and rights end soon.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { fill, people, type Somebody } from '../chat-crowd.ts'
 import { ChatSocket, converse, upTo } from '../chat-socket.ts'
-import { database, signUp } from '../client.ts'
+import { database, type Person, signUp } from '../client.ts'
 import { startGateway } from '../other-gateways.ts'
 
 type Talk = { left: ChatSocket; right: ChatSocket; id: string }
@@ -120,4 +120,26 @@ test('CHAT-10 a good client is let in within a second, whatever else is open', a
   good.close()
   close()
   await gateway.terminate()
+})
+
+test('AUTH-12 AUTH-13 AUTH-17 rights that end close a socket within five seconds', async () => {
+  const ends = {
+    suspended: ({ id }: Person) =>
+      database().query(
+        `update public.accounts set status = 'suspended', status_reason = 'تجربة' where id = $1`,
+        [id],
+      ),
+    'signed out': (person: Person) => person.post('/auth/logout', {}),
+    deleted: ({ id }: Person) => database().query('delete from auth.users where id = $1', [id]),
+  }
+  for (const [what, end] of Object.entries(ends)) {
+    const person = await signUp()
+    const socket = await ChatSocket.of(person)
+    const began = performance.now()
+    await end(person)
+    await socket.end()
+    const took = performance.now() - began
+    console.log(`${what}: closed after ${took.toFixed(0)} ms`)
+    expect(took).toBeLessThan(5000)
+  }
 })
