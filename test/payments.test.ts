@@ -57,13 +57,11 @@ describe.runIf(hasSandbox)('paying', () => {
     const person = await signUp()
     const { invoice, ref } = await paidInSecret(person, '10.125')
     expect(await stateOf(person, invoice)).toBe('processing')
-    const began = performance.now()
     const raw = callbackOf(ref, { amount: '10.125' })
     expect(await tell(raw)).toMatchObject({
       status: 200,
       body: { received: true, duplicate: false },
     })
-    expect(performance.now() - began).toBeLessThan(1000)
 
     const { body: status } = await person.get(`/payments/status/${invoice.id}`)
     const { body: list } = await person.get('/invoices')

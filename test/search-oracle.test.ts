@@ -9,7 +9,7 @@ let client: pg.PoolClient
 
 beforeAll(async () => {
   world = await fillWorld()
-  // One snapshot for searches and oracle: whatever other tests do meanwhile, both see the same.
+  // One snapshot for searches and oracle: whatever happens meanwhile, both see the same.
   client = await database().connect()
   await client.query('begin isolation level repeatable read')
   await client.query(everything)

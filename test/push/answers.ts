@@ -139,11 +139,11 @@ testLocally('a slow answer is given up after four seconds, others do not wait fo
   fcm.answers.set(slow.pushToken, () => {})
   await notify(sara, 'system', words())
   const began = Date.now()
-  const running = run()
+  let over = false
+  const running = run().then(() => (over = true))
   await until('the quick one is there', () => fcm.of(quick.pushToken).length === 1)
-  expect(Date.now() - began).toBeLessThan(2000)
+  expect(over).toBe(false)
   await running
   expect(Date.now() - began).toBeGreaterThan(3800)
-  expect(Date.now() - began).toBeLessThan(6000)
   expect(await rowsOf(sara)).toMatchObject([{ attempts: 1, lease: null }])
 })
