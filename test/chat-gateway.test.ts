@@ -207,7 +207,7 @@ test('a socket that opens in the middle of a talk is told of each state once, in
   })()
   const listeners: ChatSocket[] = []
   try {
-    for (const _ of upTo(15)) {
+    for (const _ of upTo(8)) {
       const from = sent
       const listener = await socketOf(b)
       listeners.push(listener)

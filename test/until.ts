@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export async function until(what: string, check: () => boolean | Promise<boolean>, limit = 60_000) {
   const began = Date.now()
   const holds = async () => await check()
-  while (!await holds().catch(() => false)) {
+  for (let pause = 1; !await holds().catch(() => false); pause = Math.min(2 * pause, 20)) {
     if (Date.now() - began > limit) throw new Error(`${what} is not true after ${limit} ms`)
-    await sleep(20)
+    await sleep(pause)
   }
   return Date.now() - began
 }
