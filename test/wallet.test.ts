@@ -143,12 +143,15 @@ test('WAL-03 a thousandth ten thousand times is exactly 10.000', async () => {
     'select private.wallet_of($1) as id',
     [person.identityId],
   )
-  const move = (from: string, to: string) =>
-    database().query(
-      `select count(private.move_money(${from}, ${to}, 0.001, 'adjustment', 'adjustment',
-         gen_random_uuid())) from generate_series(1, 5000)`,
-      [id],
-    )
+  const move = async (from: string, to: string) => {
+    for (let moved = 0; moved < 5000; moved += 250) {
+      await database().query(
+        `select count(private.move_money(${from}, ${to}, 0.001, 'adjustment', 'adjustment',
+           gen_random_uuid())) from generate_series(1, 250)`,
+        [id],
+      )
+    }
+  }
   const house = `private.house('adjustments')`
   for (const expected of [5, 10]) {
     await move(house, '$1')
