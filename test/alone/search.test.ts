@@ -1,4 +1,4 @@
-// Nobody can search while this holds its lock, so it runs alone.
+// Nobody can search while this holds its lock, so it runs alone. How soon: test/timing/search.test.ts.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { database, guest, signUp } from '../client.ts'
