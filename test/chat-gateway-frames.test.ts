@@ -202,10 +202,10 @@ describe.runIf(hasStack)('upgrades that are none', () => {
       () => slow.socket.write(head[Math.floor((Date.now() - began) / 1000)]!),
       1000,
     )
-    await until('it is cut off', () => slow.ended)
+    await until('it is cut off', () => slow.ended, 12_000)
     clearInterval(drip)
     const long = new RawSocket(gateway.url)
     long.socket.write(`GET /chat HTTP/1.1\r\nX-Long: ${'a'.repeat(70_000)}`)
-    await until('a long one is cut off at once', () => long.ended)
+    await until('a long one is cut off at once', () => long.ended, 2000)
   })
 })

@@ -89,9 +89,9 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     await until('the others are closed', () => same.filter(({ closed }) => closed).length === 190)
     expect(new Set(same.map(({ closed }) => closed?.code))).toEqual(new Set([4429, undefined]))
     expect(same.slice(190).every(({ closed }) => !closed)).toBe(true)
-    const codes = await Promise.all(silent.map((socket) => socket.closeCode()))
+    const codes = await Promise.all(silent.map((socket) => socket.closeCode(20_000)))
     expect(new Set(codes)).toEqual(new Set([4401]))
-    await until('heads without an end are cut off', () => slow.every(({ ended }) => ended))
+    await until('heads without an end are cut off', () => slow.every(({ ended }) => ended), 20_000)
 
     expect(idle.filter(({ closed }) => closed)).toEqual([])
     expect((await idle[1999]!.ask('heartbeat', {})).event).toBe('ack')

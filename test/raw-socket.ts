@@ -106,9 +106,9 @@ export class RawSocket {
       .map(({ payload }) => JSON.parse(payload.toString()))
 
   /** The code of the close frame; 0 when the connection ended without one. */
-  async closeCode(): Promise<number> {
+  async closeCode(limit?: number): Promise<number> {
     const close = () => this.frames().find(({ opcode }) => opcode === 8)
-    await until('the socket is closed', () => close() !== undefined || this.ended)
+    await until('the socket is closed', () => close() !== undefined || this.ended, limit)
     return close()?.payload.readUInt16BE(0) ?? 0
   }
 

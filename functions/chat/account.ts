@@ -11,6 +11,8 @@ const kept = 1000
 export class Account extends Follower {
   private readonly session: Session
   private readonly newest = new Map<string, ConversationUpdated>()
+  /** What was heard of while news are looked up. */
+  private live: Set<string> | undefined
 
   constructor(session: Session, topic: string) {
     super(topic)
@@ -34,23 +36,33 @@ export class Account extends Follower {
     this.session.end(refusal)
   }
 
-  /** News of the time in which nothing was heard. */
+  /**
+   * News of the time in which nothing was heard: of a conversation that is heard of live before they
+   * are there, everything since comes live.
+   */
   protected back(seconds: number) {
     const { caller } = this.session
+    const live = this.live = new Set()
     ask<ConversationUpdated[], 'recent_news'>(caller!, 'recent_news', { seconds })
-      .then((news) => news.forEach((update) => this.update(update)))
+      .then((news) =>
+        news.filter((update) => !live.has(keyOf(update))).forEach((update) => this.pass(update))
+      )
       .catch(() => {
         // Only a hint is lost: the messages themselves are not.
       })
+      .finally(() => this.live === live && (this.live = undefined))
   }
 
   protected told(event: string, payload: unknown) {
-    if (event === 'conversation_updated') this.update(payload as ConversationUpdated)
+    if (event !== 'conversation_updated') return
+    const update = payload as ConversationUpdated
+    this.live?.add(keyOf(update))
+    this.pass(update)
   }
 
-  /** Passes on what is newer than the last: looked up and live, news may come twice and late. */
-  private update(update: ConversationUpdated) {
-    const key = `${update.conversationId} ${update.identityId}`
+  /** Passes on what is newer than the last: what was looked up may come live a moment later. */
+  private pass(update: ConversationUpdated) {
+    const key = keyOf(update)
     const last = this.newest.get(key)
     if (last && !isNewer(update, last)) return
     this.newest.delete(key)
@@ -59,6 +71,9 @@ export class Account extends Follower {
     this.session.updated(update)
   }
 }
+
+const keyOf = ({ conversationId, identityId }: ConversationUpdated) =>
+  `${conversationId} ${identityId}`
 
 /** Numbers only grow, and at one number less and less is unread. */
 function isNewer(one: ConversationUpdated, other: ConversationUpdated): boolean {

@@ -101,6 +101,7 @@ describe.runIf(hasStack)('chat survives', () => {
     await until(
       'all are back',
       () => apps.flat().every(({ acknowledged }, i) => acknowledged.length > before[i]!),
+      10_000,
     )
     over = true
     await Promise.all(talks)

@@ -156,7 +156,7 @@ describe('a running stack', () => {
         `${part} is gone`,
         () => children(stack.child.pid!).every(({ pid }) => pid !== victim.pid),
       )
-      await until(`it serves without ${part}`, serves)
+      await until(`it serves without ${part}`, serves, 10_000)
       expect(rowCount).toBe(1)
     }
     expect((await sql('select count(*)::int as kept from public.kept')).rows[0].kept).toBe(5)

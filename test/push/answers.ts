@@ -145,5 +145,6 @@ testLocally('a slow answer is given up after four seconds, others do not wait fo
   expect(over).toBe(false)
   await running
   expect(Date.now() - began).toBeGreaterThan(3800)
+  expect(Date.now() - began).toBeLessThan(6000)
   expect(await rowsOf(sara)).toMatchObject([{ attempts: 1, lease: null }])
 })

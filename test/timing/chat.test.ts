@@ -2,9 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { fill, people, type Somebody } from '../chat-crowd.ts'
-import { ChatSocket, converse, upTo } from '../chat-socket.ts'
+import { ChatSocket, converse, type Pair, pair, upTo } from '../chat-socket.ts'
 import { database, type Person, signUp } from '../client.ts'
 import { startGateway } from '../other-gateways.ts'
+import { until } from '../until.ts'
+import { organisationOf } from '../world.ts'
 
 type Talk = { left: ChatSocket; right: ChatSocket; id: string }
 
@@ -138,8 +140,32 @@ test('AUTH-12 AUTH-13 AUTH-17 rights that end close a socket within five seconds
     const began = performance.now()
     await end(person)
     await socket.end()
-    const took = performance.now() - began
-    console.log(`${what}: closed after ${took.toFixed(0)} ms`)
-    expect(took).toBeLessThan(5000)
+    soon(`${what}: closed`, began)
   }
 })
+
+test('who may hear a conversation no longer is told so within five seconds', async () => {
+  const ends = {
+    blocked: ({ a, b }: Pair) => a.post(`/blocks/${b.identityId}`),
+    'acts as another': async ({ b }: Pair) => {
+      const identityId = await organisationOf(b.id, 'company')
+      return await b.post('/auth/identity/switch', { identityId })
+    },
+  }
+  for (const [what, end] of Object.entries(ends)) {
+    const people = await pair()
+    const socket = await ChatSocket.of(people.b)
+    await socket.join(people.conversationId)
+    const began = performance.now()
+    await end(people)
+    await until('it is told', () => socket.events('error').length > 0)
+    soon(`${what}: told`, began)
+    socket.close()
+  }
+})
+
+function soon(what: string, began: number) {
+  const took = performance.now() - began
+  console.log(`${what} after ${took.toFixed(0)} ms`)
+  expect(took).toBeLessThan(5000)
+}
