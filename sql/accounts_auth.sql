@@ -117,7 +117,7 @@ begin
     return '{"error":{"http_code":401,"message":"token_invalid"}}';
   elsif account.status = 'banned' then
     return '{"error":{"http_code":403,"message":"account_banned"}}';
-  elsif account.status = 'suspended' and coalesce(account.suspended_until > now(), true) then
+  elsif account.status = 'suspended' and not private.may_act(account) then
     return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
       concat_ws(': ', 'account_suspended', account.status_reason)));
   elsif event ->> 'authentication_method' = 'password'

@@ -17,9 +17,11 @@ comment on function private.end_sessions is
   'A locked or deleted account is signed out on every device.';
 
 create trigger accounts_end_sessions
-  after update of status on public.accounts
-  for each row
-  when (new.status <> old.status and new.status in ('suspended', 'banned', 'deleted'))
+  after update of status, suspended_until on public.accounts
+  for each row when (
+    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    and not private.may_act(new)
+  )
   execute function private.end_sessions();
 
 create function private.tidy_reason(reason text) returns text

@@ -68,8 +68,7 @@ create view public.admin_listings_to_review with (security_invoker = true) as
     properties.created_at
   from public.properties
   join public.identities on identities.id = properties.owner_identity_id
-  where (properties.status = 'pending_review' or properties.pending_changes is not null)
-    and properties.status not in ('deleted', 'suspended')
+  where private.awaits_review(properties)
   order by properties.created_at, properties.id;
 comment on view public.admin_listings_to_review is
   'Listings and changes that wait, the oldest first, while the setting review_listings is true. '

@@ -59,8 +59,7 @@ begin
   if not exists (
     select from public.admins
     join public.accounts on accounts.id = admins.account_id
-    where accounts.status = 'active'
-      or accounts.status = 'suspended' and accounts.suspended_until < now()
+    where private.may_act(accounts) and accounts.status <> 'deletion_requested'
   ) then
     perform private.refuse(409, 'last_admin');
   end if;

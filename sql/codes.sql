@@ -238,10 +238,7 @@ begin
   else
     select accounts.id into account from public.accounts
     where (accounts.email = identifier or accounts.phone = identifier)
-      and (
-        accounts.status in ('active', 'deletion_requested')
-        or accounts.status = 'suspended' and accounts.suspended_until < now()
-      );
+      and private.may_act(accounts);
   end if;
   perform private.add_code(purpose, identifier, decode(hmac, 'hex'), attempt, account);
   return jsonb_build_object('send', coalesce(attempt, account) is not null);

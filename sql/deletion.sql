@@ -44,11 +44,7 @@ begin
   update public.accounts
   set status = 'deletion_requested', status_reason = null, suspended_until = null,
       delete_at = now() + interval '14 days'
-  where accounts.id = request_deletion.account_id
-    and (
-      accounts.status in ('active', 'deletion_requested')
-      or accounts.status = 'suspended' and accounts.suspended_until < now()
-    )
+  where accounts.id = request_deletion.account_id and private.may_act(accounts)
   returning accounts.delete_at into due;
   return case when due is not null then jsonb_build_object('deleteAt', due) end;
 end

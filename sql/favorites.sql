@@ -58,22 +58,32 @@ create policy "identities save what they can see" on public.favorites for insert
     identity_id = (select private.identity_id()) and private.may_save(property_id)
   );
 
-create function private.is_gone(property_id uuid) returns boolean
+-- Without a search_path as private.may_act (accounts.sql), so that lists plan it in.
+create function private.is_gone(property public.properties) returns boolean
+  language sql
+  immutable
+  parallel safe
+  return (is_gone.property).status in (
+    'deleted', 'suspended', 'rejected', 'draft', 'pending_review'
+  );
+comment on function private.is_gone is
+  'Whether a listing is gone for whoever saved it: deleted, or no longer shown to anybody.';
+
+create function private.is_there(property_id uuid) returns boolean
   language plpgsql
   stable
   security definer -- looks at listings that row security hides from the caller
   set search_path = ''
 as $$
 begin
-  return not exists (
+  return exists (
     select from public.properties
-    where properties.id = is_gone.property_id
-      and properties.status not in ('deleted', 'suspended', 'rejected', 'draft', 'pending_review')
+    where properties.id = is_there.property_id and not private.is_gone(properties)
   );
 end
 $$;
-comment on function private.is_gone is
-  'Whether a saved property is gone for whoever saved it: deleted, or no longer shown to anybody.';
+comment on function private.is_there is
+  'Whether there is such a listing, and it is not gone for whoever saved it.';
 
 create function private.count_favorite() returns trigger
   language plpgsql
@@ -126,7 +136,7 @@ begin
   perform pg_advisory_xact_lock(
     hashtextextended(identity_id::text || toggle_favorite.property_id, 1));
 
-  if private.is_gone(toggle_favorite.property_id) then
+  if not private.is_there(toggle_favorite.property_id) then
     perform private.refuse(404, 'property_not_found');
   end if;
   "propertyId" := toggle_favorite.property_id;
@@ -162,7 +172,7 @@ begin
     from public.favorites
     join public.properties on properties.id = favorites.property_id
     where favorites.identity_id = owner_id
-      and properties.status not in ('deleted', 'suspended', 'rejected', 'draft', 'pending_review')
+      and not private.is_gone(properties)
   ));
 end
 $$;
@@ -204,7 +214,7 @@ begin
     from public.favorites
     join public.properties on properties.id = favorites.property_id
     where favorites.identity_id = owner_id
-      and properties.status not in ('deleted', 'suspended', 'rejected', 'draft', 'pending_review')
+      and not private.is_gone(properties)
       and (favorites.created_at, favorites.property_id) < (before_at, before_id)
     order by favorites.created_at desc, favorites.property_id desc
     limit private.page_size(page_size) + 1
@@ -260,14 +270,14 @@ begin
     select from public.favorites
     where favorites.identity_id = owner_id
       and favorites.property_id = check_favorite.property_id
-  ) and not private.is_gone(check_favorite.property_id);
+  ) and private.is_there(check_favorite.property_id);
 end
 $$;
 comment on function api.check_favorite is
   'Whether the property is saved; false for an unknown one.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.may_save, private.is_gone,
+grant execute on function private.may_save, private.is_there,
   private.list_favorite_ids, private.list_favorites to authenticated;
 grant execute on function
   api.toggle_favorite, api.list_favorite_ids, api.list_favorites, api.check_favorite

@@ -52,7 +52,7 @@ begin
     from unnest(office_ids, office_slots) as slots (identity_id, slot)
     join public.identities on identities.id = slots.identity_id and identities.status = 'active'
     join public.accounts
-      on accounts.id = identities.account_id and accounts.status in ('active', 'deletion_requested')
+      on accounts.id = identities.account_id and private.may_act(accounts)
     join public.organisations
       on organisations.identity_id = identities.id and organisations.verified
   ), slots as (

@@ -41,23 +41,6 @@ $$;
 comment on function private.check_allowance is
   'How many pictures one identity may keep in all. 402 quota_exceeded.';
 
-create function private.editable_property(property_id uuid) returns public.properties
-  language plpgsql
-  set search_path = ''
-as $$
-declare
-  property public.properties := private.own_property(property_id);
-begin
-  if property.status not in ('draft', 'pending_review', 'active', 'rejected', 'paused', 'expired')
-  then
-    perform private.refuse_act(property);
-  end if;
-  return property;
-end
-$$;
-comment on function private.editable_property is
-  'The acting identity''s own listing, locked, in a state in which it may be edited.';
-
 create function private.begin_upload(bucket text, property_id uuid, upload_session_id uuid)
   returns json
   language plpgsql

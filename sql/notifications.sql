@@ -54,9 +54,7 @@ create index notifications_from_identity_idx on public.notifications (from_ident
   where from_identity_id is not null;
 create unique index notifications_one_unread_key
   on public.notifications (account_id, kind, entity_id, identity_id)
-  where read_at is null and kind in (
-    'message_new', 'lead_new', 'favorite_price_drop', 'favorite_unavailable', 'listing_expiring'
-  );
+  where read_at is null and private.collapses(kind);
 
 -- Written by functions only: what somebody is told is nobody's to make up or change.
 alter table public.notifications enable row level security;
@@ -130,9 +128,7 @@ begin
       and unread.account_id = accounts.id and unread.kind = notify.kind
       and unread.entity_id = notify.entity_id
       and unread.identity_id is not distinct from notify.identity_id
-      and unread.read_at is null
-      and unread.kind in ('message_new', 'lead_new', 'favorite_price_drop',
-        'favorite_unavailable', 'listing_expiring')
+      and unread.read_at is null and private.collapses(unread.kind)
     where kinds.kind = notify.kind;
     if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
       return;

@@ -9,7 +9,7 @@ begin
   -- Shared locks: whoever suspends the owner meanwhile waits, and then finds this page too.
   select
     identities.type,
-    identities.status = 'active' and accounts.status in ('active', 'deletion_requested')
+    identities.status = 'active' and private.may_act(accounts)
   into strict new.type, new.active
   from public.identities
   join public.accounts on accounts.id = identities.account_id
@@ -63,8 +63,7 @@ begin
   update public.organisations
   set active = new.status = 'active' and exists (
         select from public.accounts
-        where accounts.id = new.account_id
-          and accounts.status in ('active', 'deletion_requested')
+        where accounts.id = new.account_id and private.may_act(accounts)
       ),
       -- Whoever makes it active has seen the licence; what waits or was refused is not verified.
       verified = case new.status
@@ -102,8 +101,7 @@ create function private.follow_account() returns trigger
 as $$
 begin
   update public.organisations
-  set active = identities.status = 'active'
-    and new.status in ('active', 'deletion_requested')
+  set active = identities.status = 'active' and private.may_act(new)
   from public.identities
   where identities.account_id = new.id and organisations.identity_id = identities.id;
   return null;
@@ -113,8 +111,10 @@ comment on function private.follow_account is
   'Pages of companies and offices come and go with the account behind them.';
 
 create trigger accounts_show_their_organisations
-  after update of status on public.accounts
-  for each row when (old.status is distinct from new.status)
+  after update of status, suspended_until on public.accounts
+  for each row when (
+    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+  )
   execute function private.follow_account();
 
 create function private.expire_licences() returns bigint

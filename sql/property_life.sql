@@ -74,6 +74,23 @@ $$;
 comment on function private.own_property is
   'The acting identity''s own listing, locked for a change. 404 property_not_found.';
 
+create function private.editable_property(property_id uuid) returns public.properties
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  property public.properties := private.own_property(property_id);
+begin
+  if property.status not in ('draft', 'pending_review', 'active', 'rejected', 'paused', 'expired')
+  then
+    perform private.refuse_act(property);
+  end if;
+  return property;
+end
+$$;
+comment on function private.editable_property is
+  'The acting identity''s own listing, locked, in a state in which it may be edited.';
+
 create function private.save_property(property public.properties) returns void
   language plpgsql
   security definer -- clients have no write grant

@@ -10,7 +10,7 @@ begin
   -- Shared locks: whoever suspends the owner meanwhile waits, and then finds this listing too.
   select
     identities.type,
-    identities.status = 'active' and accounts.status in ('active', 'deletion_requested')
+    identities.status = 'active' and private.may_act(accounts)
   into strict new.owner_type, new.owner_active
   from public.identities
   join public.accounts on accounts.id = identities.account_id
@@ -59,8 +59,7 @@ as $$
     select
       identities.type,
       coalesce(organisations.verified, false) as verified,
-      identities.status = 'active'
-        and accounts.status in ('active', 'deletion_requested') as active
+      identities.status = 'active' and private.may_act(accounts) as active
     from public.identities
     join public.accounts on accounts.id = identities.account_id
     left join public.organisations on organisations.identity_id = identities.id
@@ -88,8 +87,10 @@ comment on function private.on_owner_account is
   'them back.';
 
 create trigger accounts_carry_their_listings
-  after update of status on public.accounts
-  for each row when (old.status is distinct from new.status)
+  after update of status, suspended_until on public.accounts
+  for each row when (
+    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+  )
   execute function private.on_owner_account();
 
 create function private.on_owner_identity() returns trigger

@@ -51,12 +51,9 @@ declare
 begin
   perform private.require_identity();
   given := private.read_property(fields);
-  before := private.own_property(property_id);
+  before := private.editable_property(property_id);
   if expected_version <> before.version then
     perform private.refuse(409, 'version_conflict');
-  elsif before.status not in ('draft', 'pending_review', 'active', 'rejected', 'paused', 'expired')
-  then
-    perform private.refuse_act(before);
   elsif before.published_at is not null and given ->> 'type' <> before.type then
     perform private.refuse(409, 'type_immutable');
   end if;
@@ -66,8 +63,7 @@ begin
   perform private.check_property(property, before.status not in ('draft', 'rejected'));
   property.pending_changes := null;
 
-  if private.setting('review_listings') = 'true'
-    and before.status in ('active', 'paused', 'expired') then
+  if private.is_reviewed(before) then
     waiting := coalesce(before.pending_changes, '{}') || private.reviewed_fields(given);
     if private.with_fields(before, waiting) is not distinct from before
       and not waiting ? 'media' then

@@ -155,8 +155,7 @@ as $$
         or waiting.lease is not null and waiting.lost >= 1
         or notifications.read_at is not null
         or sessions.id is null
-        or accounts.status not in ('active', 'deletion_requested')
-          and (accounts.status <> 'suspended' or accounts.suspended_until < now()) is not true
+        or not private.may_act(accounts)
       )
     limit 5000
     for update of waiting skip locked

@@ -239,11 +239,8 @@ comment on function private.on_rights_taken is
   'What an account, an identity or somebody who was blocked could hear goes on under other names.';
 
 create trigger accounts_are_heard_no_more
-  after update of status on public.accounts
-  for each row when (
-    old.status in ('active', 'deletion_requested')
-    and new.status not in ('active', 'deletion_requested')
-  )
+  after update of status, suspended_until on public.accounts
+  for each row when (private.may_act(old) and not private.may_act(new))
   execute function private.on_rights_taken();
 -- By its name it comes after identities_stop_acting: accounts are locked before conversations, as
 -- whoever sends a message does.

@@ -175,7 +175,7 @@ declare
 begin
   select
     identities.status = 'closed' as closed,
-    identities.status <> 'suspended' and accounts.status not in ('suspended', 'banned') as active
+    identities.status <> 'suspended' and private.may_act(accounts) as active
   into author
   from public.identities
   join public.accounts on accounts.id = identities.account_id
@@ -236,8 +236,10 @@ $$;
 comment on function private.on_author_account is 'Reviews follow the account behind their author.';
 
 create trigger accounts_take_their_reviews_along
-  after update of status on public.accounts
-  for each row when (old.status is distinct from new.status)
+  after update of status, suspended_until on public.accounts
+  for each row when (
+    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+  )
   execute function private.on_author_account();
 
 revoke execute on all functions in schema private from public;

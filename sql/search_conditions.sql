@@ -16,8 +16,8 @@ begin
       when 'exchange' then 'search_documents.type = ''EXCHANGE'''
       when 'auction' then 'search_documents.auction_ends_at > now()'
       when 'deal' then
-        'search_documents.type in (''SALE'', ''RENT'') and search_documents.drop_pct >= 5 and '
-        'search_documents.drop_until > now()'
+        'search_documents.type in (''SALE'', ''RENT'') and search_documents.drop_pct is not null '
+        'and search_documents.drop_until > now()'
       when 'company' then
         'search_documents.owner_type = ''company'' and search_documents.owner_verified'
       else 'true'

@@ -73,7 +73,7 @@ begin
       bounds := ' and search_documents.auction_ends_at > now()';
     when 'drop_desc' then
       plan.key := 'search_documents.drop_pct';
-      bounds := ' and search_documents.drop_pct >= 5';
+      bounds := ' and search_documents.drop_pct is not null';
     when 'distance' then
       plan.key := '(search_documents.place operator(extensions.<->) private.search_center($1))';
       bounds := ' and search_documents.place operator(extensions.<@) $4';

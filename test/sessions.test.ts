@@ -155,6 +155,51 @@ test('AUTH-13 a suspension ends by itself, a ban does not, and gone sessions are
   expect(await guest.post('/auth/login', { identifier, password })).toMatchObject(banned)
 })
 
+test('AUTH-13 a suspension that was over and comes again ends what began in between', async () => {
+  const { identifier, password } = person
+  await setStatus(person.id, 'suspended', 'سبب', new Date(Date.now() - 1000).toISOString())
+  const again = await signIn(identifier, password)
+  const topic = (await again.get('/auth/me')).body.realtimeTopic
+  await database().query(
+    `update public.accounts set status = 'suspended', suspended_until = now() - interval '1 minute'
+     where id = $1`,
+    [person.id],
+  )
+  expect(await again.get('/auth/me')).toMatchObject({ status: 200, body: { realtimeTopic: topic } })
+  await setStatus(person.id, 'suspended', 'سبب')
+  expect(await again.get('/auth/me')).toMatchObject({ status: 403 })
+  const { rows } = await database().query(
+    `select topic::text, (select count(*)::int from auth.sessions where user_id = accounts.id)
+     from public.accounts where id = $1`,
+    [person.id],
+  )
+  expect(rows[0].topic).not.toBe(topic)
+  expect(rows[0].count).toBe(0)
+})
+
+test('who may act is said once, and is the same for every state', async () => {
+  const { rows } = await database().query(
+    `select private.may_act(jsonb_populate_record(accounts, jsonb_build_object(
+       'status', state.status, 'suspended_until', state.until))) as may
+     from public.accounts
+     cross join (values
+       ('active', null), ('deletion_requested', null), ('suspended', now() - interval '1 second'),
+       ('suspended', null), ('suspended', now() + interval '1 minute'), ('banned', null),
+       ('banned', now() - interval '1 second'), ('deleted', null)
+     ) as state (status, until)
+     where accounts.id = $1`,
+    [person.id],
+  )
+  expect(rows.map(({ may }) => may))
+    .toEqual([true, true, true, false, false, false, false, false])
+  const { rows: copies } = await database().query(
+    `select oid::regprocedure::text as name from pg_proc
+     where pronamespace in ('api'::regnamespace, 'private'::regnamespace)
+       and prosrc ~ 'status (not )?in \\(''active'', ''deletion_requested''\\)'`,
+  )
+  expect(copies).toEqual([])
+})
+
 const refresh = (refreshToken: string) => guest.post('/auth/refresh', { refreshToken })
 
 test.concurrent('AUTH-14 an old refresh token used again ends the whole family', async () => {

@@ -263,6 +263,7 @@ export const backendSignatures = {
   is_word: { vocabulary: 'text', code: 'text' },
   keep_apple_token: { account_id: 'uuid', client_id: 'text', sealed_token: 'text' },
   lapse_plans: {},
+  may_act: { account: 'public.accounts' },
   measure_responses: {},
   normal_phone: { value: 'text' },
   note_files_url: { url: 'text' },

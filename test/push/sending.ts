@@ -100,6 +100,33 @@ testLocally('signed out, locked out or read meanwhile: no push', async () => {
   expect(await rowsOf(sara)).toEqual([])
 })
 
+testLocally('whoever may not act gets no push, though a device of theirs is left', async () => {
+  const due = { deletion_requested: true, suspended: false, banned: false, deleted: false }
+  for (const [status, gets] of Object.entries(due)) {
+    const person = await signUp()
+    const { pushToken } = await device(person)
+    await notify(person, 'system', words())
+    // As when a session began in the moment of the ban: what ends with sessions is back.
+    await database().query(`begin;
+      create temporary table kept_sessions on commit drop as
+        select * from auth.sessions where user_id = '${person.id}';
+      create temporary table kept_devices on commit drop as
+        select * from public.devices where account_id = '${person.id}';
+      create temporary table kept_pushes on commit drop as
+        select * from private.push_outbox where account_id = '${person.id}';
+      update kept_pushes set notification_id = null;
+      update public.accounts set status = '${status}' where id = '${person.id}';
+      insert into auth.sessions select * from kept_sessions on conflict do nothing;
+      insert into public.devices select * from kept_devices on conflict do nothing;
+      insert into private.push_outbox overriding system value
+        select * from kept_pushes on conflict do nothing;
+      commit`)
+    await run()
+    expect([status, fcm.of(pushToken).length]).toEqual([status, gets ? 1 : 0])
+    expect(await rowsOf(person)).toEqual([])
+  }
+})
+
 testLocally('preferences decide by category; push without the list is possible', async () => {
   const { pushToken } = await device(sara)
   await sara.patch('/settings', {
