@@ -318,7 +318,7 @@ export type Database = {
 { Args: { "seconds": number }; Returns: Json
                            },
 "refund_invoice":
-{ Args: { "amount"?: number,"destination": string,"invoice_id": string,"reason": string }; Returns: Json
+{ Args: { "amount"?: number,"destination": string,"invoice_id": string,"payment_id"?: string,"reason": string }; Returns: Json
                            },
 "register_device":
 { Args: { "app_version"?: string,"device_id": string,"locale"?: string,"platform": string,"push_token": string }; Returns: Json
@@ -721,27 +721,33 @@ isOneToOne: false
                   ]
                 },"featured_credits": {
                   Row: {
-                    "credits": number,"identity_id": string
+                    "credits": number,"id": number,"identity_id": string,"invoice_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "credits": number,"identity_id": string
+                    "credits": number,"id"?: never,"identity_id": string,"invoice_id"?: string | null
                   }
                   Update: {
-                    "credits"?: number,"identity_id"?: string
+                    "credits"?: number,"id"?: never,"identity_id"?: string,"invoice_id"?: string | null
                   }
                   Relationships: [
                     {
       foreignKeyName: "featured_credits_identity_id_fkey"
       columns: ["identity_id"]
-isOneToOne: true
+isOneToOne: false
       referencedRelation: "admin_identities_to_verify"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "featured_credits_identity_id_fkey"
       columns: ["identity_id"]
-isOneToOne: true
+isOneToOne: false
       referencedRelation: "identities"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "featured_credits_invoice_id_fkey"
+      columns: ["invoice_id"]
+isOneToOne: true
+      referencedRelation: "invoices"
       referencedColumns: ["id"]
     }
                   ]
@@ -1432,6 +1438,32 @@ isOneToOne: false
       columns: ["subject_identity_id"]
 isOneToOne: false
       referencedRelation: "identities"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"subscription_intervals": {
+                  Row: {
+                    "days": number,"id": number,"invoice_id": string | null,"subscription_id": string,"taken_back_at": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "days": number,"id"?: never,"invoice_id"?: string | null,"subscription_id": string,"taken_back_at"?: string | null
+                  }
+                  Update: {
+                    "days"?: number,"id"?: never,"invoice_id"?: string | null,"subscription_id"?: string,"taken_back_at"?: string | null
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "subscription_intervals_invoice_id_fkey"
+      columns: ["invoice_id"]
+isOneToOne: true
+      referencedRelation: "invoices"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "subscription_intervals_subscription_id_fkey"
+      columns: ["subscription_id"]
+isOneToOne: false
+      referencedRelation: "subscriptions"
       referencedColumns: ["id"]
     }
                   ]

@@ -1,144 +1,4 @@
--- What paying gives, and how plans are subscribed to and cancelled.
-
-create table public.featured_credits (
-  identity_id uuid primary key references public.identities (id),
-  credits integer not null constraint featured_credits_never_below_zero check (credits >= 0)
-);
-comment on table public.featured_credits is 'Featured listings that an identity has paid for.';
-comment on column public.featured_credits.identity_id is 'Who.';
-comment on column public.featured_credits.credits is 'How many are left.';
-alter table public.featured_credits enable row level security;
-revoke all on public.featured_credits from anon, authenticated;
-grant select on public.featured_credits to authenticated;
-create policy "identities see their own credits" on public.featured_credits
-  for select to authenticated
-  using (identity_id = (select private.identity_id()));
-
-create table private.alarms (
-  id bigint generated always as identity primary key,
-  kind text not null,
-  subject_id text not null,
-  facts jsonb not null default '{}',
-  raised_at timestamptz not null default now(),
-  settled_at timestamptz,
-  settled_note text
-);
-comment on table private.alarms is
-  'What an admin has to look at: money that does not fit. One row for each until it is settled.';
-comment on column private.alarms.id is 'Order.';
-comment on column private.alarms.kind is 'What happened, as wallet_differs or payment_mismatch.';
-comment on column private.alarms.subject_id is 'The wallet, payment, invoice or event.';
-comment on column private.alarms.facts is 'What was seen.';
-comment on column private.alarms.raised_at is 'When.';
-comment on column private.alarms.settled_at is 'When an admin was done with it.';
-comment on column private.alarms.settled_note is 'What the admin did.';
-create unique index alarms_one_unsettled_key on private.alarms (kind, subject_id)
-  where settled_at is null;
-alter table private.alarms enable row level security;
-create policy "nobody but functions of their owner" on private.alarms using (false);
-
-create function private.raise_alarm(kind text, subject_id text, facts jsonb default '{}')
-  returns void
-  language plpgsql
-  security definer -- writes a closed table, for whoever came across it
-  set search_path = ''
-as $$
-begin
-  insert into private.alarms (kind, subject_id, facts)
-  values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.facts)
-  on conflict do nothing;
-  if found then
-    perform private.notify(admins.account_id, null, 'system', null,
-      jsonb_build_object(
-        'titleAr', 'تنبيه مالي يحتاج إلى مراجعة', 'titleEn', 'A payment needs a look',
-        'bodyAr', raise_alarm.kind, 'bodyEn', raise_alarm.kind))
-    from public.admins;
-  end if;
-end
-$$;
-comment on function private.raise_alarm is
-  'Tells the admins, once for each thing until it is settled.';
-
--- Effects ----------------------------------------------------------------------------------------
-
-create function private.hold_plan(identity_id uuid) returns void
-  language sql
-  set search_path = ''
-as $$
-  select pg_advisory_xact_lock(hashtextextended('plan ' || identity_id, 0))
-$$;
-comment on function private.hold_plan is
-  'Plans of an identity change one after another. Taken after the lock on an invoice or wallet.';
-
-create function private.add_credits(identity_id uuid, credits integer) returns void
-  language sql
-  security definer -- writes for functions that have decided it
-  set search_path = ''
-as $$
-  insert into public.featured_credits (identity_id, credits)
-  select add_credits.identity_id, add_credits.credits where add_credits.credits > 0
-  on conflict on constraint featured_credits_pkey
-    do update set credits = featured_credits.credits + excluded.credits
-$$;
-comment on function private.add_credits is 'More featured listings.';
-
-create function private.start_plan(identity_id uuid, plan_id uuid, pay_with text) returns void
-  language plpgsql
-  security definer -- writes subscriptions for functions that have decided it
-  set search_path = ''
-as $$
-declare
-  plan public.plans;
-  before public.subscriptions;
-begin
-  perform private.hold_plan(identity_id);
-  select * into plan from public.plans where plans.id = start_plan.plan_id;
-  select * into before from public.subscriptions
-  where subscriptions.identity_id = start_plan.identity_id and subscriptions.status = 'active'
-  for update;
-
-  if before.plan_id = plan.id and before.ends_at > now() then
-    update public.subscriptions
-    set ends_at = subscriptions.ends_at + make_interval(days => plan.interval_days),
-        pay_with = start_plan.pay_with, renews = true, reminded_at = null
-    where subscriptions.id = before.id;
-  else
-    update public.subscriptions
-    set ended_at = now(),
-        status = case when before.ends_at > now() then 'replaced' else 'lapsed' end
-    where subscriptions.id = before.id;
-    insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
-    values (start_plan.identity_id, plan.id, now() + make_interval(days => plan.interval_days),
-      start_plan.pay_with);
-    perform private.pause_over_quota(start_plan.identity_id);
-  end if;
-  perform private.add_credits(start_plan.identity_id, plan.featured_credits);
-end
-$$;
-comment on function private.start_plan is
-  'One more interval of the plan that an identity has, or another plan from now on.';
-
-create function private.end_plan(identity_id uuid, plan_id uuid, status text) returns boolean
-  language plpgsql
-  security definer -- writes subscriptions for functions that have decided it
-  set search_path = ''
-as $$
-begin
-  perform private.hold_plan(identity_id);
-  update public.subscriptions set status = end_plan.status, ended_at = now()
-  where subscriptions.identity_id = end_plan.identity_id
-    and subscriptions.plan_id = end_plan.plan_id
-    and subscriptions.status = 'active'
-    and (end_plan.status <> 'lapsed' or subscriptions.ends_at <= now());
-  if not found then
-    return false;
-  end if;
-  perform private.pause_over_quota(end_plan.identity_id);
-  return true;
-end
-$$;
-comment on function private.end_plan is
-  'A plan holds no longer, and what is active over the quota of now is paused, newest first.';
+-- What paying an invoice does, and what it gives.
 
 create function private.can_give(invoice public.invoices) returns boolean
   language sql
@@ -175,8 +35,10 @@ begin
     where invoice_lines.invoice_id = invoice.id order by invoice_lines.position
   loop
     case line.kind
-      when 'plan' then perform private.start_plan(invoice.identity_id, line.plan_id, pay_with);
-      when 'feature' then perform private.add_credits(invoice.identity_id, line.quantity);
+      when 'plan' then
+        perform private.start_plan(invoice.identity_id, line.plan_id, pay_with, invoice.id);
+      when 'feature' then
+        perform private.add_credits(invoice.identity_id, line.quantity, invoice.id);
       else null; -- a top-up is the money itself
     end case;
   end loop;

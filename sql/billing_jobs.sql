@@ -189,12 +189,12 @@ declare
   done bigint := 0;
 begin
   for due in
-    select subscriptions.identity_id, subscriptions.plan_id from public.subscriptions
+    select subscriptions.id from public.subscriptions
     where subscriptions.status = 'active' and subscriptions.ends_at <= now()
     order by subscriptions.ends_at
     limit 200
   loop
-    if private.end_plan(due.identity_id, due.plan_id, 'lapsed') then
+    if private.end_subscription(due.id, 'lapsed') then
       done := done + 1;
     end if;
   end loop;

@@ -436,3 +436,46 @@ insert into public.vocabularies (vocabulary, code, text_ar, text_en, note, posit
 on conflict (vocabulary, code) do update set
   text_ar = excluded.text_ar, text_en = excluded.text_en, note = excluded.note,
   position = excluded.position;
+
+-- Which invoice paid which interval, for what was bought before intervals were kept: a plan that was
+-- paid for while the subscription held. Invoices that are refunded took theirs back then. Featured
+-- credits, of which none had been used, go with their invoice.
+with filled as (
+  insert into public.subscription_intervals (subscription_id, invoice_id, days)
+  select subscriptions.id, invoices.id, plans.interval_days
+  from public.subscriptions
+  join public.plans on plans.id = subscriptions.plan_id
+  join public.invoices on invoices.identity_id = subscriptions.identity_id
+    and invoices.paid_at >= subscriptions.starts_at
+    and invoices.paid_at < coalesce(subscriptions.ended_at, 'infinity')
+  where invoices.state in ('paid', 'partially_refunded') and not invoices.credited
+    and exists (
+      select from public.invoice_lines
+      where invoice_lines.invoice_id = invoices.id and invoice_lines.plan_id = plans.id
+    )
+    and not exists (
+      select from public.subscription_intervals
+      where subscription_intervals.invoice_id = invoices.id
+    )
+  order by invoices.paid_at
+  on conflict do nothing
+  returning subscription_intervals.id, subscription_id, invoice_id
+), given as (
+  select featured_credits.id, subscriptions.identity_id, filled.invoice_id,
+    plans.featured_credits as credits,
+    sum(plans.featured_credits) over (partition by featured_credits.id order by filled.id)
+      <= featured_credits.credits as fits
+  from filled
+  join public.subscriptions on subscriptions.id = filled.subscription_id
+  join public.plans on plans.id = subscriptions.plan_id and plans.featured_credits > 0
+  join public.featured_credits
+    on featured_credits.identity_id = subscriptions.identity_id
+    and featured_credits.invoice_id is null
+), named as (
+  insert into public.featured_credits (identity_id, credits, invoice_id)
+  select given.identity_id, given.credits, given.invoice_id from given where given.fits
+)
+update public.featured_credits
+set credits = featured_credits.credits
+  - (select sum(given.credits) from given where given.fits and given.id = featured_credits.id)
+where featured_credits.id in (select given.id from given where given.fits);

@@ -21,12 +21,19 @@ begin
     return 'repeated';
   end if;
 
-  update public.payments
-  set state = case when invoice.paid_at is null then 'captured' else 'surplus' end,
-      captured_at = now(), provider_ref = coalesce(payments.provider_ref, truth ->> 'ref'),
-      provider_payment_id = truth ->> 'paymentId',
-      details = coalesce(truth -> 'details', '{}')
-  where payments.id = payment.id;
+  begin
+    update public.payments
+    set state = case when invoice.paid_at is null then 'captured' else 'surplus' end,
+        captured_at = now(), provider_ref = coalesce(payments.provider_ref, truth ->> 'ref'),
+        provider_payment_id = truth ->> 'paymentId',
+        details = coalesce(truth -> 'details', '{}')
+    where payments.id = payment.id;
+  exception
+    when unique_violation then -- the money of another charge, which has paid its own invoice
+      perform private.raise_alarm('payment_mismatch', payment.id::text,
+        jsonb_build_object('expected', payment.amount, 'truth', truth - 'details'));
+      return 'mismatch';
+  end;
 
   if invoice.paid_at is not null then
     perform private.move_money(
@@ -87,8 +94,10 @@ $$;
 comment on function private.payment_named is
   'Our payment that the provider means: by its own id of the charge, else by ours.';
 
-create function private.apply_truth(payment public.payments, truth jsonb, told_amount text)
-  returns text
+create function private.apply_truth(
+  payment public.payments, truth jsonb,
+  told_amount text default null, told_currency text default null
+) returns text
   language plpgsql
   security definer -- writes for functions that asked the provider
   set search_path = ''
@@ -99,9 +108,11 @@ begin
     or truth ->> 'mode' is distinct from payment.mode
     or coalesce(truth ->> 'reference', payment.id::text) <> payment.id::text
     or told_amount is not null
-      and private.amount_told(told_amount) is distinct from payment.amount then
+      and private.amount_told(told_amount) is distinct from payment.amount
+    or told_currency is not null and told_currency <> payment.currency then
     perform private.raise_alarm('payment_mismatch', payment.id::text, jsonb_build_object(
-      'expected', payment.amount, 'told', told_amount, 'truth', truth - 'details'));
+      'expected', payment.amount, 'told', told_amount, 'toldCurrency', told_currency,
+      'truth', truth - 'details'));
     return 'mismatch';
   end if;
   case truth ->> 'status'
@@ -112,56 +123,101 @@ begin
 end
 $$;
 comment on function private.apply_truth is
-  'Compares what the provider answered with the charge that was made, and does what follows. '
-  'What does not fit changes nothing and reaches an admin.';
+  'Compares what the provider told and answered with the charge that was made, and does what '
+  'follows. What does not fit changes nothing and reaches an admin.';
+
+-- Events -----------------------------------------------------------------------------------------
+
+create function private.is_final(event public.payment_events) returns boolean
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select event.kind = 'other' or event.outcome not in ('received', 'pending', 'ignored')
+$$;
+comment on function private.is_final is
+  'Whether a repetition of an event has nothing to add: the provider said what became of it.';
+
+create function private.note_event(
+  provider text, event_key text, kind text, payload_sha256 text,
+  told_amount text, told_currency text
+) returns bigint
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  -- The second of two at once waits here until the first is done.
+  insert into public.payment_events (provider, event_key, kind, payload_sha256, amount, currency)
+  values (note_event.provider, note_event.event_key, note_event.kind, note_event.payload_sha256,
+    private.amount_told(told_amount), told_currency)
+  on conflict on constraint payment_events_once_key
+    do update set payload_sha256 = excluded.payload_sha256
+    where not private.is_final(payment_events)
+  returning payment_events.id
+$$;
+comment on function private.note_event is
+  'The row of an event that is new, or of which nothing final was known; else null.';
+
+create function private.finish_event(
+  event_id bigint, outcome text, payment_id uuid, truth jsonb
+) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  update public.payment_events
+  set outcome = finish_event.outcome, payment_id = finish_event.payment_id,
+      status = truth ->> 'status',
+      amount = coalesce(payment_events.amount, (truth ->> 'amount')::numeric),
+      currency = coalesce(payment_events.currency, truth ->> 'currency'),
+      processed_at = clock_timestamp()
+  where payment_events.id = finish_event.event_id
+$$;
+comment on function private.finish_event is 'What came of an event.';
+
+create function private.event_answer(outcome text, duplicate boolean default false) returns json
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select json_build_object('received', true, 'duplicate', duplicate, 'outcome', outcome,
+    'final', outcome not in ('pending', 'ignored'))
+$$;
+comment on function private.event_answer is 'What the functions learn of an event.';
 
 create function private.receive_payment(
   provider text, event_key text, kind text, payload_sha256 text default null,
-  told_amount text default null, truth jsonb default null
+  told_amount text default null, truth jsonb default null, told_currency text default null
 ) returns json
   language plpgsql
   security definer -- the webhook and the job: for nobody in particular
   set search_path = ''
 as $$
 declare
-  event_id bigint;
+  event_id bigint := private.note_event(
+    provider, event_key, kind, payload_sha256, told_amount, told_currency);
   payment public.payments;
-  result text;
+  result text := 'ignored';
 begin
-  -- The second of two at once waits here until the first is done.
-  insert into public.payment_events (provider, event_key, kind, payload_sha256, amount)
-  values (receive_payment.provider, receive_payment.event_key, receive_payment.kind,
-    receive_payment.payload_sha256, private.amount_told(told_amount))
-  on conflict do nothing
-  returning id into event_id;
   if event_id is null and receive_payment.kind <> 'look_up' then
-    return json_build_object('received', true, 'duplicate', true);
+    return private.event_answer('repeated', true);
   end if;
-
-  if truth is null then
-    result := 'ignored';
-  else
+  if truth is not null then
     payment := private.payment_named(receive_payment.provider, truth);
     if payment.id is not null then
-      result := private.apply_truth(payment, truth, told_amount);
+      result := private.apply_truth(payment, truth, told_amount, told_currency);
     elsif truth ->> 'status' = 'paid' then
       perform private.raise_alarm('payment_unmatched', truth ->> 'ref', truth - 'details');
       result := 'unmatched';
-    else
-      result := 'ignored';
     end if;
   end if;
-  update public.payment_events
-  set outcome = result, payment_id = payment.id, status = truth ->> 'status',
-      amount = coalesce(payment_events.amount, (truth ->> 'amount')::numeric),
-      currency = truth ->> 'currency', processed_at = clock_timestamp()
-  where payment_events.id = event_id;
-  return json_build_object('received', true, 'duplicate', false, 'outcome', result);
+  perform private.finish_event(event_id, result, payment.id, truth);
+  return private.event_answer(result);
 end
 $$;
 comment on function private.receive_payment is
-  'What came of a payment, as the provider answered when asked. Each event once; a look-up of our '
-  'own may come as often as it likes.';
+  'What came of a payment, as the provider answered when asked. Each event once it is final; a '
+  'look-up of our own may come as often as it likes.';
 
 create function private.is_known_event(provider text, event_key text) returns boolean
   language plpgsql
@@ -174,11 +230,12 @@ begin
     select from public.payment_events
     where payment_events.provider = is_known_event.provider
       and payment_events.event_key = is_known_event.event_key
+      and private.is_final(payment_events)
   );
 end
 $$;
 comment on function private.is_known_event is
-  'Whether an event was taken in: a repetition needs no answer from the provider.';
+  'Whether an event was taken in for good: a repetition needs no answer from the provider.';
 
 create function private.amount_told(told text) returns numeric
   language sql

@@ -82,12 +82,13 @@ comment on table public.payment_events is
   'What a provider told, each thing once and for ever: a repeated event finds its row.';
 comment on column public.payment_events.id is 'Order.';
 comment on column public.payment_events.provider is 'Who told.';
-comment on column public.payment_events.event_key is 'What makes the event the same one.';
+comment on column public.payment_events.event_key is
+  'What makes the event the same one: the provider''s reference and the hash of what was signed.';
 comment on column public.payment_events.kind is
   'payment, refund, look_up (we asked by ourselves), other (nothing that concerns us).';
 comment on column public.payment_events.payment_id is 'About which payment, if we know it.';
 comment on column public.payment_events.status is 'What the provider answered when asked.';
-comment on column public.payment_events.amount is 'The amount that was received.';
+comment on column public.payment_events.amount is 'The amount that was told, else received.';
 comment on column public.payment_events.currency is 'Its currency.';
 comment on column public.payment_events.payload_sha256 is
   'Of the body as it came. The body itself names people and cards, so it is not kept.';

@@ -53,26 +53,69 @@ as $$
 declare
   invoice public.invoices;
   amount numeric := (truth ->> 'amount')::numeric;
+  is_surplus boolean := payment.state = 'surplus';
+  room numeric;
+  available numeric;
   made uuid;
 begin
   select * into invoice from public.invoices where invoices.id = payment.invoice_id;
-  if payment.state <> 'captured' or amount > private.refund_room(invoice)
-    or invoice.credited and amount > (
-      select wallets.balance from public.wallets
-      where wallets.id = private.wallet_of(invoice.identity_id)
-    ) then
+  room := case when is_surplus then private.surplus_room(payment)
+    else private.refund_room(invoice) end;
+  if payment.captured_at is null or not amount between 0.001 and room then
     return null;
   end if;
   insert into public.refunds (invoice_id, payment_id, destination, amount, reason, provider_ref)
   values (invoice.id, payment.id, 'source', amount, 'made at the provider', truth ->> 'refundRef')
   returning id into made;
+  if invoice.credited or is_surplus then
+    select wallets.balance into available from public.wallets
+    where wallets.id = private.wallet_of(invoice.identity_id) for no key update;
+    if available < amount then
+      perform private.raise_alarm('refund_uncovered', made::text, jsonb_build_object(
+        'invoice', invoice.number, 'payment', payment.id, 'amount', amount,
+        'available', available));
+    end if;
+  end if;
   return made;
 end
 $$;
 comment on function private.note_refund is
-  'A refund that nobody here asked for, if there is room for it.';
+  'A refund that nobody here asked for, if there is room for it. An alarm where the wallet that '
+  'has the money holds less by now.';
 
-create function private.apply_refund(truth jsonb) returns text
+create function private.refund_named(payment public.payments, truth jsonb) returns public.refunds
+  language plpgsql
+  stable
+  security definer -- finds a refund for functions that asked the provider
+  set search_path = ''
+as $$
+declare
+  refund public.refunds;
+begin
+  select * into refund from public.refunds
+  where refunds.payment_id = payment.id
+    and (refunds.provider_ref = truth ->> 'refundRef'
+      or refunds.provider_ref is null and refunds.id::text = truth ->> 'reference')
+  order by refunds.provider_ref nulls last
+  limit 1;
+  if refund.id is null and not truth ? 'reference' then
+    -- The answer to our request was lost, and this provider does not repeat our name for it.
+    select * into refund from public.refunds
+    where refunds.payment_id = payment.id and refunds.state = 'requested'
+      and refunds.provider_ref is null and refunds.amount = (truth ->> 'amount')::numeric
+    order by refunds.created_at
+    limit 1;
+  end if;
+  return refund;
+end
+$$;
+comment on function private.refund_named is
+  'Our refund that the provider means: by its own id, by ours, or where it tells neither by what '
+  'we asked for and have no answer to.';
+
+create function private.apply_refund(
+  truth jsonb, told_amount text default null, told_currency text default null
+) returns text
   language plpgsql
   security definer -- writes for functions that asked the provider
   set search_path = ''
@@ -88,11 +131,19 @@ begin
     return 'unmatched';
   end if;
   perform from public.invoices where invoices.id = payment.invoice_id for update;
-  select * into refund from public.refunds
-  where refunds.payment_id = payment.id
-    and (refunds.provider_ref = truth ->> 'refundRef'
-      or refunds.provider_ref is null and refunds.id::text = truth ->> 'reference');
-  if refund.id is null and truth ->> 'status' = 'refunded' then
+  refund := private.refund_named(payment, truth);
+  if refund.id is null and truth ->> 'status' <> 'refunded' then
+    return 'ignored';
+  elsif truth ->> 'currency' is distinct from payment.currency
+    or truth ->> 'amount' is null or refund.amount <> (truth ->> 'amount')::numeric
+    or told_amount is not null
+      and private.amount_told(told_amount) is distinct from (truth ->> 'amount')::numeric
+    or told_currency is not null and told_currency <> payment.currency then
+    perform private.raise_alarm(
+      'refund_mismatch', coalesce(refund.id::text, truth ->> 'refundRef'),
+      truth || jsonb_build_object('told', told_amount, 'toldCurrency', told_currency));
+    return 'mismatch';
+  elsif refund.id is null then
     refund.id := private.note_refund(payment, truth);
     if refund.id is null then
       perform private.raise_alarm('refund_unmatched', truth ->> 'refundRef', truth);
@@ -100,12 +151,6 @@ begin
     end if;
     perform private.book_refund(refund.id);
     return 'refunded';
-  elsif refund.id is null then
-    return 'ignored';
-  elsif refund.amount <> (truth ->> 'amount')::numeric
-    or payment.currency is distinct from truth ->> 'currency' then
-    perform private.raise_alarm('refund_mismatch', refund.id::text, truth);
-    return 'mismatch';
   end if;
 
   update public.refunds
@@ -124,44 +169,39 @@ begin
 end
 $$;
 comment on function private.apply_refund is
-  'What the provider answered about a refund, and what follows from it.';
+  'Compares what the provider answered about a refund with what was asked for and told, and does '
+  'what follows.';
 
 create function private.receive_refund(
   provider text, event_key text, kind text, payload_sha256 text default null,
-  told_amount text default null, charge jsonb default null, refund jsonb default null
+  told_amount text default null, charge jsonb default null, refund jsonb default null,
+  told_currency text default null
 ) returns json
   language plpgsql
   security definer -- the webhook and the job: for nobody in particular
   set search_path = ''
 as $$
 declare
-  event_id bigint;
+  event_id bigint := private.note_event(
+    provider, event_key, kind, payload_sha256, told_amount, told_currency);
   payment public.payments;
   result text := 'ignored';
 begin
-  insert into public.payment_events (provider, event_key, kind, payload_sha256, amount)
-  values (receive_refund.provider, receive_refund.event_key, receive_refund.kind,
-    receive_refund.payload_sha256, private.amount_told(told_amount))
-  on conflict do nothing
-  returning id into event_id;
   if event_id is null and receive_refund.kind <> 'look_up' then
-    return json_build_object('received', true, 'duplicate', true);
+    return private.event_answer('repeated', true);
   end if;
   -- Nothing is given back before it has come in, in whatever order that is told.
   payment := private.payment_named(receive_refund.provider, charge);
   if payment.id is not null and payment.captured_at is null then
-    perform private.apply_truth(payment, charge, null);
+    perform private.apply_truth(payment, charge);
   end if;
   if refund is not null then
     result := private.apply_refund(
-      refund || jsonb_build_object('provider', receive_refund.provider));
+      refund || jsonb_build_object('provider', receive_refund.provider),
+      told_amount, told_currency);
   end if;
-  update public.payment_events
-  set outcome = result, payment_id = payment.id, status = refund ->> 'status',
-      amount = coalesce(payment_events.amount, (refund ->> 'amount')::numeric),
-      currency = refund ->> 'currency', processed_at = clock_timestamp()
-  where payment_events.id = event_id;
-  return json_build_object('received', true, 'duplicate', false, 'outcome', result);
+  perform private.finish_event(event_id, result, payment.id, refund);
+  return private.event_answer(result);
 end
 $$;
 comment on function private.receive_refund is
@@ -175,21 +215,31 @@ create function private.refund_answered(
   set search_path = ''
 as $$
 declare
-  invoice_id uuid;
+  refund public.refunds;
 begin
-  select refunds.invoice_id into invoice_id from public.refunds
-  where refunds.id = refund_answered.refund_id;
-  perform from public.invoices where invoices.id = invoice_id for update;
+  perform from public.invoices
+  join public.refunds on refunds.invoice_id = invoices.id
+  where refunds.id = refund_answered.refund_id
+  for update of invoices;
+  select * into refund from public.refunds where refunds.id = refund_answered.refund_id;
+  if refund.provider_ref is null and exists (
+    select from public.refunds as known
+    where known.payment_id = refund.payment_id
+      and known.provider_ref = refund_answered.provider_ref
+  ) then
+    -- It was told of before and is in the books: what was asked for is free again.
+    perform private.raise_alarm('refund_mismatch', refund_id::text,
+      jsonb_build_object('refundRef', provider_ref, 'status', status));
+    perform private.reject_refund(refund_id);
+    return private.refund_answer(refund_id);
+  end if;
   update public.refunds
   set provider_ref = coalesce(refunds.provider_ref, refund_answered.provider_ref),
       asked_at = now()
   where refunds.id = refund_answered.refund_id;
   if status = 'failed' then
     perform private.reject_refund(refund_id);
-  elsif status = 'refunded' and exists (
-    select from public.refunds
-    where refunds.id = refund_answered.refund_id and refunds.state = 'requested'
-  ) then
+  elsif status = 'refunded' and refund.state = 'requested' then
     perform private.book_refund(refund_id);
   end if;
   return private.refund_answer(refund_id);

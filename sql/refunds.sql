@@ -26,7 +26,7 @@ create table public.refunds (
 comment on table public.refunds is 'Money of a paid invoice that is given back.';
 comment on column public.refunds.id is 'The reference that the provider knows it by.';
 comment on column public.refunds.invoice_id is 'Of which invoice.';
-comment on column public.refunds.payment_id is 'The payment that it goes back through.';
+comment on column public.refunds.payment_id is 'The payment that it goes back through; of a surplus: that is given back.';
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
 comment on column public.refunds.amount is 'KWD.';
 comment on column public.refunds.state is
@@ -55,33 +55,23 @@ create function private.refund_room(invoice public.invoices) returns numeric
   set search_path = ''
 as $$
   select invoice.total - coalesce(sum(refunds.amount), 0) from public.refunds
+  left join public.payments on payments.id = refunds.payment_id
   where refunds.invoice_id = invoice.id and refunds.state in ('requested', 'settled')
+    and payments.state is distinct from 'surplus'
 $$;
 comment on function private.refund_room is 'How much of an invoice can still be given back.';
 
-create function private.take_back_plan(identity_id uuid, plan_id uuid) returns void
-  language plpgsql
-  security definer -- writes subscriptions for functions that refund
+create function private.surplus_room(payment public.payments) returns numeric
+  language sql
+  stable
+  security definer -- reads for functions that hold the invoice
   set search_path = ''
 as $$
-begin
-  perform private.hold_plan(identity_id);
-  update public.subscriptions
-  set ends_at = subscriptions.ends_at - make_interval(days => plans.interval_days)
-  from public.plans
-  where plans.id = subscriptions.plan_id
-    and subscriptions.identity_id = take_back_plan.identity_id
-    and subscriptions.plan_id = take_back_plan.plan_id
-    and subscriptions.status = 'active'
-    and subscriptions.ends_at - make_interval(days => plans.interval_days)
-      > greatest(now(), subscriptions.starts_at);
-  if not found then
-    perform private.end_plan(identity_id, plan_id, 'refunded');
-  end if;
-end
+  select payment.amount - coalesce(sum(refunds.amount), 0) from public.refunds
+  where refunds.payment_id = payment.id and refunds.state in ('requested', 'settled')
 $$;
-comment on function private.take_back_plan is
-  'Takes one interval of a plan back; the plan ends when nothing of it is left.';
+comment on function private.surplus_room is
+  'How much can still be given back of a payment that came on top of a paid invoice.';
 
 create function private.book_refund(refund_id uuid) returns void
   language plpgsql
@@ -91,12 +81,18 @@ as $$
 declare
   refund public.refunds;
   invoice public.invoices;
+  -- What was paid on top stands in the wallet and is no part of the invoice.
+  is_surplus boolean;
   from_wallet uuid;
 begin
   select * into refund from public.refunds where refunds.id = refund_id;
   select * into invoice from public.invoices where invoices.id = refund.invoice_id;
+  is_surplus := exists (
+    select from public.payments
+    where payments.id = refund.payment_id and payments.state = 'surplus'
+  );
   from_wallet := case
-    when not invoice.credited then private.house('sales')
+    when not invoice.credited and not is_surplus then private.house('sales')
     when refund.admin_id is null then private.wallet_of(invoice.identity_id)
     else private.wallet_of(invoice.identity_id, 'held')
   end;
@@ -104,18 +100,21 @@ begin
     from_wallet,
     case refund.destination when 'wallet' then private.wallet_of(invoice.identity_id)
       else private.house('provider') end,
-    refund.amount, 'refund', 'refund', refund.id, invoice.id);
+    refund.amount, 'refund', 'refund', refund.id, invoice.id,
+    -- The provider has given it back, whatever the wallet still holds.
+    case when refund.admin_id is null then private.house('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
-  update public.invoices
-  set refunded = invoices.refunded + refund.amount,
-      state = case when invoices.refunded + refund.amount = invoices.total then 'refunded'
-        else 'partially_refunded' end
-  where invoices.id = invoice.id;
-  -- What was given is taken back when all of its price has been.
-  if invoice.refunded + refund.amount = invoice.total and not invoice.credited then
-    perform private.take_back_plan(invoice.identity_id, invoice_lines.plan_id)
-    from public.invoice_lines
-    where invoice_lines.invoice_id = invoice.id and invoice_lines.plan_id is not null;
+  if not is_surplus then
+    update public.invoices
+    set refunded = invoices.refunded + refund.amount,
+        state = case when invoices.refunded + refund.amount = invoices.total then 'refunded'
+          else 'partially_refunded' end
+    where invoices.id = invoice.id
+    returning * into invoice;
+    -- What was given is taken back when all of its price has been.
+    if invoice.state = 'refunded' and not invoice.credited then
+      perform private.take_back(invoice.id);
+    end if;
   end if;
   perform private.notify(invoice.account_id, invoice.identity_id, 'refund', invoice.id,
     jsonb_build_object(
@@ -123,10 +122,10 @@ begin
 end
 $$;
 comment on function private.book_refund is
-  'The money is given back: ledger, invoice, and the plan where all of it was.';
+  'The money is given back: ledger, invoice, and what the invoice gave where all of it was.';
 
 create function private.start_refund(
-  invoice_id uuid, amount numeric, destination text, reason text
+  invoice_id uuid, amount numeric, destination text, reason text, payment_id uuid default null
 ) returns json
   language plpgsql
   security definer -- an admin gives back what another has paid
@@ -137,18 +136,29 @@ declare
   may_ask boolean := nullif(current_setting('facade.provider', true), '') is not null;
   invoice public.invoices;
   payment public.payments;
-  room numeric;
+  -- Paid on top of a paid invoice, so it stands in the wallet.
+  is_surplus boolean;
+  room numeric := 0;
   made uuid;
 begin
   select * into invoice from public.invoices
   where invoices.id = start_refund.invoice_id for update;
   if invoice.id is null then
     perform private.refuse(404, 'invoice_not_found');
-  elsif invoice.state not in ('paid', 'partially_refunded') then
-    perform private.refuse(409, 'status_transition_invalid',
-      jsonb_build_object('from', invoice.state, 'to', 'refunded'));
   end if;
-  room := private.refund_room(invoice);
+  select * into payment from public.payments
+  where payments.invoice_id = invoice.id
+    and case when start_refund.payment_id is null then payments.state = 'captured'
+      else payments.id = start_refund.payment_id and payments.captured_at is not null end;
+  if start_refund.payment_id is not null and payment.id is null then
+    perform private.refuse_fields('[{"path":"paymentId","code":"invalid"}]');
+  end if;
+  is_surplus := payment.state is not distinct from 'surplus';
+  if is_surplus then
+    room := private.surplus_room(payment);
+  elsif invoice.state in ('paid', 'partially_refunded') then
+    room := private.refund_room(invoice);
+  end if;
   if room = 0 then
     perform private.refuse(409, 'status_transition_invalid',
       jsonb_build_object('from', invoice.state, 'to', 'refunded'));
@@ -158,11 +168,9 @@ begin
     perform private.refuse(422, 'amount_out_of_range',
       '{"fields":[{"path":"amount","code":"amount_out_of_range"}]}');
   end if;
-  select * into payment from public.payments
-  where payments.invoice_id = invoice.id and payments.state = 'captured';
   -- What stands in the wallet already cannot go there, and what came from it has no other source.
   if start_refund.destination not in ('wallet', 'source')
-    or start_refund.destination = 'wallet' and invoice.credited
+    or start_refund.destination = 'wallet' and (invoice.credited or is_surplus)
     or start_refund.destination = 'source' and payment.id is null then
     perform private.refuse_fields('[{"path":"to","code":"invalid"}]');
   elsif start_refund.destination = 'source' and not may_ask then
@@ -171,14 +179,15 @@ begin
 
   perform private.audit('invoice.refund', 'invoice', invoice.id, reason,
     jsonb_build_object('state', invoice.state, 'refunded', invoice.refunded),
-    jsonb_build_object('amount', amount, 'to', start_refund.destination));
+    jsonb_strip_nulls(jsonb_build_object(
+      'amount', amount, 'to', start_refund.destination, 'paymentId', start_refund.payment_id)));
   insert into public.refunds (invoice_id, payment_id, destination, amount, reason, admin_id)
   values (invoice.id, payment.id, start_refund.destination, start_refund.amount,
     start_refund.reason, caller_id)
   returning id into made;
   if start_refund.destination = 'wallet' then
     perform private.book_refund(made);
-  elsif invoice.credited then
+  elsif invoice.credited or is_surplus then
     perform private.move_money(
       private.wallet_of(invoice.identity_id), private.wallet_of(invoice.identity_id, 'held'),
       amount, 'hold', 'hold', made, invoice.id);
@@ -206,18 +215,21 @@ $$;
 comment on function private.refund_answer is 'A refund and its invoice, as an admin sees them.';
 
 create function api.refund_invoice(
-  invoice_id uuid, destination text, reason text, amount numeric default null
+  invoice_id uuid, destination text, reason text, amount numeric default null,
+  payment_id uuid default null
 ) returns json
   language plpgsql
   set search_path = ''
 as $$
 begin
-  return private.start_refund(invoice_id, amount, refund_invoice.destination, reason);
+  return private.start_refund(
+    invoice_id, amount, refund_invoice.destination, reason, refund_invoice.payment_id);
 end
 $$;
 comment on function api.refund_invoice is
-  'For admins: gives back all or a part of a paid invoice. 403 admin_only, 404 invoice_not_found, '
-  '409 status_transition_invalid, 422 amount_out_of_range, 402 wallet_insufficient.';
+  'For admins: gives back all or a part of a paid invoice, or of a payment that came on top of it '
+  'and stands in the wallet. 403 admin_only, 404 invoice_not_found, 409 '
+  'status_transition_invalid, 422 amount_out_of_range, 402 wallet_insufficient.';
 
 revoke execute on all functions in schema private, api from public;
 grant execute on function private.start_refund to authenticated;

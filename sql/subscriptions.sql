@@ -53,10 +53,10 @@ begin
       'activeListings', json_build_object(
         'limit', plan.active_listings, 'used', private.listings_used(owner_id)),
       'photosPerListing', json_build_object('limit', plan.photos_per_listing),
-      'featuredCredits', json_build_object('limit', plan.featured_credits, 'left', coalesce((
-        select featured_credits.credits from public.featured_credits
+      'featuredCredits', json_build_object('limit', plan.featured_credits, 'left', (
+        select coalesce(sum(featured_credits.credits), 0) from public.featured_credits
         where featured_credits.identity_id = owner_id
-      ), 0))
+      ))
     )
   );
 end

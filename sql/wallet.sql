@@ -238,7 +238,8 @@ comment on function private.house is 'The wallet of a house.';
 
 create function private.move_money(
   from_wallet uuid, to_wallet uuid, amount numeric,
-  kind text, source_kind text, source_id uuid, invoice_id uuid default null
+  kind text, source_kind text, source_id uuid, invoice_id uuid default null,
+  missing_from uuid default null
 ) returns uuid
   language plpgsql
   security definer -- writes the ledger for functions that have decided it
@@ -259,19 +260,27 @@ begin
   for no key update;
   select wallets.balance into available from public.wallets
   where wallets.id = from_wallet and wallets.part <> 'house';
-  if available < amount then
+  if available < amount and missing_from is null then
     perform private.refuse(402, 'wallet_insufficient');
   end if;
+  available := least(available, amount); -- of a house: all of it
   insert into public.wallet_transfers (id, kind, source_kind, source_id, invoice_id)
   values (made, move_money.kind, move_money.source_kind, move_money.source_id,
     move_money.invoice_id);
   insert into public.wallet_entries (transfer_id, wallet_id, amount)
-  values (made, from_wallet, -move_money.amount), (made, to_wallet, move_money.amount);
+  select made, side.wallet_id, side.amount
+  from (values
+    (from_wallet, -available),
+    (missing_from, available - move_money.amount),
+    (to_wallet, move_money.amount)
+  ) as side (wallet_id, amount)
+  where side.amount <> 0;
   return made;
 end
 $$;
 comment on function private.move_money is
-  'The one way in which money moves: a transfer, once for its source. 402 wallet_insufficient.';
+  'The one way in which money moves: a transfer, once for its source. 402 wallet_insufficient, '
+  'unless there is a house that gives what the wallet lacks.';
 
 create function private.adjust_wallet(identity_id uuid, amount numeric, decision_id uuid)
   returns uuid

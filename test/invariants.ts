@@ -218,6 +218,26 @@ export const invariants: Invariant[] = [
       where id not in (select identity_id from public.wallets where part = 'held') limit 1`,
   },
   {
+    id: 'WAL-05',
+    says: 'nothing is held but for a refund that is under way',
+    sql: `select w.identity_id as bad
+      from public.wallets w
+      left join (
+        select i.identity_id, sum(r.amount) as asked
+        from public.refunds r
+        join public.invoices i on i.id = r.invoice_id
+        left join public.payments p on p.id = r.payment_id
+        where r.state = 'requested' and r.destination = 'source'
+          and (i.credited or p.state = 'surplus')
+        group by i.identity_id
+      ) as open on open.identity_id = w.identity_id
+      where w.part = 'held' and w.balance <> coalesce(open.asked, 0)`,
+    plant: `select private.move_money(
+        private.house('adjustments'), private.wallet_of(identities.id, 'held'), 1,
+        'hold', 'hold', gen_random_uuid())
+      from public.identities limit 1`,
+  },
+  {
     id: 'I-16',
     says: 'nobody may rewrite the ledger',
     sql: `select r as bad, p

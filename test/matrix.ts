@@ -170,6 +170,11 @@ export const tables: Record<string, Table> = {
     may: { select: ofIdentity },
     plant: 'insert into public.featured_credits (identity_id, credits) values (:identity, 1)',
   },
+  'public.subscription_intervals': closed(
+    null,
+    `insert into public.subscription_intervals (subscription_id, days)
+     select id, 30 from public.subscriptions where identity_id = :identity`,
+  ),
   'public.payment_events': closed(
     null,
     `insert into public.payment_events (provider, event_key, kind)

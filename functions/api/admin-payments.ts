@@ -34,6 +34,9 @@ const refund = route({
         .refine((amount) => /^\d+(\.\d{1,3})?$/.test(String(amount)), outside).optional(),
       to: z.enum(['wallet', 'source']),
       reason: z.string().trim().min(1).max(500),
+      paymentId: z.uuid().optional().openapi({
+        description: 'The payment, where an invoice was paid twice: its surplus leaves the wallet.',
+      }),
     })),
   },
   responses: {

@@ -11,7 +11,6 @@ import {
   Silent,
   type Told,
 } from '../payments/provider.ts'
-import { sha256 } from '../payments/signing.ts'
 import { backend, call } from './db.ts'
 import { env } from './env.ts'
 import { area, body, type Check, type Env, json, mine, problems, route, send } from './http.ts'
@@ -168,7 +167,7 @@ const webhookOf = route({
 async function receive(c: Context<Env>) {
   const { from, told: event } = told.get(c.req.raw)!
   try {
-    const { duplicate } = await take(from, event, await sha256(c.var.body!))
+    const { duplicate } = await take(from, event, c.var.body!)
     return c.json({ received: true as const, duplicate }, 200, jsonHeaders)
   } catch (error) {
     if (!(error instanceof Silent || error instanceof Refused)) throw error

@@ -134,7 +134,13 @@ export const signatures = {
   read_conversation: { conversation_id: 'uuid', up_to_seq: 'bigint?' },
   read_notification: { notification_id: 'uuid' },
   recent_news: { seconds: 'double precision' },
-  refund_invoice: { invoice_id: 'uuid', destination: 'text', reason: 'text', amount: 'numeric?' },
+  refund_invoice: {
+    invoice_id: 'uuid',
+    destination: 'text',
+    reason: 'text',
+    amount: 'numeric?',
+    payment_id: 'uuid?',
+  },
   register_device: {
     device_id: 'text',
     platform: 'text',
@@ -275,6 +281,7 @@ export const backendSignatures = {
     payload_sha256: 'text?',
     told_amount: 'text?',
     truth: 'jsonb?',
+    told_currency: 'text?',
   },
   receive_refund: {
     provider: 'text',
@@ -284,6 +291,7 @@ export const backendSignatures = {
     told_amount: 'text?',
     charge: 'jsonb?',
     refund: 'jsonb?',
+    told_currency: 'text?',
   },
   recount_wallets: {},
   refund_answered: { refund_id: 'uuid', provider_ref: 'text', status: 'text' },

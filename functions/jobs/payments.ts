@@ -1,6 +1,6 @@
 /** Looks up what no provider told: payments that stay open, refunds that stay requested. */
 import { backend } from '../api/db.ts'
-import { lookUp, lookUpRefund } from '../payments/events.ts'
+import { lookUp, lookUpRefund, lookUpRefundsOf } from '../payments/events.ts'
 import { providerNamed } from '../payments/index.ts'
 import { type RefundOrder, Refused, Silent } from '../payments/provider.ts'
 
@@ -38,7 +38,12 @@ export async function lookUpRefunds(): Promise<number> {
     const provider = providerNamed(order.provider)
     if (!provider) return undefined
     const { refundId, refundRef, chargeRef } = order
-    if (refundRef) return await lookUpRefund(provider, { refundId, refundRef, chargeRef })
+    if (refundRef) return await lookUpRefund(provider, { refundRef, chargeRef })
+    if (provider.refundsOf) {
+      await lookUpRefundsOf(provider, chargeRef)
+      const still = await backend<RefundOrder | null>('refund_order', { refundId })
+      if (!still || still.refundRef) return still
+    }
     // Whether the provider ever got it is not known: by the same name it gives no second time.
     const told = await provider.refund(order).catch((error) => {
       if (error instanceof Refused) return { refundRef: null, status: 'failed' as const }

@@ -1,12 +1,23 @@
 /** What a provider tells, taken in: the provider is asked, and its answer goes to the database. */
 import { backend } from '../api/db.ts'
-import type { Provider, Told } from './provider.ts'
+import type { Provider, RefundTruth, Told } from './provider.ts'
+import { sha256 } from './signing.ts'
 
-export type Taken = { received: true; duplicate: boolean; outcome?: string }
+/** `final`: the provider said what became of it. Until then the same event is looked up again. */
+export type Taken = { received: true; duplicate: boolean; outcome?: string; final?: boolean }
 
 const duplicate: Taken = { received: true, duplicate: true }
 
-// Events whose transaction was committed here, so that their repetitions cost nobody anything.
+/**
+ * What makes an event the same one: what it is about, its reference and the hash of what was signed.
+ * Whoever has a genuine event can change the rest of it, and must not spoil another one with that.
+ */
+export async function keyOf({ kind, reference, signed }: Told): Promise<string> {
+  const key = [kind, reference ?? '', await sha256(signed)].join(':')
+  return /^[\x20-\x7e]{1,500}$/.test(key) ? key : await sha256(key)
+}
+
+// Final events whose transaction was committed here, so that repetitions cost nobody anything.
 const done = new Set<string>()
 const most = 10_000
 
@@ -18,38 +29,45 @@ function remember(key: string) {
 const underWay = new Map<string, Promise<Taken>>()
 
 /** Takes an event in. The same one at the same time waits for the first, and fails with it. */
-export async function take(provider: Provider, told: Told, sha256: string): Promise<Taken> {
-  const key = `${provider.name} ${told.key}`
+export async function take(provider: Provider, told: Told, payload: Uint8Array): Promise<Taken> {
+  const eventKey = await keyOf(told)
+  const key = `${provider.name} ${eventKey}`
   if (done.has(key)) return duplicate
   const first = underWay.get(key)
   if (first) {
     await first
     return duplicate
   }
-  const work = receive(provider, told, sha256)
+  const work = receive(provider, told, eventKey, await sha256(payload))
   underWay.set(key, work)
   try {
     const taken = await work
-    remember(key)
+    if (taken.final || taken.duplicate || told.kind === 'other') remember(key)
     return taken
   } finally {
     underWay.delete(key)
   }
 }
 
-async function receive(provider: Provider, told: Told, payloadSha256: string): Promise<Taken> {
+async function receive(
+  provider: Provider,
+  told: Told,
+  eventKey: string,
+  payloadSha256: string,
+): Promise<Taken> {
   const event = {
     provider: provider.name,
-    eventKey: told.key.slice(0, 500),
+    eventKey,
     kind: told.kind,
     payloadSha256,
     toldAmount: told.amount,
+    toldCurrency: told.currency,
   }
   let facts: Awaited<ReturnType<typeof factsOf>>
   try {
     facts = await factsOf(provider, told)
   } catch (error) {
-    // Known already, it is a repetition whether or not the provider answers.
+    // Known for good, it is a repetition whether or not the provider answers.
     const { provider, eventKey } = event
     if (await backend<boolean>('is_known_event', { provider, eventKey })) return duplicate
     throw error
@@ -71,19 +89,28 @@ async function factsOf(provider: Provider, { kind, ref, refundRef }: Told) {
   return { charge: await chargeOf(refund?.chargeRef ?? ref), refund }
 }
 
-/** The same for a refund: what became of it. */
-export async function lookUpRefund(
-  provider: Provider,
-  { refundId, refundRef, chargeRef }: { refundId: string; refundRef: string; chargeRef: string },
-): Promise<Taken | undefined> {
-  const refund = await provider.lookUpRefund(refundRef, chargeRef)
-  if (!refund) return undefined
-  return await backend('receive_refund', {
+const takeRefund = (provider: Provider, refund: RefundTruth): Promise<Taken> =>
+  backend('receive_refund', {
     provider: provider.name,
-    eventKey: `look-up ${refundId} ${refund.status}`,
+    eventKey: `look-up refund ${refund.refundRef} ${refund.status}`,
     kind: 'look_up',
     refund,
   })
+
+/** The same for a refund: what became of it. */
+export async function lookUpRefund(
+  provider: Provider,
+  { refundRef, chargeRef }: { refundRef: string; chargeRef: string },
+): Promise<Taken | undefined> {
+  const refund = await provider.lookUpRefund(refundRef, chargeRef)
+  return refund ? await takeRefund(provider, refund) : undefined
+}
+
+/** Takes in all refunds of a charge that its provider has. */
+export async function lookUpRefundsOf(provider: Provider, chargeRef: string) {
+  for (const refund of await provider.refundsOf?.(chargeRef) ?? []) {
+    await takeRefund(provider, refund)
+  }
 }
 
 /** A look-up of our own, for the job and after a charge that nobody answered. */

@@ -1,5 +1,5 @@
 /** MyFatoorah, API v2; webhooks of version 1 and 2. */
-import { address, type Answer, ask, type Json, text, threeDecimals } from './outside.ts'
+import { address, type Answer, ask, idOf, type Json, text, threeDecimals } from './outside.ts'
 import {
   type Provider,
   type RefundTruth,
@@ -8,7 +8,7 @@ import {
   type Told,
   type Truth,
 } from './provider.ts'
-import { hmacBase64, parsed, sha256, signedBy } from './signing.ts'
+import { hmacBase64, parsed, signedBy } from './signing.ts'
 
 type Settings = {
   url: string
@@ -25,6 +25,16 @@ function dataOf({ status, body }: Answer): Json {
     throw new Silent(`HTTP ${status}`)
   }
   throw new Refused(`HTTP ${status}`)
+}
+
+function refundTruthOf(refund: Json, chargeRef: string | null): RefundTruth {
+  return {
+    refundRef: idOf(refund.RefundId),
+    chargeRef: chargeRef ?? text(refund.InvoiceId),
+    status: refundStates[refund.RefundStatus] ?? 'pending',
+    amount: threeDecimals(refund.Amount),
+    currency: 'KWD',
+  }
 }
 
 const isSuccess = ({ TransactionStatus: status }: Json) =>
@@ -47,7 +57,7 @@ function truthOf(status: Json, mode: Truth['mode']): Truth {
     ['Paid', 'DuplicatePayment', 'Pending'].includes(status.InvoiceStatus)
   const failed = status.InvoiceStatus === 'Canceled' || isOver(status)
   return {
-    ref: String(status.InvoiceId),
+    ref: idOf(status.InvoiceId),
     reference: text(status.CustomerReference),
     status: paid ? 'paid' : failed ? 'failed' : 'pending',
     amount: threeDecimals(status.InvoiceValue),
@@ -115,36 +125,46 @@ export function signedTextV1({ EventType, Data }: Json): string {
     .join(',')
 }
 
-function toldV2({ Event, Data }: Json): Told {
-  const key = String(Event.Reference)
-  if (Event.Code === 1) return { kind: 'payment', key, ref: String(at(Data, 'Invoice.Id')) }
-  if (Event.Code !== 2) return { kind: 'other', key }
+/** An amount that was signed, as it was written if it is none; undefined where there was nothing. */
+const amountOf = (value: unknown) =>
+  value === undefined || value === null || value === ''
+    ? undefined
+    : threeDecimals(value) ?? String(value)
+
+function toldV2({ Event, Data }: Json, signed: string): Told {
+  const event = { reference: text(Event.Reference), signed }
+  const code = Number(Event.Code)
+  if (code === 1) return { ...event, kind: 'payment', ref: String(at(Data, 'Invoice.Id')) }
+  if (code !== 2) return { ...event, kind: 'other' }
   return {
+    ...event,
     kind: 'refund',
-    key,
     refundRef: String(at(Data, 'Refund.Id')),
     ref: String(at(Data, 'ReferencedInvoice.Id')),
-    amount: threeDecimals(at(Data, 'Amount.ValueInBaseCurrency')) ?? undefined,
+    amount: amountOf(at(Data, 'Amount.ValueInBaseCurrency')),
   }
 }
 
-async function toldV1({ EventType, Data }: Json, signed: string): Promise<Told> {
+function toldV1({ EventType, Data }: Json, signed: string): Told {
+  const event = { reference: text(EventType), signed }
   const number = Number(EventType)
+  const ref = text(Data.InvoiceId) ?? undefined
   if (number === 1) {
     return {
+      ...event,
       kind: 'payment',
-      key: `1:${Data.PaymentId}:${Data.TransactionStatus}`,
-      ref: String(Data.InvoiceId),
-      amount: String(Data.InvoiceValueInBaseCurrency),
+      ref,
+      amount: amountOf(Data.InvoiceValueInBaseCurrency),
+      currency: currencyOf(Data.BaseCurrency) ?? undefined,
     }
   }
-  if (number !== 2) return { kind: 'other', key: `${EventType}:${await sha256(signed)}` }
+  if (number !== 2) return { ...event, kind: 'other' }
   return {
+    ...event,
     kind: 'refund',
-    key: `2:${Data.RefundId}:${Data.RefundStatus}`,
-    refundRef: String(Data.RefundId),
-    ref: String(Data.InvoiceId),
-    amount: threeDecimals(Data.Amount) ?? String(Data.Amount),
+    refundRef: text(Data.RefundId) ?? undefined,
+    ref,
+    amount: amountOf(Data.Amount),
   }
 }
 
@@ -164,6 +184,11 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
       if (error instanceof Refused) return null
       throw error
     }
+  }
+
+  async function refundsBy(KeyType: 'RefundId' | 'InvoiceId', Key: string): Promise<Json[]> {
+    const data = await found('GetRefundStatus', { KeyType, Key })
+    return Array.isArray(data?.RefundStatusResult) ? data.RefundStatusResult : []
   }
 
   return {
@@ -224,19 +249,14 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
     },
 
     async lookUpRefund(refundRef, chargeRef) {
-      const data = await found('GetRefundStatus', { KeyType: 'RefundId', Key: refundRef })
-      const results: Json[] = Array.isArray(data?.RefundStatusResult) ? data.RefundStatusResult : []
-      const refund = results.find(({ RefundId }) => String(RefundId) === refundRef)
-      return refund
-        ? {
-          refundRef,
-          reference: null,
-          chargeRef: chargeRef ?? text(refund.InvoiceId),
-          status: refundStates[refund.RefundStatus] ?? 'pending',
-          amount: threeDecimals(refund.Amount),
-          currency: 'KWD',
-        }
-        : null
+      const refunds = await refundsBy('RefundId', refundRef)
+      const refund = refunds.find(({ RefundId }) => String(RefundId) === refundRef)
+      return refund ? refundTruthOf(refund, chargeRef) : null
+    },
+
+    async refundsOf(chargeRef) {
+      const refunds = await refundsBy('InvoiceId', chargeRef)
+      return refunds.map((refund) => refundTruthOf(refund, chargeRef))
     },
 
     async verify(given, raw) {
@@ -249,7 +269,7 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
       if (!await signedBy(secrets, signature, (secret) => hmacBase64(secret, signed))) {
         return undefined
       }
-      return second ? toldV2(body) : await toldV1(body, signed)
+      return second ? toldV2(body, signed) : toldV1(body, signed)
     },
   }
 }

@@ -61,6 +61,13 @@ export function threeDecimals(value: unknown): string | null {
 export const text = (value: unknown): string | null =>
   typeof value === 'string' && value ? value : typeof value === 'number' ? String(value) : null
 
+/** The id without which an answer is none. */
+export function idOf(value: unknown): string {
+  const id = text(value)
+  if (!id) throw new Silent('an answer without an id')
+  return id
+}
+
 /** An address to send a person to, or Silent. */
 export function address(value: unknown): string {
   if (typeof value === 'string' && URL.canParse(value) && /^https?:/.test(value)) return value

@@ -42,7 +42,8 @@ export type RefundOrder = {
 
 export type RefundTruth = {
   refundRef: string
-  reference: string | null
+  /** Our refund's id; left out by a provider that never tells it. */
+  reference?: string | null
   chargeRef: string | null
   status: 'refunded' | 'failed' | 'pending'
   amount: string | null
@@ -52,11 +53,15 @@ export type RefundTruth = {
 /** What a webhook with a right signature is about: a hint, and what makes it the same one again. */
 export type Told = {
   kind: 'payment' | 'refund' | 'other'
-  key: string
+  /** The provider's own name of the event, where there is one: not all sign it. */
+  reference?: string | null
+  /** What the signature covers. */
+  signed: string | Uint8Array
   ref?: string
   refundRef?: string
-  /** The amount where the signature covers it. */
+  /** Amount and currency where the signature covers them. */
   amount?: string
+  currency?: string
 }
 
 export type Provider = {
@@ -72,6 +77,8 @@ export type Provider = {
   ): Promise<Truth | null>
   refund(order: RefundOrder): Promise<Pick<RefundTruth, 'refundRef' | 'status'>>
   lookUpRefund(refundRef: string, chargeRef: string | null): Promise<RefundTruth | null>
+  /** All refunds of a charge, where the provider does not know them by our name. */
+  refundsOf?(chargeRef: string): Promise<RefundTruth[]>
   /** Undefined unless the signature over the body as it came is right. */
   verify(headers: Headers, raw: Uint8Array): Promise<Told | undefined>
 }

@@ -54,16 +54,21 @@ export function sandbox({ url, secret }: Settings): Provider {
       if (!await signedBy([secret], sign, (key) => hmacHex(key, signed))) return undefined
       if (Math.abs(Date.now() / 1000 - Number(time)) > tolerance) return undefined
       const body = parsed(raw) ?? {}
-      const key = text(body.id) ?? `${time}:${sign}`
-      const amount = body.amount === undefined ? undefined : String(body.amount)
+      // The time is another at each delivery of the same event.
+      const event = {
+        reference: text(body.id),
+        signed: raw,
+        amount: body.amount === undefined ? undefined : String(body.amount),
+        currency: body.currency === undefined ? undefined : String(body.currency),
+      }
       if (body.type === 'charge' && text(body.chargeId)) {
-        return { kind: 'payment', key, ref: body.chargeId, amount }
+        return { ...event, kind: 'payment', ref: body.chargeId }
       }
       if (body.type === 'refund' && text(body.refundId)) {
         const ref = text(body.chargeId) ?? undefined
-        return { kind: 'refund', key, refundRef: body.refundId, ref, amount }
+        return { ...event, kind: 'refund', refundRef: body.refundId, ref }
       }
-      return { kind: 'other', key }
+      return { ...event, kind: 'other' }
     },
   }
 }

@@ -1,7 +1,7 @@
 /** Tap Payments: https://api.tap.company/v2. */
-import { address, type Answer, ask, good, type Json, text, threeDecimals } from './outside.ts'
+import { address, type Answer, ask, good, idOf, type Json, text, threeDecimals } from './outside.ts'
 import { Lied, type Provider, type RefundTruth, type Truth } from './provider.ts'
-import { hmacHex, parsed, sha256, signedBy } from './signing.ts'
+import { hmacHex, parsed, signedBy } from './signing.ts'
 
 type Settings = {
   url: string
@@ -33,7 +33,7 @@ const refundStates: Record<string, RefundTruth['status']> = {
 function truthOf(charge: Json): Truth {
   const { reference = {}, source = {}, transaction = {} } = charge
   return {
-    ref: String(charge.id),
+    ref: idOf(charge.id),
     reference: text(reference.transaction),
     status: states[charge.status] ?? 'pending',
     amount: threeDecimals(charge.amount),
@@ -50,7 +50,7 @@ function truthOf(charge: Json): Truth {
 }
 
 const refundTruthOf = (refund: Json): RefundTruth => ({
-  refundRef: String(refund.id),
+  refundRef: idOf(refund.id),
   reference: text(refund.reference?.merchant),
   chargeRef: text(refund.charge_id),
   status: refundStates[refund.status] ?? 'pending',
@@ -186,19 +186,21 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
       if (!signature || signature.length !== 64 || !body) return undefined
       const signed = signedText(body)
       if (!await signedBy(keys, signature, (secret) => hmacHex(secret, signed))) return undefined
-      const key = `${body.id}:${body.status}:${await sha256(signed)}`
-      const amount = threeDecimals(body.amount) ?? String(body.amount)
-      if (body.object === 'refund') {
-        return {
-          kind: 'refund',
-          key: `${body.id}:${body.status}`,
-          refundRef: String(body.id),
-          ref: text(body.charge_id) ?? undefined,
-          amount,
-        }
+      const event = {
+        reference: `${body.id}:${body.status}`,
+        signed,
+        amount: threeDecimals(body.amount) ?? String(body.amount),
+        currency: text(body.currency) ?? undefined,
       }
-      if (body.object !== 'charge' || !text(body.id)) return { kind: 'other', key }
-      return { kind: 'payment', key, ref: String(body.id), amount }
+      const id = text(body.id)
+      if (!id) return { ...event, kind: 'other' }
+      if (body.object === 'refund') {
+        const ref = text(body.charge_id) ?? undefined
+        return { ...event, kind: 'refund', refundRef: id, ref }
+      }
+      return body.object === 'charge'
+        ? { ...event, kind: 'payment', ref: id }
+        : { ...event, kind: 'other' }
     },
   }
 }
