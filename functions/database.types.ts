@@ -403,10 +403,10 @@ export type Database = {
 { Args: { "fields": Json }; Returns: Json
                            },
 "upload_avatar":
-{ Args: { "upload_id": string }; Returns: Json
+{ Args: { "again"?: string,"upload_id": string }; Returns: Json
                            },
 "upload_listing_media":
-{ Args: { "property_id"?: string,"start_position"?: number,"upload_id": string,"upload_session_id"?: string }; Returns: Json
+{ Args: { "again"?: Json,"property_id"?: string,"start_position"?: number,"upload_id": string,"upload_session_id"?: string }; Returns: Json
                            }
           }
           Enums: {
@@ -977,14 +977,14 @@ isOneToOne: false
                   ]
                 },"media": {
                   Row: {
-                    "account_id": string,"bucket": string,"bytes": number,"created_at": string,"discarded_at": string | null,"height": number,"id": string,"identity_id": string,"name": string,"orientation": number,"position": number | null,"property_id": string | null,"removed_at": string | null,"sha256": string,"upload_session_id": string | null,"use": string | null,"waits": boolean,"width": number
+                    "account_id": string,"bucket": string,"bytes": number,"created_at": string,"discarded_at": string | null,"height": number,"id": string,"identity_id": string,"name": string,"orientation": number,"position": number | null,"property_id": string | null,"removal_due_at": string,"removed_at": string | null,"sha256": string,"upload_session_id": string | null,"use": string | null,"waits": boolean,"width": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "account_id": string,"bucket": string,"bytes": number,"created_at"?: string,"discarded_at"?: string | null,"height": number,"id"?: string,"identity_id": string,"name": string,"orientation": number,"position"?: number | null,"property_id"?: string | null,"removed_at"?: string | null,"sha256": string,"upload_session_id"?: string | null,"use"?: string | null,"waits"?: boolean,"width": number
+                    "account_id": string,"bucket": string,"bytes": number,"created_at"?: string,"discarded_at"?: string | null,"height": number,"id"?: string,"identity_id": string,"name": string,"orientation": number,"position"?: number | null,"property_id"?: string | null,"removal_due_at"?: string,"removed_at"?: string | null,"sha256": string,"upload_session_id"?: string | null,"use"?: string | null,"waits"?: boolean,"width": number
                   }
                   Update: {
-                    "account_id"?: string,"bucket"?: string,"bytes"?: number,"created_at"?: string,"discarded_at"?: string | null,"height"?: number,"id"?: string,"identity_id"?: string,"name"?: string,"orientation"?: number,"position"?: number | null,"property_id"?: string | null,"removed_at"?: string | null,"sha256"?: string,"upload_session_id"?: string | null,"use"?: string | null,"waits"?: boolean,"width"?: number
+                    "account_id"?: string,"bucket"?: string,"bytes"?: number,"created_at"?: string,"discarded_at"?: string | null,"height"?: number,"id"?: string,"identity_id"?: string,"name"?: string,"orientation"?: number,"position"?: number | null,"property_id"?: string | null,"removal_due_at"?: string,"removed_at"?: string | null,"sha256"?: string,"upload_session_id"?: string | null,"use"?: string | null,"waits"?: boolean,"width"?: number
                   }
                   Relationships: [
                     {

@@ -27,6 +27,7 @@ create table public.media (
   waits boolean not null default false,
   created_at timestamptz not null default now(),
   discarded_at timestamptz,
+  removal_due_at timestamptz not null default '-infinity',
   removed_at timestamptz,
   constraint media_identity_is_of_account
     foreign key (account_id, identity_id) references public.identities (account_id, id),
@@ -67,13 +68,15 @@ comment on column public.media.waits is
 comment on column public.media.created_at is 'When it was stored.';
 comment on column public.media.discarded_at is
   'Since when nobody wants it; a job removes file and row.';
+comment on column public.media.removal_due_at is
+  'Discarded: from when on a job has its file removed; later again when Storage would not.';
 comment on column public.media.removed_at is
   'When its file was removed, where a message still names it; all other rows go with the file.';
 create index media_identity_idx on public.media (identity_id, upload_session_id);
 create index media_account_idx on public.media (account_id, identity_id);
 create index media_unused_idx on public.media (created_at)
   where use is null and discarded_at is null;
-create index media_discarded_idx on public.media (discarded_at)
+create index media_discarded_idx on public.media (removal_due_at, discarded_at)
   where discarded_at is not null and removed_at is null;
 
 create table private.uploads (

@@ -1,7 +1,8 @@
 -- Files and rows: what nobody uses is removed, and a walk proves that both agree.
 --
--- Postgres cannot delete a file: a job asks here for names, has Storage delete them, and asks
--- again. A row goes after its file, so a job that dies in between leaves nothing that is not found again.
+-- Postgres cannot delete a file: a job asks here for names, has Storage delete them, and asks again,
+-- saying which it had. A row goes after its file, so a job that dies in between leaves nothing that is
+-- not found again. What Storage would not delete waits its turn behind all that is due.
 
 create table private.media_walks (
   bucket text primary key,
@@ -32,68 +33,125 @@ create table private.stray_files (
   bucket text not null,
   name text not null,
   found_at timestamptz not null default now(),
+  removal_due_at timestamptz not null default '-infinity',
   primary key (bucket, name)
 );
-comment on table private.stray_files is 'Files without a row that the walk found; removed next.';
+comment on table private.stray_files is
+  'Files without a row: left behind by an upload, or found by the walk. Removed next.';
 comment on column private.stray_files.bucket is 'Where it lies.';
 comment on column private.stray_files.name is 'Its name.';
 comment on column private.stray_files.found_at is 'When it was found.';
+comment on column private.stray_files.removal_due_at is
+  'From when on a job has it removed; later again when Storage would not.';
+create index stray_files_due_idx on private.stray_files (removal_due_at);
 
 alter table private.media_walks enable row level security;
 alter table private.stray_files enable row level security;
 create policy "nobody but functions of their owner" on private.media_walks using (false);
 create policy "nobody but functions of their owner" on private.stray_files using (false);
 
-create function private.forget_removed_files() returns void
+create function private.files_in(listed jsonb)
+  returns table (bucket text, name text, is_there boolean)
+  language plpgsql
+  stable
+  rows 1000
+  security definer -- reads the files of Storage
+  set search_path = ''
+as $$
+begin
+  return query
+  select listing.bucket, file.name, exists (
+    select from storage.objects
+    where objects.bucket_id = listing.bucket and objects.name = file.name
+  )
+  from jsonb_to_recordset(listed) as listing (bucket text, names jsonb)
+  cross join lateral jsonb_array_elements_text(listing.names) as file (name);
+end
+$$;
+comment on function private.files_in is
+  'The files of a list as files_to_remove gives it, and whether Storage still has each.';
+
+create function private.forget_removed_files(asked jsonb) returns void
   language sql
   security definer -- deletes rows past the policies
   set search_path = ''
 as $$
   update public.media set removed_at = now()
-  where media.discarded_at is not null and media.removed_at is null
-    and exists (select from public.messages where messages.media_id = media.id)
-    and not exists (
-      select from storage.objects
-      where objects.bucket_id = media.bucket and objects.name = media.name
-    );
+  from private.files_in(asked) as file
+  where media.bucket = file.bucket and media.name = file.name and not file.is_there
+    and media.discarded_at is not null and media.removed_at is null
+    and exists (select from public.messages where messages.media_id = media.id);
   delete from public.media
-  where media.discarded_at is not null and media.removed_at is null
-    and not exists (
-      select from storage.objects
-      where objects.bucket_id = media.bucket and objects.name = media.name
-    );
+  using private.files_in(asked) as file
+  where media.bucket = file.bucket and media.name = file.name and not file.is_there
+    and media.discarded_at is not null and media.removed_at is null;
   delete from private.stray_files
-  where not exists (
-    select from storage.objects
-    where objects.bucket_id = stray_files.bucket and objects.name = stray_files.name
-  );
-  delete from private.uploads
-  where uploads.due_at <= now()
-    and not exists (
-      select from private.stored_files(uploads) as stored
-      where not exists (
-        select from public.media
-        where media.bucket = uploads.bucket and media.name = stored.name
-      )
-    );
+  using private.files_in(asked) as file
+  where stray_files.bucket = file.bucket and stray_files.name = file.name and not file.is_there;
+
+  update public.media set removal_due_at = now() + interval '5 minutes'
+  from private.files_in(asked) as file
+  where media.bucket = file.bucket and media.name = file.name and file.is_there
+    and media.discarded_at is not null and media.removed_at is null;
+  update private.stray_files set removal_due_at = now() + interval '5 minutes'
+  from private.files_in(asked) as file
+  where stray_files.bucket = file.bucket and stray_files.name = file.name and file.is_there;
 $$;
 comment on function private.forget_removed_files is
-  'What is noted of files that are gone goes too.';
+  'Of files that Storage was asked to remove: what is gone is forgotten, what is not waits.';
 
-create function private.files_to_remove() returns json
+create function private.leave_uploads() returns void
+  language sql
+  security definer -- reads the files of Storage, deletes rows past the policies
+  set search_path = ''
+as $$
+  with due as (
+    delete from private.uploads where uploads.id in (
+      select uploads.id from private.uploads where uploads.due_at <= now()
+      order by uploads.due_at
+      limit 500
+      -- An upload whose rows are being written is not over.
+      for update skip locked
+    )
+    returning uploads.*
+  )
+  insert into private.stray_files (bucket, name)
+  select due.bucket, stored.name
+  from due
+  cross join lateral private.stored_files(due::private.uploads) as stored
+  where not exists (
+    select from public.media where media.bucket = due.bucket and media.name = stored.name
+  )
+  on conflict do nothing
+$$;
+comment on function private.leave_uploads is
+  'Uploads that are over: what they stored and no row names is to be removed.';
+
+create function private.files_to_remove(asked jsonb) returns json
   language plpgsql
   security definer -- reads the files of Storage and everybody's pictures
   set search_path = ''
 as $$
 begin
+  perform private.forget_removed_files(asked);
   -- Uploaded and never used: a flow that was given up, an avatar that was not taken.
   update public.media
   set discarded_at = now(), upload_session_id = null, position = null
-  where media.use is null and media.discarded_at is null
-    and media.created_at < now() - interval '24 hours';
+  where media.id in (
+    select media.id from public.media
+    where media.use is null and media.discarded_at is null
+      and media.created_at < now() - interval '24 hours'
+    order by media.created_at
+    limit 500
+  );
   delete from private.upload_sessions
-  where upload_sessions.created_at < now() - interval '7 days';
-  perform private.forget_removed_files();
+  where (upload_sessions.identity_id, upload_sessions.id) in (
+    select upload_sessions.identity_id, upload_sessions.id from private.upload_sessions
+    where upload_sessions.created_at < now() - interval '7 days'
+    order by upload_sessions.created_at
+    limit 500
+  );
+  perform private.leave_uploads();
 
   return (
     select coalesce(json_agg(json_build_object('bucket', due.bucket, 'names', due.names)), '[]')
@@ -103,22 +161,16 @@ begin
         (
           select media.bucket, media.name from public.media
           where media.discarded_at is not null and media.removed_at is null
-          order by media.discarded_at
+            and media.removal_due_at <= now()
+          order by media.removal_due_at, media.discarded_at
           limit 500
         )
         union
-        (select stray_files.bucket, stray_files.name from private.stray_files limit 500)
-        union
-        select uploads.bucket, stored.name
-        from (
-          select uploads.* from private.uploads where uploads.due_at <= now()
-          order by uploads.due_at
-          limit 100
-        ) as uploads
-        cross join lateral private.stored_files(uploads::private.uploads) as stored
-        where not exists (
-          select from public.media
-          where media.bucket = uploads.bucket and media.name = stored.name
+        (
+          select stray_files.bucket, stray_files.name from private.stray_files
+          where stray_files.removal_due_at <= now()
+          order by stray_files.removal_due_at
+          limit 500
         )
       ) as file
       group by file.bucket
@@ -127,7 +179,8 @@ begin
 end
 $$;
 comment on function private.files_to_remove is
-  'Job: the names of files that nobody wants, by bucket, after forgetting those that are gone.';
+  'Job: the names of some files that nobody wants, by bucket. Takes the list that it gave before, '
+  'after Storage was asked to remove it.';
 
 create function private.prove_media() returns bigint
   language plpgsql

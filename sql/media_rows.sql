@@ -1,7 +1,7 @@
 -- The rows of an upload: made from what Storage has, all of a request in one transaction, each
 -- picture in its place.
 
-create function private.upload_avatar(upload_id uuid) returns json
+create function private.upload_avatar(upload_id uuid, again text) returns json
   language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
@@ -10,14 +10,22 @@ declare
   upload private.uploads := private.own_upload(upload_id, 'avatars');
   picture public.media;
 begin
-  insert into public.media
-    (account_id, identity_id, bucket, name, width, height, orientation, bytes, sha256)
-  select
-    upload.account_id, upload.identity_id, upload.bucket, stored.name, stored.width,
-    stored.height, stored.orientation, stored.bytes, stored.sha256
-  from private.stored_files(upload) as stored
-  limit 1
-  returning * into picture;
+  -- Sent once more because the answer was lost: the picture is there.
+  select * into picture from private.pictures_known(upload.identity_id, 'avatars', null, null)
+    as known
+  where known.sha256 = coalesce(
+    again, (select stored.sha256 from private.stored_files(upload) as stored limit 1))
+  limit 1;
+  if picture.id is null then
+    insert into public.media
+      (account_id, identity_id, bucket, name, width, height, orientation, bytes, sha256)
+    select
+      upload.account_id, upload.identity_id, upload.bucket, stored.name, stored.width,
+      stored.height, stored.orientation, stored.bytes, stored.sha256
+    from private.stored_files(upload) as stored
+    limit 1
+    returning * into picture;
+  end if;
   if picture.id is null then
     perform private.refuse(422, 'file_missing');
   end if;
@@ -29,7 +37,8 @@ begin
     'height', picture.height);
 end
 $$;
-comment on function private.upload_avatar is 'The row of a stored avatar.';
+comment on function private.upload_avatar is
+  'The row of a stored avatar, or of the one that is there already by the hash given.';
 
 create function private.hold_session(identity_id uuid, upload_session_id uuid)
   returns private.upload_sessions
@@ -54,7 +63,7 @@ comment on function private.hold_session is
   'A flow, locked: uploads of it and the writing of its listing go one after another.';
 
 create function private.upload_listing_media(
-  upload_id uuid, property_id uuid, upload_session_id uuid, start_position integer
+  upload_id uuid, property_id uuid, upload_session_id uuid, start_position integer, again jsonb
 ) returns json
   language plpgsql
   security definer -- clients have no write grant
@@ -88,12 +97,15 @@ begin
   end if;
 
   select placed.answer, placed.added into answer, added
-  from private.place_pictures(upload, property, session_id, start_position) as placed;
-  if cardinality(added) = 0 and json_array_length(answer) > 0
-    and not jsonb_path_exists(answer::jsonb, '$[*].mediaId') then
-    perform private.refuse_pictures(owner_id);
-  elsif json_array_length(answer) = 0 then
+  from private.place_pictures(upload, property, session_id, start_position, again) as placed;
+  if json_array_length(answer) = 0 then
     perform private.refuse(422, 'file_missing');
+  elsif jsonb_path_exists(answer::jsonb, '$[*].mediaId') then
+    null;
+  elsif jsonb_path_exists(answer::jsonb, '$[*] ? (@.error == "quota_exceeded")') then
+    perform private.refuse_pictures(owner_id);
+  else
+    perform private.refuse(404, 'not_found');
   end if;
   if property.id is not null and private.is_reviewed(property) then
     perform private.set_pictures(property, private.wanted_pictures(property) || added);
@@ -109,7 +121,7 @@ comment on function private.upload_listing_media is
 
 create function private.place_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
-  out answer json, out added uuid[]
+  again jsonb, out answer json, out added uuid[]
 )
   language plpgsql
   security definer -- clients have no write grant
@@ -132,14 +144,26 @@ begin
   added := '{}';
   room := room - case when property.id is null
     then cardinality(others) else cardinality(private.wanted_pictures(property)) end;
-  for stored in select * from private.stored_files(upload) loop
+  for stored in
+    select * from private.stored_files(upload)
+    union all
+    select known.index, null, null, null, null, null, known.sha256
+    from jsonb_to_recordset(again) as known (index integer, sha256 text)
+    order by index
+    limit 20
+  loop
     asked := start_position + stored.index;
     -- Sent once more because the answer was lost: the picture is there, in its place.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
-      and (asked is null or media.position = asked)
+      and (asked is null or media.position = asked or stored.name is null)
+    order by media.position is distinct from asked, media.position
     limit 1;
-    if picture.id is null and cardinality(added) >= room then
+    if picture.id is null and stored.name is null then
+      -- It was there when the upload began, and was not stored again.
+      answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
+      continue;
+    elsif picture.id is null and cardinality(added) >= room then
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'quota_exceeded');
       continue;
     elsif picture.id is null then
@@ -166,7 +190,8 @@ begin
 end
 $$;
 comment on function private.place_pictures is
-  'Gives each stored picture its row and place. What is over the plan''s pictures is named.';
+  'Gives each stored picture its row and place, and finds those that were sent again by number and '
+  'hash. What is over the plan''s pictures is named.';
 
 create function private.free_position(media_ids uuid[], asked integer) returns integer
   language plpgsql
@@ -189,22 +214,24 @@ $$;
 comment on function private.free_position is
   'The place asked for, or the next free one after it; without one, after all others.';
 
-create function api.upload_avatar(upload_id uuid) returns json
+create function api.upload_avatar(upload_id uuid, again text default null) returns json
   language sql
   set search_path = ''
 as $$
-  select private.upload_avatar(upload_id)
+  select private.upload_avatar(upload_id, again)
 $$;
-comment on function api.upload_avatar is 'The picture of a person, stored by this upload.';
+comment on function api.upload_avatar is
+  'The picture of a person, stored by this upload, or sent again and told by its hash.';
 
 create function api.upload_listing_media(
   upload_id uuid, property_id uuid default null, upload_session_id uuid default null,
-  start_position integer default null
+  start_position integer default null, again jsonb default null
 ) returns json
   language sql
   set search_path = ''
 as $$
-  select private.upload_listing_media(upload_id, property_id, upload_session_id, start_position)
+  select private.upload_listing_media(
+    upload_id, property_id, upload_session_id, start_position, again)
 $$;
 comment on function api.upload_listing_media is
   'Pictures of a listing, stored by this upload, in order. 404 property_not_found, 402 '

@@ -18,7 +18,7 @@ $$;
 comment on function private.picture_limit is
   'How many pictures a listing of this identity may have.';
 
-create function private.check_allowance(identity_id uuid) returns void
+create function private.allowance_of(identity_id uuid, out allowed integer, out used integer)
   language plpgsql
   stable
   security definer -- counts rows past the policies
@@ -26,20 +26,40 @@ create function private.check_allowance(identity_id uuid) returns void
 as $$
 declare
   plan public.plans := private.plan_of(identity_id);
-  -- Room for listings that are drafts, closed or archived too, and for a few flows in between.
-  allowed integer := plan.photos_per_listing * plan.active_listings * 4 + 200;
-  used integer := (
-    select count(*) from public.media where media.identity_id = check_allowance.identity_id
-  );
 begin
-  if used >= allowed then
-    perform private.refuse(402, 'quota_exceeded',
-      jsonb_build_object('limit', allowed, 'used', used));
-  end if;
+  -- Room for listings that are drafts, closed or archived too, and for a few flows in between.
+  allowed := plan.photos_per_listing * plan.active_listings * 4 + 200;
+  used := (select count(*) from public.media where media.identity_id = allowance_of.identity_id);
 end
 $$;
-comment on function private.check_allowance is
-  'How many pictures one identity may keep in all. 402 quota_exceeded.';
+comment on function private.allowance_of is
+  'How many pictures one identity may keep in all, and has.';
+
+create function private.pictures_known(
+  identity_id uuid, bucket text, property_id uuid, upload_session_id uuid
+) returns setof public.media
+  language plpgsql
+  stable
+  rows 10
+  security definer -- reads rows past the policies
+  set search_path = ''
+as $$
+begin
+  return query
+  select media.* from public.media
+  where media.identity_id = pictures_known.identity_id and media.discarded_at is null
+    and case
+      when pictures_known.bucket = 'avatars' then media.bucket = 'avatars' and media.use is null
+      when pictures_known.property_id is not null
+        then media.property_id = pictures_known.property_id
+      else media.upload_session_id = pictures_known.upload_session_id
+    end
+  order by media.created_at desc
+  limit 200;
+end
+$$;
+comment on function private.pictures_known is
+  'What was uploaded before to the same place: one of them sent again is not stored again.';
 
 create function private.begin_upload(bucket text, property_id uuid, upload_session_id uuid)
   returns json
@@ -50,15 +70,18 @@ as $$
 declare
   caller_id uuid := private.require_account();
   owner_id uuid := private.identity_id();
-  room integer := 1;
   property public.properties;
+  pictures json;
+  had integer;
+  allowance record;
+  allowed integer;
+  used integer;
   upload private.uploads;
 begin
   if bucket is distinct from 'avatars' and bucket is distinct from 'listings' then
     perform private.refuse(422, 'validation_failed');
   elsif bucket = 'listings' then
     owner_id := private.require_identity();
-    room := private.picture_limit(owner_id);
   elsif owner_id is null then
     -- A person has a face also while nothing can be done in its name.
     select identities.id into owner_id from public.identities
@@ -66,28 +89,37 @@ begin
   end if;
   if bucket = 'listings' and property_id is not null then
     property := private.editable_property(property_id);
-    room := room - cardinality(private.wanted_pictures(property));
-  elsif bucket = 'listings' and upload_session_id is not null then
-    room := room - (
-      select count(*) from public.media
-      where media.identity_id = owner_id
-        and media.upload_session_id = begin_upload.upload_session_id
-        and media.discarded_at is null
-    );
   end if;
-  if room <= 0 then
-    perform private.refuse_pictures(owner_id);
+  select coalesce(json_agg(json_build_object(
+      'sha256', known.sha256, 'position', known.position)), '[]'), count(*)
+  into pictures, had
+  from private.pictures_known(owner_id, bucket, property_id, upload_session_id) as known;
+  if bucket = 'listings' then
+    allowed := private.picture_limit(owner_id);
+    used := case when property.id is null then had
+      else cardinality(private.wanted_pictures(property)) end;
   end if;
-  perform private.check_allowance(owner_id);
+  select * into allowance from private.allowance_of(owner_id);
+  if allowed is null or allowance.allowed - allowance.used < allowed - used then
+    allowed := allowance.allowed;
+    used := allowance.used;
+  end if;
+  -- Where nothing was uploaded before, nothing can be sent again.
+  if used >= allowed and had = 0 then
+    perform private.refuse(402, 'quota_exceeded',
+      jsonb_build_object('limit', allowed, 'used', used));
+  end if;
 
   insert into private.uploads (account_id, identity_id, bucket)
   values (caller_id, owner_id, begin_upload.bucket)
   returning * into upload;
-  return json_build_object('uploadId', upload.id, 'folder', owner_id, 'room', room);
+  return json_build_object('uploadId', upload.id, 'folder', owner_id, 'limit', allowed,
+    'used', used, 'known', pictures);
 end
 $$;
 comment on function private.begin_upload is
-  'Lets an upload begin: under which names its files are stored, and how many there is room for.';
+  'Lets an upload begin: under which names its files are stored, how many there is room for, and '
+  'which pictures are there: one of them sent again needs no room. 402 quota_exceeded.';
 
 create function private.refuse_pictures(identity_id uuid) returns void
   language plpgsql

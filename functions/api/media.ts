@@ -9,7 +9,7 @@ import { type Field, Refusal } from './problem.ts'
 import { noteFilesUrl } from './storage-service.ts'
 import { openForm, shownName, textOf, wrong } from './upload-form.ts'
 import { withRoom } from './upload-room.ts'
-import { type Bad, type Entrance, mebibyte, pictureIn, Stored } from './uploads.ts'
+import { type Bad, type Entrance, mebibyte, pictureIn, quotaExceeded, Stored } from './uploads.ts'
 
 const avatarLimit = 5 * mebibyte
 const listingLimit = 10 * mebibyte
@@ -98,14 +98,17 @@ async function uploadAvatar(c: Context<Env>): Promise<string> {
     const entrance = await begin(c, { bucket: 'avatars' })
     return await withRoom(Math.min(avatarLimit, upload.atMost), async (buffer) => {
       const read = await pictureIn(part, buffer, avatarLimit)
-      if ('code' in read) throw new Refusal(read.code, read.detail)
+      if ('code' in read) throw refusalOf(read)
       const { value: another } = await upload.parts.next()
       if (another) throw wrong({ path: shownName(another.name), code: 'unknown' })
+      const { uploadId, known, used, limit } = entrance
+      const again = known.some(({ sha256 }) => sha256 === read.hash) ? read.hash : undefined
+      if (!again && used >= limit) throw refusalOf(quotaExceeded(entrance))
       const stored = new Stored('avatars', entrance)
       try {
-        await stored.add(0, read.picture, read.hash)
+        if (!again) await stored.add(0, read.picture, read.hash)
         await noteFilesUrl()
-        return await call(c, 'upload_avatar', { uploadId: entrance.uploadId })
+        return await call(c, 'upload_avatar', { uploadId, again })
       } catch (error) {
         await stored.takeBack(error)
         throw error
@@ -115,6 +118,8 @@ async function uploadAvatar(c: Context<Env>): Promise<string> {
     upload.close()
   }
 }
+
+const refusalOf = ({ code, detail }: Bad) => new Refusal(code, detail)
 
 const missing = (field: string, part?: Part | void) =>
   part && part.name !== field
@@ -146,6 +151,8 @@ type File = { index: number; name: string } & ({ ok: true } | { ok: false; bad: 
 class ListingUpload {
   readonly asked: Asked = {}
   readonly files: File[] = []
+  /** Those that were there before: an answer was lost, and the client sends once more. */
+  readonly again: { index: number; sha256: string }[] = []
   stored?: Stored
   private entrance?: Entrance
   private readonly c: Context<Env>
@@ -162,10 +169,7 @@ class ListingUpload {
   async take(part: Part, atMost: number) {
     const index = this.files.length
     if (index === mostFiles) throw wrong({ path: 'files', code: 'too_big' })
-    const { entrance } = this
-    const { room, ...rest } = entrance ??
-      await begin(this.c, { bucket: 'listings', ...this.known() })
-    this.entrance = { room, ...rest }
+    this.entrance ??= await begin(this.c, { bucket: 'listings', ...this.place() })
     this.stored ??= new Stored('listings', this.entrance)
     const bad = await this.keep(part, index, atMost)
     const name = shownName(part.filename!)
@@ -173,7 +177,7 @@ class ListingUpload {
   }
 
   /** Fields that stand after the first file are looked at when all is stored. */
-  private known() {
+  private place() {
     const { propertyId, uploadSessionId } = this.asked
     return { propertyId, uploadSessionId }
   }
@@ -182,11 +186,22 @@ class ListingUpload {
     return withRoom(Math.min(listingLimit, atMost), async (buffer) => {
       const read = await pictureIn(part, buffer, listingLimit)
       if ('code' in read) return read
-      if (this.stored!.names.length >= this.entrance!.room) {
-        return { code: 'quota_exceeded', detail: {} }
+      const entrance = this.entrance!
+      if (this.isKnown(index, read.hash)) {
+        return void this.again.push({ index, sha256: read.hash })
+      }
+      if (this.stored!.names.length >= entrance.limit - entrance.used) {
+        return quotaExceeded(entrance)
       }
       await this.stored!.add(index, read.picture, read.hash)
     })
+  }
+
+  private isKnown(index: number, hash: string) {
+    const { startPosition } = this.asked
+    return this.entrance!.known.some(({ sha256, position }) =>
+      sha256 === hash && (startPosition === undefined || position === startPosition + index)
+    )
   }
 }
 
@@ -200,10 +215,12 @@ async function uploadListings(c: Context<Env>): Promise<string> {
       else await readField(upload.asked, part)
     }
     if (!upload.files.length) throw missing('files')
-    if (!upload.stored?.names.length) throw noneGood(upload.files)
+    if (upload.files.every(({ ok }) => !ok)) throw noneGood(upload.files)
     await noteFilesUrl()
     const { uploadId = '', asked } = upload
-    return merged(await call(c, 'upload_listing_media', { uploadId, ...asked }), upload.files)
+    const again = upload.again.length ? upload.again : undefined
+    const answer = await call(c, 'upload_listing_media', { uploadId, ...asked, again })
+    return merged(answer, upload.files)
   } catch (error) {
     await upload.stored?.takeBack(error)
     throw error
@@ -215,7 +232,7 @@ async function uploadListings(c: Context<Env>): Promise<string> {
 /** 422 with what is wrong with each; 402 when they were good and had no room. */
 function noneGood(files: File[]) {
   const bad = files.map((file) => (file as { bad: Bad }).bad)
-  if (bad.every(({ code }) => code === 'quota_exceeded')) return new Refusal('quota_exceeded')
+  if (bad.every(({ code }) => code === 'quota_exceeded')) return refusalOf(bad[0])
   const fields: Field[] = bad.map(({ code }, index) => ({
     path: `files.${index}`,
     // The text of too_large wants a number; whoever reads a field has it before the eyes.

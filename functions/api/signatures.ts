@@ -196,12 +196,13 @@ export const signatures = {
   update_property: { property_id: 'uuid', fields: 'jsonb', expected_version: 'integer?' },
   update_review: { review_id: 'uuid', fields: 'jsonb' },
   update_settings: { fields: 'jsonb' },
-  upload_avatar: { upload_id: 'uuid' },
+  upload_avatar: { upload_id: 'uuid', again: 'text?' },
   upload_listing_media: {
     upload_id: 'uuid',
     property_id: 'uuid?',
     upload_session_id: 'uuid?',
     start_position: 'integer?',
+    again: 'jsonb?',
   },
 } as const
 
@@ -245,7 +246,7 @@ export const backendSignatures = {
   expire_invoices: {},
   expire_licences: {},
   expire_listings: {},
-  files_to_remove: {},
+  files_to_remove: { asked: 'jsonb' },
   finish_apple_revocation: { account_id: 'uuid', client_id: 'text' },
   finish_login: { identifier: 'text', address: 'text', hits: 'jsonb' },
   finish_push: {

@@ -34,29 +34,62 @@ export async function store(
   { type, pieces }: Picture,
   facts: Record<string, unknown>,
 ) {
-  const send = () =>
-    ask('POST', `/object/${bucket}/${name}`, streamOf(pieces), {
-      'content-type': type,
-      'cache-control': cacheControl,
-      'x-upsert': 'true',
-      'x-metadata': btoa(JSON.stringify(facts)),
-    })
+  const send = async () =>
+    isGood(
+      await ask('POST', `/object/${bucket}/${name}`, streamOf(pieces), {
+        'content-type': type,
+        'cache-control': cacheControl,
+        'x-upsert': 'true',
+        'x-metadata': btoa(JSON.stringify(facts)),
+      }),
+    )
   if (await send() || await send()) return
   throw new Refusal('service_unavailable', { retryAfter: 5 })
 }
 
-/** Removes files; what could not be removed is found by the job. */
-export const remove = (bucket: Bucket, names: string[]) =>
-  ask('DELETE', `/object/${bucket}`, JSON.stringify({ prefixes: names }), {
-    'content-type': 'application/json',
-  })
+// Storage refuses more than 1,000 names at once.
+const mostNames = 500
+// One name that it will not delete is found by halves; a Storage that refuses everything is left.
+const mostRefusals = 20
 
+/** Removes files, some at a time; gives how many. What could not be removed is asked again by the job. */
+export async function remove(bucket: Bucket, names: string[]): Promise<number> {
+  const slices: string[][] = []
+  for (let at = 0; at < names.length; at += mostNames) slices.push(names.slice(at, at + mostNames))
+  const refused: string[] = []
+  let [removed, refusals] = [0, 0]
+  for (let slice = slices.shift(); slice; slice = slices.shift()) {
+    const body = JSON.stringify({ prefixes: slice })
+    const status = await ask('DELETE', `/object/${bucket}`, body, {
+      'content-type': 'application/json',
+    })
+    if (isGood(status)) removed += slice.length
+    else if (slice.length === 1 || status === noAnswer || ++refusals > mostRefusals) {
+      refused.push(...slice)
+    } else {
+      const half = Math.ceil(slice.length / 2)
+      slices.push(slice.slice(0, half), slice.slice(half))
+    }
+  }
+  if (refused.length) {
+    const some = refused.slice(0, 5)
+    console.error(
+      JSON.stringify({ alert: 'files_not_removed', bucket, count: refused.length, some }),
+    )
+  }
+  return removed
+}
+
+const noAnswer = 0
+const isGood = (status: number) => status >= 200 && status < 300
+
+/** Asks Storage; gives the status of its answer. */
 async function ask(
   method: string,
   path: string,
   body: BodyInit,
   headers: Record<string, string>,
-): Promise<boolean> {
+): Promise<number> {
   try {
     const response = await fetch(`${env.supabaseUrl}/storage/v1${path}`, {
       method,
@@ -66,10 +99,10 @@ async function ask(
     })
     const text = await response.text()
     if (!response.ok) console.error(JSON.stringify({ storage: response.status, said: text }))
-    return response.ok
+    return response.status
   } catch (cause) {
     console.error(JSON.stringify({ storage: (cause as Error).name }))
-    return false
+    return noAnswer
   }
 }
 

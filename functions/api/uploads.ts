@@ -10,7 +10,20 @@ import { readInto } from './upload-form.ts'
 export const mebibyte = 1024 * 1024
 
 /** Where an upload may store: sql/media_uploads.sql. */
-export type Entrance = { uploadId: string; folder: string; room: number }
+export type Entrance = {
+  uploadId: string
+  folder: string
+  /** How many pictures there may be, and are. */
+  limit: number
+  used: number
+  /** What is there already, so that it is not stored again. */
+  known: { sha256: string; position: number | null }[]
+}
+
+export const quotaExceeded = ({ limit, used }: Entrance): Bad => ({
+  code: 'quota_exceeded',
+  detail: { limit, used },
+})
 
 /** Why a file is not taken, in the words of the table of errors. */
 export type Bad = { code: ErrorCode; detail: Detail }

@@ -4,20 +4,16 @@ import { type Bucket, noteFilesUrl, remove } from '../api/storage-service.ts'
 
 type Due = { bucket: Bucket; names: string[] }[]
 
-/** Has Storage delete what the database names, until it names nothing or nothing goes any more. */
+/** Has Storage delete what the database names, and says so, until it names nothing more. */
 export async function removeFiles(): Promise<number> {
   let all = 0
-  const end = Date.now() + 20_000
-  for (let before = ''; Date.now() < end;) {
-    const due = await backend<Due>('files_to_remove', {})
-    const names = JSON.stringify(due)
-    if (!due.length || names === before) return all
-    before = names
-    for (const { bucket, names } of due) {
-      if (await remove(bucket, names)) all += names.length
-    }
+  let asked: Due = []
+  for (const end = Date.now() + 20_000;;) {
+    const due = await backend<Due>('files_to_remove', { asked })
+    if (!due.length || Date.now() > end) return all
+    for (const { bucket, names } of due) all += await remove(bucket, names)
+    asked = due
   }
-  return all
 }
 
 /** Walks on through files and rows. That they do not agree is a fault of ours, so it is told. */

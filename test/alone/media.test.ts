@@ -13,7 +13,7 @@ import { jpeg } from '../pictures.ts'
 import { enforceRates } from '../rates.ts'
 import { startStack } from '../stack.ts'
 import { until } from '../until.ts'
-import { filesOf, formOf, runJobs, send, served, uploadPictures } from '../uploads.ts'
+import { filesOf, formOf, runJobs, send, served, uploadAvatar, uploadPictures } from '../uploads.ts'
 
 const picture = (shade: number) => jpeg({ width: 400, height: 300, shade })
 
@@ -118,22 +118,34 @@ test('MED-11 uploads have their rate, and an identity its room', async () => {
   const before = await client.query(`select active_listings from public.plans where code = 'free'`)
   const setMost = (most: number) =>
     client.query(`update public.plans set active_listings = $1 where code = 'free'`, [most])
+  const face = await uploadAvatar(owner, picture(7))
+  const flow = { uploadSessionId: randomUUID() }
+  const kept = await uploadPictures(owner, [picture(8)], flow)
   await setMost(5)
   await database().query(
     `insert into public.media (account_id, identity_id, bucket, name, width, height, orientation,
       bytes, sha256, discarded_at, removed_at)
     select $1, $2::uuid, 'listings', $2::text || '/' || gen_random_uuid() || '.jpg', 1, 1, 1, 1,
       repeat('a', 64), now(), now()
-    from generate_series(1, 400)`,
+    from private.allowance_of($2), generate_series(1, allowed - used)`,
     [owner.id, owner.identityId],
   )
   const refused = await uploadPictures(owner, [picture(1)])
+  const refusedLater = await uploadPictures(owner, [picture(1)], flow)
+  const refusedFace = await uploadAvatar(owner, picture(1))
+  // What was answered once is answered again: nothing new is kept.
+  const again = await uploadPictures(owner, [picture(8)], flow)
+  const sameFace = await uploadAvatar(owner, picture(7))
   await setMost(before.rows[0].active_listings)
   client.release()
-  expect(refused).toMatchObject({
-    status: 402,
-    body: { error: { code: 'quota_exceeded', limit: 400 } },
-  })
+  for (const reply of [refused, refusedLater, refusedFace]) {
+    expect(reply).toMatchObject({
+      status: 402,
+      body: { error: { code: 'quota_exceeded', limit: 400, used: 400 } },
+    })
+  }
+  expect(again).toMatchObject({ status: 201, body: kept.body })
+  expect(sameFace).toMatchObject({ status: 201, body: face.body })
   await database().query(
     'delete from public.media where account_id = $1 and removed_at is not null',
     [owner.id],
