@@ -70,8 +70,8 @@ const organisations = `
   from made`
 
 const publications = `
-  insert into private.publications (property_id, type, published_at)
-  select id, type, published_at from public.properties`
+  insert into private.publications (property_id, type, published_at, since)
+  select id, type, published_at, published_at from public.properties`
 
 const listings = `
 with owners as materialized (

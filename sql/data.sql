@@ -479,3 +479,28 @@ update public.featured_credits
 set credits = featured_credits.credits
   - (select sum(given.credits) from given where given.fits and given.id = featured_credits.id)
 where featured_credits.id in (select given.id from given where given.fits);
+
+-- Publications and ranks of before they said until when: what is not listed any more ends. A little
+-- ahead, so that no snapshot that is read before this commits knows otherwise afterwards; nothing
+-- that is kept by triggers is ever found here.
+with over as (
+  select publications.property_id from private.publications
+  where publications.until = 'infinity' and not exists (
+    select from public.properties
+    where properties.id = publications.property_id and properties.listed
+  )
+  for update skip locked
+)
+update private.publications set until = clock_timestamp() + interval '10 minutes'
+from over where publications.property_id = over.property_id and publications.until = 'infinity';
+
+with over as (
+  select office_ranks.id from private.office_ranks
+  where office_ranks.until = 'infinity' and not exists (
+    select from public.organisations
+    where organisations.identity_id = office_ranks.identity_id and organisations.listed
+  )
+  for update skip locked
+)
+update private.office_ranks set until = clock_timestamp() + interval '10 minutes'
+from over where office_ranks.id = over.id;

@@ -1,21 +1,37 @@
--- What the feed counts its slots over: publishings and ranks of offices as they were at a moment.
+-- What the feed counts its slots over: which listings, and which offices, were listed when.
 --
--- Two short tables of their own, because counting over properties costs 30 times as much: its rows
--- are wide and change all day.
+-- Two narrow tables of their own, because counting over properties costs 30 times as much: its rows
+-- are wide and change all day. A row is open (until infinity) while its listing is listed, and swept
+-- 7 hours after it ended, when no snapshot lives that knew it; so what went takes no place for long,
+-- however much of it there was.
 create table private.publications (
-  property_id uuid primary key,
+  property_id uuid not null,
   type text not null,
-  published_at timestamptz not null
+  published_at timestamptz not null,
+  since timestamptz not null default '-infinity',
+  until timestamptz not null default 'infinity',
+  constraint publications_time_is_forward check (until >= since),
+  primary key (property_id, until) -- so one is open
 );
 comment on table private.publications is
-  'Every listing ever published. Rows stay when listings go, so that no slot moves up.';
+  'From when to when each listing was listed: open ones, and those that ended in the last hours.';
 comment on column private.publications.property_id is 'Which listing; the row outlives it.';
 comment on column private.publications.type is 'SALE, RENT or EXCHANGE.';
-comment on column private.publications.published_at is 'First publishing.';
+comment on column private.publications.published_at is
+  'First publishing: its place, also when it comes back.';
+comment on column private.publications.since is
+  'From when it was listed; -infinity where nobody noted it.';
+comment on column private.publications.until is 'Until when; infinity is now.';
+-- What is listed is walked in order; what ended is little, and found by when.
 create index publications_newest_idx
-  on private.publications (published_at desc, property_id desc);
+  on private.publications (published_at desc, property_id desc) include (since)
+  where until = 'infinity';
 create index publications_type_newest_idx
-  on private.publications (type, published_at desc, property_id desc);
+  on private.publications (type, published_at desc, property_id desc) include (since)
+  where until = 'infinity';
+create index publications_ended_idx
+  on private.publications (until) include (since, type, published_at, property_id)
+  where until < 'infinity';
 
 create table private.office_ranks (
   id bigint generated always as identity primary key,
@@ -26,27 +42,32 @@ create table private.office_ranks (
   constraint office_ranks_time_is_forward check (until >= since)
 );
 comment on table private.office_ranks is
-  'Verified offices and their ratings as they were at every moment of the last hours.';
+  'Listed offices and their ratings as they were at every moment of the last hours.';
 comment on column private.office_ranks.id is 'Its id.';
 comment on column private.office_ranks.identity_id is 'Which office; the row outlives it.';
 comment on column private.office_ranks.rating is 'Its average rating then; null is unrated.';
-comment on column private.office_ranks.since is 'From when it was verified with this rating.';
+comment on column private.office_ranks.since is 'From when it was listed with this rating.';
 comment on column private.office_ranks.until is 'Until when; infinity is now.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
   where until = 'infinity';
-create index office_ranks_until_idx on private.office_ranks (until, since);
+create index office_ranks_best_idx
+  on private.office_ranks (rating desc nulls last, identity_id) include (since)
+  where until = 'infinity';
+create index office_ranks_ended_idx on private.office_ranks (until) where until < 'infinity';
 
 alter table private.publications enable row level security;
 alter table private.office_ranks enable row level security;
 create policy "nobody but functions of their owner" on private.publications using (false);
 create policy "nobody but functions of their owner" on private.office_ranks using (false);
 
--- What is on its way ------------------------------------------------------------------------------
+-- When it counts --------------------------------------------------------------------------------
 
--- A transaction may publish at 11:59:59.99 and commit at 12:00:00.01. Whoever read the noon snapshot
--- in between would find one slot more on the next page. So publishing holds a shared lock until it
--- commits and takes its time after getting it, and the first readers of a snapshot wait for those
--- that hold it. Publishers never wait for one another.
+-- A transaction may take its time at 11:59:59.99 and commit at 12:00:00.01. Whoever read the noon
+-- snapshot in between would count one slot more or less on the next page. So times are taken under a
+-- shared lock that is held until the commit, and the first readers of a snapshot wait for those that
+-- hold it. Writers never wait for one another, and take it last of all, by triggers that run at the
+-- commit: an account with hundreds of listings is suspended without readers waiting for all of it,
+-- and whoever holds the lock waits for no row any more.
 create function private.publishing_time() returns timestamptz
   language plpgsql
   set search_path = ''
@@ -57,80 +78,62 @@ begin
 end
 $$;
 comment on function private.publishing_time is
-  'Now, in such a way that no snapshot of the feed misses what is published at this time.';
+  'Now, in such a way that no snapshot of the feed misses what comes or goes at this time.';
 
 create function private.feed_snapshot(asked timestamptz) returns timestamptz
   language plpgsql
   set search_path = ''
 as $$
-declare
-  snapshot timestamptz := coalesce(
-    asked, date_bin('5 minutes', now(), timestamptz '2000-01-01 00:00:00+00'));
 begin
-  if snapshot > now() or snapshot < now() - interval '6 hours' then
+  if asked > now() or asked < now() - interval '6 hours' then
     perform private.refuse(422, 'cursor_invalid',
       '{"fields":[{"path":"snapshot","code":"cursor_invalid"}]}');
   end if;
-  -- No call takes that long, so an older snapshot has nobody to wait for.
-  if snapshot > now() - interval '15 seconds' then
+  -- No commit takes that long, so an older snapshot has nobody to wait for.
+  if asked > now() - interval '15 seconds' then
     perform pg_advisory_lock(hashtextextended('publishing', 2));
     perform pg_advisory_unlock(hashtextextended('publishing', 2));
   end if;
-  return snapshot;
+  return asked;
 end
 $$;
 comment on function private.feed_snapshot is
-  'The moment whose feed is read: as asked, else now rounded down to 5 minutes. It lives 6 hours, '
-  'then 422 cursor_invalid.';
+  'A moment whose feed may be read: all that came or went until then is in the tables. It lives 6 '
+  'hours, then 422 cursor_invalid.';
 
 -- Written by triggers ----------------------------------------------------------------------------
-
-create function private.time_publication() returns trigger
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  if new.published_at = now() then
-    new.published_at := private.publishing_time();
-  end if;
-  return new;
-end
-$$;
-comment on function private.time_publication is
-  'Gives a first publishing its exact time. One that is written as of another day keeps that.';
 
 create function private.keep_publication() returns trigger
   language plpgsql
   security definer -- writes a closed table
   set search_path = ''
 as $$
+declare
+  at constant timestamptz := private.publishing_time();
 begin
-  insert into private.publications (property_id, type, published_at)
-  values (new.id, new.type, new.published_at)
-  on conflict (property_id) do update
-  set type = excluded.type, published_at = excluded.published_at;
+  update private.publications set until = greatest(at, publications.since)
+  where publications.property_id = new.id and publications.until > at;
+  if new.listed then
+    insert into private.publications (property_id, type, published_at, since)
+    values (new.id, new.type, coalesce(new.published_at, new.created_at), at);
+  end if;
   return null;
 end
 $$;
-comment on function private.keep_publication is 'Notes a publishing for the feed.';
+comment on function private.keep_publication is 'Notes for the feed that a listing came or went.';
 
-create trigger properties_publishing_is_timed_at_birth
-  before insert on public.properties
-  for each row when (new.published_at is not null)
-  execute function private.time_publication();
-create trigger properties_publishing_is_timed
-  before update on public.properties
-  for each row when (old.published_at is null and new.published_at is not null)
-  execute function private.time_publication();
-create trigger properties_publishing_is_kept_at_birth
+create constraint trigger properties_publishing_is_kept_at_birth
   after insert on public.properties
-  for each row when (new.published_at is not null)
+  deferrable initially deferred
+  for each row when (new.listed)
   execute function private.keep_publication();
-create trigger properties_publishing_is_kept
+create constraint trigger properties_publishing_is_kept
   after update on public.properties
+  deferrable initially deferred
   for each row when (
-    new.published_at is not null
-    and (new.published_at, new.type) is distinct from (old.published_at, old.type)
+    (old.listed or new.listed)
+    and (old.listed, old.type, old.published_at)
+      is distinct from (new.listed, new.type, new.published_at)
   )
   execute function private.keep_publication();
 
@@ -140,41 +143,73 @@ create function private.keep_office_rank() returns trigger
   set search_path = ''
 as $$
 declare
-  at timestamptz := case when tg_op = 'INSERT' then new.created_at else private.publishing_time() end;
+  at constant timestamptz := private.publishing_time();
 begin
-  update private.office_ranks set until = at
-  where office_ranks.identity_id = new.identity_id and office_ranks.until = 'infinity';
-
-  insert into private.office_ranks (identity_id, rating, since)
-  select identities.id, new.rating_avg, at from public.identities
-  where identities.id = new.identity_id and identities.type = 'office' and new.verified;
+  update private.office_ranks set until = greatest(at, office_ranks.since)
+  where office_ranks.identity_id = new.identity_id and office_ranks.until > at;
+  if new.listed then
+    insert into private.office_ranks (identity_id, rating, since)
+    values (new.identity_id, new.rating_avg, at);
+  end if;
   return null;
 end
 $$;
-comment on function private.keep_office_rank is 'Notes which offices are verified, and their rating.';
+comment on function private.keep_office_rank is 'Notes which offices are listed, and their rating.';
 
-create trigger organisations_rank_is_kept_at_birth
+create constraint trigger organisations_rank_is_kept_at_birth
   after insert on public.organisations
-  for each row when (new.verified) execute function private.keep_office_rank();
-create trigger organisations_rank_is_kept
+  deferrable initially deferred
+  for each row when (new.listed and new.type = 'office')
+  execute function private.keep_office_rank();
+create constraint trigger organisations_rank_is_kept
   after update on public.organisations
+  deferrable initially deferred
   for each row when (
-    (new.verified, new.rating_avg) is distinct from (old.verified, old.rating_avg)
+    new.type = 'office' and (old.listed or new.listed)
+    and (old.listed, old.rating_avg) is distinct from (new.listed, new.rating_avg)
   )
   execute function private.keep_office_rank();
+
+-- Forgotten again --------------------------------------------------------------------------------
+
+create function private.sweep_publications() returns bigint
+  language sql
+  security definer -- deletes from a closed table
+  set search_path = ''
+as $$
+  with over as (
+    select publications.property_id, publications.until from private.publications
+    where publications.until < 'infinity' and publications.until < now() - interval '7 hours'
+    limit 5000
+    for update skip locked
+  ), gone as (
+    delete from private.publications using over
+    where publications.property_id = over.property_id and publications.until = over.until
+    returning 1
+  )
+  select count(*) from gone
+$$;
+comment on function private.sweep_publications is
+  'Job: forgets, 5,000 at a time, what ended and no living snapshot needs.';
 
 create function private.sweep_office_ranks() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  with gone as (
-    delete from private.office_ranks where office_ranks.until < now() - interval '7 hours'
+  with over as (
+    select office_ranks.id from private.office_ranks
+    where office_ranks.until < 'infinity' and office_ranks.until < now() - interval '7 hours'
+    limit 5000
+    for update skip locked
+  ), gone as (
+    delete from private.office_ranks using over where office_ranks.id = over.id
     returning 1
   )
   select count(*) from gone
 $$;
-comment on function private.sweep_office_ranks is 'Job: forgets ranks that no living snapshot needs.';
+comment on function private.sweep_office_ranks is
+  'Job: forgets, 5,000 at a time, ranks that no living snapshot needs.';
 
 revoke execute on all functions in schema private from public;
-grant execute on function private.sweep_office_ranks to backend;
+grant execute on function private.sweep_publications, private.sweep_office_ranks to backend;

@@ -294,6 +294,7 @@ const reviews: Review[] = [
     'private.sweep_news',
     'private.sweep_notifications',
     'private.sweep_office_ranks',
+    'private.sweep_publications',
     'private.sweep_rates',
     'private.sweep_social_tokens',
     'private.warn_expiring_listings',

@@ -341,6 +341,7 @@ export const backendSignatures = {
   sweep_news: {},
   sweep_notifications: {},
   sweep_office_ranks: {},
+  sweep_publications: {},
   sweep_rates: {},
   sweep_social_tokens: {},
   take_apple_revocations: {},

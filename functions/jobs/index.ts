@@ -31,6 +31,7 @@ const jobs: BackendFunction[] = [
   'sweep_news',
   'sweep_notifications',
   'sweep_office_ranks',
+  'sweep_publications',
   'sweep_rates',
   'sweep_social_tokens',
   'warn_expiring_listings',

@@ -1,4 +1,5 @@
 // The feed in numbers: nobody else publishes while these count, so they run alone.
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../client.ts'
@@ -131,13 +132,83 @@ test('SRCH-05 a listing that goes leaves its slot empty, and no other one moves'
   expect(ids(same!.items)).toEqual(ids(second!.items))
 })
 
-test('a listing that is renewed or comes back keeps its place', async () => {
+test('a listing that is renewed or comes back keeps its place, in snapshots that knew it', async () => {
   const seller = await signUp()
   const [older, newer] = await offered(seller, 2)
+  const first = async (snapshot: string) => ids((await page(snapshot, 1, 2, 'sale')).items)
+  const before = await now()
   await seller.post(`/properties/${older}/pause`)
+  const between = await now()
   await seller.post(`/properties/${older}/resume`)
+  const after = await now()
+  await database().query(
+    `update public.properties set status = 'expired', expires_at = now() where id = $1`,
+    [newer],
+  )
+  const expired = await now()
+  await seller.post(`/properties/${newer}/renew`)
 
-  expect(ids((await page(await now(), 1, 10, 'sale')).items).slice(0, 2)).toEqual([newer, older])
+  expect(await first(before)).toEqual([newer, older])
+  const [one, other] = await first(between)
+  expect([one, other]).toContain(newer)
+  expect([one, other]).not.toContain(older)
+  expect(await first(after)).toEqual([newer, older])
+  expect((await first(expired))[0]).toBe(older)
+  expect(await first(await now())).toEqual([newer, older])
+})
+
+const filters = ['all', 'sale', 'rent', 'exchange']
+
+test('whatever is published and deleted, the home feed is as full as before', async () => {
+  const [seller, attacker] = [await signUp(), await signUp()]
+  for (const type of ['SALE', 'RENT', 'EXCHANGE']) await offered(seller, 30, { type })
+  const home = async (snapshot: string) =>
+    await Promise.all(
+      filters.map(async (filter) => ids((await page(snapshot, 1, 20, filter)).items)),
+    )
+  const before = await home(await now())
+  for (const type of ['SALE', 'RENT', 'EXCHANGE']) await offered(attacker, 60, { type })
+  const during = await now()
+  expect(await home(during)).not.toEqual(before)
+  const { rows } = await database().query(
+    'select id from public.properties where owner_identity_id = $1',
+    [attacker.identityId],
+  )
+  for (const { id } of rows) {
+    await database().query(`update public.properties set status = 'deleted' where id = $1`, [id])
+  }
+
+  expect(await home(await now())).toEqual(before)
+  // Who was paging meanwhile finds these slots empty, and all others after them.
+  expect((await home(during)).map(({ length }) => length)).not.toEqual(
+    before.map(({ length }) => length),
+  )
+  for (const filter of filters) {
+    let [number, more] = [0, true]
+    const seen: string[] = []
+    while (more) {
+      const { items, hasMore } = await page(during, ++number, 50, filter)
+      seen.push(...ids(listings(items)))
+      more = hasMore
+    }
+    expect(new Set(seen).size).toBe(seen.length)
+    expect(seen).toEqual(
+      expect.arrayContaining(before[filters.indexOf(filter)]!.filter((id) => seen.includes(id))),
+    )
+    expect(rows.filter(({ id }) => seen.includes(id))).toEqual([])
+  }
+})
+
+test('whoever begins sees what is listed, though all of it came a moment ago', async () => {
+  const [id] = await offered(await signUp(), 1, { type: 'EXCHANGE', price: null })
+  // As if nothing of its type had been listed before.
+  await database().query(
+    `update private.publications set since = now() where type = 'EXCHANGE' and until = 'infinity'`,
+  )
+  const { body } = await guest.get('/feed?filter=exchange')
+  expect(ids(body.items)).toContain(id)
+  const next = await guest.get(`/feed?filter=exchange&snapshot=${body.snapshot}`)
+  expect(ids(next.body.items)).toEqual(ids(body.items))
 })
 
 test('on all, every eighth slot is a verified office, by rating, until there are no more', async () => {
@@ -217,41 +288,147 @@ test('an office that is rated anew or closed while one pages neither comes twice
   expect(offices).toHaveLength(3)
 })
 
-test('what is being published at the moment of a snapshot is on its pages from the first reading', async () => {
-  const seller = await signUp()
-  const [id] = await offered(seller, 1, { status: 'draft', published_at: null })
+test('an office that is not listed has no slot in snapshots after it went', async () => {
+  await offered(await signUp(), 24)
+  const office = await organisationOf((await signUp()).id, 'office')
+  await database().query(
+    'update public.organisations set rating_avg = 5 where identity_id = $1',
+    [office],
+  )
+  const offices = async () =>
+    (await page(await now(), 1, 24)).items.filter(({ kind }) => kind === 'office')
+  const before = ids(await offices())
+  expect(before).toContain(office)
+  await database().query(`update public.identities set status = 'suspended' where id = $1`, [
+    office,
+  ])
+  const after = ids(await offices())
+  expect(after).not.toContain(office)
+  expect(after.slice(0, 2)).toEqual(before.filter((id) => id !== office).slice(0, 2))
+})
+
+/** A change of that listing whose transaction waits, at its commit's door or before. */
+async function halfway(sql: string, id: string, atTheDoor: boolean) {
   const client = await database().connect()
-  try {
-    await client.query('begin')
-    await client.query(
-      `update public.properties set status = 'active', published_at = now() where id = $1`,
-      [id],
-    )
-    const reading = page(await now(), 1, 5, 'sale')
-    await sleep(300)
+  await client.query('begin')
+  await client.query(sql, [id])
+  // What waits for the commit is done now: the time is taken, the lock held.
+  if (atTheDoor) await client.query('set constraints all immediate')
+  return async () => {
     await client.query('commit')
-    expect(ids((await reading).items)[0]).toBe(id)
-  } finally {
-    client.release(true)
+    client.release()
+  }
+}
+const publish = `update public.properties set status = 'active', published_at = now() where id = $1`
+const pause = `update public.properties set status = 'paused', paused_at = now() where id = $1`
+
+test('what comes or goes at the moment of a snapshot does so for its first reader already', async () => {
+  const seller = await signUp()
+  const [shown] = await offered(seller, 1)
+  const [coming] = await offered(seller, 1, { status: 'draft', published_at: null })
+  for (const [sql, id] of [[publish, coming], [pause, shown]] as const) {
+    const commit = await halfway(sql, id!, true)
+    const snapshot = await now()
+    let read = false
+    const reading = page(snapshot, 1, 5, 'sale').finally(() => read = true)
+    await sleep(300)
+    expect(read).toBe(false)
+    await commit()
+    const first = ids((await reading).items)
+    expect(first[0] === id).toBe(id === coming)
+    expect(ids((await page(snapshot, 1, 5, 'sale')).items)).toEqual(first)
   }
 })
 
-test('ranks of offices are forgotten when no living snapshot needs them any more', async () => {
-  const office = await organisationOf((await signUp()).id, 'office')
-  const ended = (hours: number) =>
-    database().query(
-      `insert into private.office_ranks (identity_id, since, until)
-       values ($1, now() - interval '2 days', now() - interval '1 hour' * $2::integer)`,
-      [office, hours],
-    )
-  await ended(5)
-  await ended(8)
-  await database().query('select private.sweep_office_ranks()')
+test('nobody waits for what is still on its way, and it comes with a later snapshot', async () => {
+  const seller = await signUp()
+  const [shown] = await offered(seller, 1)
+  const [coming] = await offered(seller, 1, { status: 'draft', published_at: null })
+  const commits = [await halfway(publish, coming!, false), await halfway(pause, shown!, false)]
+  const snapshot = await now()
+  const before = ids((await page(snapshot, 1, 5, 'sale')).items)
+  expect(before[0]).toBe(shown)
+  for (const commit of commits) await commit()
 
-  const { rows } = await database().query(
-    `select round(extract(epoch from now() - until) / 3600)::integer as hours
-     from private.office_ranks where identity_id = $1 and until < 'infinity'`,
-    [office],
-  )
-  expect(rows).toEqual([{ hours: 5 }])
+  // What went leaves its slot empty, what came has none there.
+  expect(ids((await page(snapshot, 1, 5, 'sale')).items)).toEqual(before.slice(1))
+  expect(ids((await page(await now(), 1, 5, 'sale')).items)[0]).toBe(coming)
 })
+
+test('however many come and go at once, every snapshot keeps the slots that its first reader counted', async () => {
+  const sellers = await Promise.all(Array.from({ length: 6 }, () => signUp()))
+  const each = await Promise.all(sellers.map((seller) => offered(seller, 3)))
+  const deadlocks = async () =>
+    (await database().query(
+      'select deadlocks from pg_stat_database where datname = current_database()',
+    )).rows[0].deadlocks
+  const before = await deadlocks()
+  let done = false
+  const bustling = sellers.map(async (seller, i) => {
+    for (let turn = 0; !done; turn++) {
+      const id = each[i]![turn % 3]
+      await seller.post(`/properties/${id}/pause`)
+      await seller.post(`/properties/${id}/resume`)
+    }
+  })
+  const slotsOf = async (snapshot: string) => {
+    await database().query('select private.feed_snapshot($1)', [snapshot])
+    const { rows } = await database().query(
+      'select private.published(null, $1, 0, 10000) as slots',
+      [snapshot],
+    )
+    return rows[0].slots
+  }
+  const counted: [string, string[]][] = []
+  for (let round = 0; round < 60; round++) {
+    const snapshot = await now()
+    counted.push([snapshot, await slotsOf(snapshot)])
+  }
+  done = true
+  await Promise.all(bustling)
+  for (const [snapshot, slots] of counted) {
+    expect(new Set(slots).size).toBe(slots.length)
+    expect(await slotsOf(snapshot)).toEqual(slots)
+  }
+  expect(new Set(counted.map(([, slots]) => slots.join())).size).toBeGreaterThan(1)
+  expect(await deadlocks()).toBe(before)
+})
+
+test('what had been published before anybody noted when it went has no slot for long', async () => {
+  const [gone] = await offered(await signUp(), 1, { status: 'paused' })
+  await database().query(
+    `insert into private.publications (property_id, type, published_at) values ($1, 'SALE', now())`,
+    [gone],
+  )
+  const rows = readFileSync(new URL('../../sql/data.sql', import.meta.url), 'utf8')
+  for (const _twice of [1, 2]) await database().query(rows)
+  const { rows: [{ soon }] } = await database().query(
+    `select until < now() + interval '1 hour' as soon from private.publications
+     where property_id = $1`,
+    [gone],
+  )
+  expect(soon).toBe(true)
+})
+
+test.each([
+  ['publications', 'property_id, type, published_at', `gen_random_uuid(), 'SALE', '2001-02-03'`],
+  ['office_ranks', 'identity_id, rating', `gen_random_uuid(), 1.23`],
+])(
+  '%s that ended are forgotten when no living snapshot needs them',
+  async (table, columns, row) => {
+    const mark = columns.includes('rating') ? 'rating = 1.23' : `published_at = '2001-02-03'`
+    await database().query(
+      `insert into private.${table} (${columns}, since, until)
+     select ${row}, now() - interval '2 days', now() - interval '1 hour' * hours
+     from generate_series(5, 8, 3) as hours`,
+    )
+    await database().query(`select private.sweep_${table}()`)
+
+    const { rows } = await database().query(
+      `select round(extract(epoch from now() - until) / 3600)::integer as hours
+     from private.${table} where ${mark}`,
+    )
+    expect(rows).toEqual([{ hours: 5 }])
+    await database().query(`delete from private.${table} where ${mark}`)
+  },
+)
