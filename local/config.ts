@@ -19,6 +19,10 @@ export type Config = {
     signups: boolean
     anonymous: boolean
     passwordLength: number
+    /** A new password needs the present one. */
+    currentPassword: boolean
+    /** A captcha stands before what strangers may ask; only the secret key passes it here. */
+    captcha: boolean
     email: boolean
     phone: boolean
     /** On where client ids are set; a hosted project also needs `enabled = true`. */
@@ -50,6 +54,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       anonymous: at('auth.enable_anonymous_sign_ins', false),
       // Auth never takes less than 6, whatever is set.
       passwordLength: Math.max(6, at('auth.minimum_password_length', 6)),
+      currentPassword: at('auth.email.require_current_password', false),
+      captcha: at('auth.captcha.enabled', false),
       email: at('auth.email.enable_signup', true),
       phone: at('auth.sms.enable_signup', false),
       social: {

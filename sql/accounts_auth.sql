@@ -65,6 +65,21 @@ $$;
 comment on function private.on_auth_user_changed is
   'Keeps email and phone as Auth has them, and nothing of a user that Auth only marks as deleted.';
 
+create function private.bound_user_metadata() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  -- Not refused: Auth writes here at sign-ins by a provider too, and those must not fail for it.
+  if octet_length(new.raw_user_meta_data::text) > 16384 then
+    new.raw_user_meta_data := old.raw_user_meta_data;
+  end if;
+  return new;
+end
+$$;
+comment on function private.bound_user_metadata is
+  'What people write about themselves at Auth stays small: Auth reads all of it at every sign-in.';
+
 create function private.on_auth_user_deleted() returns trigger
   language plpgsql
   security definer -- Auth's role may not write here
@@ -135,11 +150,14 @@ begin
           account.active_identity_id, private.usable_individual(account.id))
     where accounts.id = account.id;
   end if;
-  return jsonb_build_object('claims', event -> 'claims');
+  -- Metadata is what people write about themselves at Auth: nobody reads it here, and a token that
+  -- carries much of it is longer than what a request may bring.
+  return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata');
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth asks it at every issue and refresh of a token: none for suspended, banned, deleted accounts.';
+  'Auth asks it at every issue and refresh of a token: none for suspended, banned, deleted accounts, '
+  'and no metadata in the others.';
 
 create function private.usable_individual(account_id uuid) returns uuid
   language plpgsql

@@ -167,6 +167,20 @@ end
 $$;
 comment on function private.on_session_begun is 'Notes a sign-in; the trigger is in platform.sql.';
 
+create function private.on_password_changed() returns trigger
+  language plpgsql
+  security definer -- tells the account, whoever changed it
+  set search_path = ''
+as $$
+begin
+  perform private.notify(
+    new.id, null, 'security_password', null, jsonb_build_object('at', clock_timestamp()));
+  return null;
+end
+$$;
+comment on function private.on_password_changed is
+  'A new password is told to its account; the triggers are in platform.sql.';
+
 create function private.on_session_ended() returns trigger
   language plpgsql
   security definer -- writes closed tables, for Auth's role

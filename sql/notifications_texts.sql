@@ -29,6 +29,7 @@ select kinds.*, private.collapses(kinds.kind) as collapses from (values
   ('identity_rejected', 'account', 'identity'),
   ('review_new', 'account', 'review'),
   ('security_login', 'account', 'sessions'),
+  ('security_password', 'account', 'sessions'),
   ('system', 'account', 'notifications')
 ) as kinds (kind, category, route);
 comment on view private.notification_kinds is

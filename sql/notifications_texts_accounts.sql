@@ -85,6 +85,13 @@ begin
       'New sign-in to your account',
       format('Your account was signed in to on %s. If that was not you, change your password and '
         'sign out of the other devices', at)]
+    when 'security_password' then array[
+      'تم تغيير كلمة مرور حسابك',
+      format('تم تغيير كلمة مرور حسابك في %s. إن لم تكن أنت، أعد تعيينها وسجّل الخروج من الأجهزة '
+        'الأخرى', at),
+      'Your password was changed',
+      format('The password of your account was changed on %s. If that was not you, reset it and '
+        'sign out of the other devices', at)]
     when 'system' then array[
       facts ->> 'titleAr', facts ->> 'bodyAr', facts ->> 'titleEn', facts ->> 'bodyEn']
   end;

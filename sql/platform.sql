@@ -7,6 +7,9 @@ create or replace trigger on_auth_user_created
 create or replace trigger on_auth_user_changed
   after update of email, phone on auth.users
   for each row execute function private.on_auth_user_changed();
+create or replace trigger bound_user_metadata
+  before update of raw_user_meta_data on auth.users
+  for each row execute function private.bound_user_metadata();
 create or replace trigger on_auth_user_deleted
   after delete on auth.users
   for each row execute function private.on_auth_user_deleted();
@@ -16,6 +19,24 @@ create or replace trigger on_auth_identity_linked
   after insert or update of identity_data on auth.identities
   for each row when (new.provider not in ('email', 'phone'))
   execute function private.on_auth_identity_linked();
+
+-- A changed password is told, whoever changed it; not the random one that a takeover leaves, which a
+-- trigger writes. Auth writes the columns of its pending codes with every new password, and
+-- encrypted_password alone where the password stays what it was and only its hash is written anew.
+create or replace trigger on_password_changed_at_auth
+  after update of reauthentication_token on auth.users
+  for each row when (
+    old.encrypted_password is distinct from new.encrypted_password
+    and current_user = 'supabase_auth_admin' and pg_trigger_depth() = 0
+  )
+  execute function private.on_password_changed();
+create or replace trigger on_password_changed_elsewhere
+  after update of encrypted_password on auth.users
+  for each row when (
+    old.encrypted_password is distinct from new.encrypted_password
+    and current_user <> 'supabase_auth_admin' and pg_trigger_depth() = 0
+  )
+  execute function private.on_password_changed();
 
 -- A sign-in is told to its account; the devices of a session end with it.
 create or replace trigger on_session_begun

@@ -70,7 +70,7 @@ create function private.queue_push(
 as $$
 declare
   -- Somebody who gets into an account at night must not go unnoticed until the morning.
-  exempt boolean := made.kind = 'security_login';
+  exempt boolean := made.kind in ('security_login', 'security_password');
   due timestamptz := case when exempt then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
 begin

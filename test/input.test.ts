@@ -216,8 +216,13 @@ describe('INP-08 text in every script', () => {
     await each(cells, ({ place, value }) => call(operation, built(operation, place, value)))
   })
 
+  // A password that Auth took is tried as it was typed (passwords.test.ts).
+  const asTyped = ['password', 'currentPassword']
+
   test.each(withBody)('$method $path refuses NUL and half characters', async ({ operation }) => {
-    const [place] = placesOf(operation).filter((one) => isText(one) && one.in === 'body')
+    const [place] = placesOf(operation).filter((one) =>
+      isText(one) && one.in === 'body' && !asTyped.includes(one.name)
+    )
     if (!place) return
     for (
       const text of ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '"\\ud800\\ud800"']

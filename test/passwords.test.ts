@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { createClient } from '@supabase/supabase-js'
+import bcrypt from 'bcryptjs'
+import pg from 'pg'
 import { expect, test } from 'vitest'
+import { readStack } from '../local/stack.ts'
 import {
   database,
   guest,
@@ -7,16 +11,33 @@ import {
   messages,
   newEmail,
   newPhone,
+  type Person,
+  projectUrl,
+  publishableKey,
   type Reply,
+  secretKey,
   signIn,
   signUp,
 } from './client.ts'
 import { age, codeBy, forgottenBy, otherThan, sessionsOf, signUpByPhone, tries } from './codes.ts'
+import { testLocally } from './other-functions.ts'
 import { race } from './races.ts'
+import { told } from './told.ts'
 
 const forgot = (identifier: unknown) => guest.post('/auth/password/forgot', { identifier })
 const reset = (identifier: string, code: string, newPassword: string, again = newPassword) =>
   guest.post('/auth/password/reset', { identifier, code, newPassword, confirmPassword: again })
+const { admin } = createClient(projectUrl, secretKey, { auth: { persistSession: false } }).auth
+const sql = (text: string, values: unknown[]) => database().query(text, values)
+
+/** The embedded database in the role of Auth. */
+const authDatabase = () =>
+  readStack({
+    ...process.env,
+    PORT: new URL(projectUrl).port,
+    LOCAL_DATA: process.env.LOCAL_STACK,
+  }).databaseUrl('supabase_auth_admin')
+
 const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
 const wrong = refusal(401, 'invalid_credentials')
 
@@ -204,6 +225,140 @@ test('changing the password needs the present one and ends the other sessions', 
   expect(await sessionsOf(person.id)).toBe(1)
   expect(await logIn(identifier, password)).toMatchObject(wrong)
   expect(await logIn(identifier, fresh)).toMatchObject({ status: 200 })
+})
+
+/** Past the facade: what anybody may ask of Auth with the public key and a token. */
+async function atAuth({ accessToken }: Person, body: object) {
+  const response = await fetch(`${projectUrl}/auth/v1/user`, {
+    method: 'PUT',
+    headers: {
+      apikey: publishableKey,
+      authorization: `Bearer ${accessToken}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(body),
+  })
+  return [response.status, (await response.json()).error_code]
+}
+
+test('past the facade a new password needs the present one too', async () => {
+  const person = await signUp()
+  const other = await signIn(person.identifier, person.password)
+  const password = randomUUID()
+  for (const current_password of [undefined, null, '', 'not this one', password]) {
+    const [status] = await atAuth(person, { password, current_password })
+    expect(status, String(current_password)).toBe(400)
+  }
+  expect(await logIn(person.identifier, person.password)).toMatchObject({ status: 200 })
+  expect(await other.get('/auth/me')).toMatchObject({ status: 200 })
+  expect(await told(person)).toEqual([])
+  expect(await atAuth(person, { password, current_password: person.password }))
+    .toEqual([200, undefined])
+  expect(await other.get('/auth/me')).toMatchObject(refusal(401, 'token_invalid'))
+  expect(await logIn(person.identifier, password)).toMatchObject({ status: 200 })
+})
+
+test('whatever password Auth took signs in, changes and deletes; ours are whole characters', async () => {
+  const person = await signUp()
+  const { identifier } = person
+  let current_password = person.password
+  for (const password of ['\0'.repeat(8), `a\0b${randomUUID()}`, `\ud800 ${randomUUID()}`]) {
+    expect(await atAuth(person, { password, current_password })).toEqual([200, undefined])
+    current_password = password
+    expect(await logIn(identifier, password)).toMatchObject({ status: 200 })
+    expect(await logIn(identifier, `x${password}`)).toMatchObject(wrong)
+    for (const newPassword of ['with\0 a NUL', 'half \ud800 of it']) {
+      const change = { currentPassword: password, newPassword }
+      expect(await person.post('/auth/password/change', change)).toMatchObject({
+        status: 422,
+        body: { error: { code: 'validation_failed', fields: [{ path: 'newPassword' }] } },
+      })
+      const registration = { identifier: newEmail(), password: newPassword }
+      expect(await guest.post('/auth/register', registration)).toMatchObject({ status: 422 })
+    }
+  }
+  const newPassword = randomUUID()
+  const change = { currentPassword: current_password, newPassword }
+  expect(await person.post('/auth/password/change', change)).toMatchObject({ status: 204 })
+  const odd = '\0 and \udfff'.repeat(2)
+  expect(await atAuth(person, { password: odd, current_password: newPassword }))
+    .toEqual([200, undefined])
+  expect(await person.post('/auth/me/delete', { password: odd })).toMatchObject({ status: 202 })
+})
+
+test('a changed password is told to its account, whoever changed it', async () => {
+  const person = await signUpByPhone()
+  const { id, identifier } = person
+  const again = async (password: string) => {
+    const [notice, ...more] = await told(await signIn(identifier, password), 'security_password')
+    await sql('delete from public.notifications where account_id = $1', [id])
+    expect(more).toEqual([])
+    expect(notice).toMatchObject({
+      identityId: null,
+      data: { route: 'sessions', entityId: null },
+      bodyAr: expect.stringMatching(/^تم تغيير كلمة مرور حسابك في \d{4}\/\d\d\/\d\d \d\d:\d\d\./),
+    })
+    return password
+  }
+  const currentPassword = person.password
+  const newPassword = randomUUID()
+  await person.post('/auth/password/change', { currentPassword, newPassword })
+  const second = await again(newPassword)
+
+  const third = randomUUID()
+  await atAuth(await signIn(identifier, second), { password: third, current_password: second })
+  await again(third)
+
+  const fourth = randomUUID()
+  await reset(identifier, await forgottenBy(identifier), fourth)
+  await again(fourth)
+
+  const fifth = randomUUID()
+  await admin.updateUserById(id, { password: fifth })
+  await again(fifth)
+
+  await sql('update auth.users set encrypted_password = $2 where id = $1', [
+    id,
+    bcrypt.hashSync(fourth, 6),
+  ])
+  await again(fourth)
+})
+
+test('what changes no password tells of none', async () => {
+  const person = await signUp()
+  expect(await atAuth(person, { data: { password: 'x' } })).toEqual([200, undefined])
+  await logIn(person.identifier, 'not this one')
+  await person.post('/auth/password/change', {
+    currentPassword: 'not this one',
+    newPassword: randomUUID(),
+  })
+  await sql('update auth.users set encrypted_password = encrypted_password where id = $1', [
+    person.id,
+  ])
+  expect(await told(person, 'security_password')).toEqual([])
+})
+
+testLocally('a hash that Auth writes anew at a sign-in is no new password', async () => {
+  const person = await signUp()
+  const asAuth = new pg.Client(authDatabase())
+  await asAuth.connect()
+  try {
+    // So it encrypts the hash of a password that was right: this column alone.
+    await asAuth.query('update auth.users set encrypted_password = $2 where id = $1', [
+      person.id,
+      bcrypt.hashSync(person.password, 6),
+    ])
+    expect(await told(person, 'security_password')).toEqual([])
+    // And so it writes a new one: with everything that waits for a code.
+    await asAuth.query(
+      `update auth.users set encrypted_password = $2, confirmation_token = '', recovery_token = '',
+         reauthentication_token = '' where id = $1`,
+      [person.id, bcrypt.hashSync(person.password, 6)],
+    )
+    expect(await told(person, 'security_password')).toHaveLength(1)
+  } finally {
+    await asAuth.end()
+  }
 })
 
 test('who asks to be deleted is signed out, and stays by signing in again', async () => {

@@ -281,19 +281,21 @@ test('AUTH-17 signing out can spare this session, or none', async () => {
   expect(await third.post('/auth/logout', { scope: 'everywhere' })).toMatchObject({ status: 422 })
 })
 
+/** What Auth lets people write of themselves. */
+async function put(body: object) {
+  const response = await fetch(`${projectUrl}/auth/v1/user`, {
+    method: 'PUT',
+    headers: {
+      apikey: publishableKey,
+      authorization: `Bearer ${person.accessToken}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, body: await response.json() }
+}
+
 test('AUTH-18 nobody makes rights for himself in what Auth lets people write', async () => {
-  const put = async (body: object) => {
-    const response = await fetch(`${projectUrl}/auth/v1/user`, {
-      method: 'PUT',
-      headers: {
-        apikey: publishableKey,
-        authorization: `Bearer ${person.accessToken}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify(body),
-    })
-    return { status: response.status, body: await response.json() }
-  }
   const data = { role: 'admin', is_admin: true, identity_type: 'office', account_status: 'active' }
   expect((await put({ data })).status).toBe(200)
   expect((await put({ app_metadata: { role: 'admin' } })).status).toBe(403)
@@ -302,7 +304,8 @@ test('AUTH-18 nobody makes rights for himself in what Auth lets people write', a
   const { body } = await refresh(person.refreshToken)
   const { claims } = partsOf(body.accessToken)
   expect(claims).toMatchObject({ role: 'authenticated', aud: 'authenticated' })
-  expect(claims.app_metadata).not.toHaveProperty('role')
+  expect(claims).not.toHaveProperty('app_metadata')
+  expect(claims).not.toHaveProperty('user_metadata')
   expect(body.identities).toHaveLength(1)
   expect(body.activeIdentity).toMatchObject({ type: 'individual' })
   const { rows } = await database().query(
@@ -310,6 +313,30 @@ test('AUTH-18 nobody makes rights for himself in what Auth lets people write', a
      where coalesce(qual, '') || coalesce(with_check, '') ilike '%user_metadata%'`,
   )
   expect(rows).toEqual([])
+})
+
+test('AUTH-18 what people write about themselves makes no token longer and shuts nobody out', async () => {
+  const { identifier, password } = person
+  const length = (await signIn(identifier, password)).accessToken.length
+  // Kilobytes: what is kept, what is too much to keep, what many small pieces come to.
+  for (const size of [12, 200, 900]) {
+    expect((await put({ data: { ['ك'.repeat(8)]: 'x'.repeat(size * 1024) } })).status).toBe(200)
+  }
+  for (let i = 0; i < 20; i++) {
+    expect((await put({ data: { [`piece${i}`]: 'x'.repeat(12_000) } })).status).toBe(200)
+  }
+  const { rows } = await database().query(
+    'select octet_length(raw_user_meta_data::text) as kept from auth.users where id = $1',
+    [person.id],
+  )
+  expect(rows[0].kept).toBeLessThanOrEqual(16_384)
+  const again = await signIn(identifier, password)
+  const refreshed = (await refresh(again.refreshToken)).body
+  for (const token of [again.accessToken, refreshed.accessToken]) {
+    expect(token.length).toBeLessThan(length + 100)
+    expect(await guest.get('/auth/me', bearer(token))).toMatchObject({ status: 200 })
+    expect(await dataApi('get_me', token)).toBe(200)
+  }
 })
 
 test('AUTH-19 rememberMe changes nothing', async () => {

@@ -20,6 +20,7 @@ import {
   register,
   untrue,
 } from './social-people.ts'
+import { told } from './told.ts'
 import { until } from './until.ts'
 
 /** What is there soon. */
@@ -59,6 +60,9 @@ describe.runIf(issuerUrl)('who owns an email', () => {
       expect(await accountsWith(email)).toMatchObject([
         { email_proven: true, sessions: 1, providers: ['email', provider].sort() },
       ])
+
+      // The random password that nobody knows is no news for anybody.
+      expect(await told(person(victim), 'security_password')).toEqual([])
 
       expect(await attacker.get('/auth/me')).toMatchObject(refusal(401, 'token_invalid'))
       expect(await guest.post('/auth/refresh', { refreshToken: attacker.refreshToken }))

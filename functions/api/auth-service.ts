@@ -179,10 +179,16 @@ const notTaken = ['same_password', 'weak_password']
 const badPassword = () =>
   new Refusal('validation_failed', { fields: [{ path: 'newPassword', code: 'invalid' }] })
 
-/** Sets a password in the caller's name; the caller's other sessions end. */
-export async function changePassword(token: string, password: string): Promise<void> {
-  const answer = await ask('PUT', '/user', { token, body: { password } })
+/** Sets a password in the caller's name, who knows the present one; other sessions end. */
+export async function changePassword(
+  token: string,
+  { present, next }: { present: string; next: string },
+): Promise<void> {
+  const body = { password: next, current_password: present }
+  const answer = await ask('PUT', '/user', { token, body })
   if (answer.status === 200) return
+  // Somebody changed it since it was tried.
+  if (answer.body.code === 'current_password_invalid') throw new Refusal('invalid_credentials')
   if (notTaken.includes(String(answer.body.code))) throw badPassword()
   if (answer.status === 401 || answer.status === 403) throw new Refusal('token_invalid')
   throw unavailable(answer)

@@ -57,14 +57,15 @@ export const Identifier = z
   })
   .openapi({ type: 'string', description: 'An email or a Kuwaiti phone.', example: '51234567' })
 
-/** At least 8 code points, at most the 72 bytes that bcrypt reads. */
+/** At least 8 code points, at most the 72 bytes that bcrypt reads; whole characters, no NUL. */
 export const NewPassword = z
   .string({ error: 'password_too_short' })
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), { error: 'invalid' })
   .refine((text) => [...text].length >= 8, { error: 'password_too_short' })
   .refine((text) => new TextEncoder().encode(text).length <= 72, { error: 'password_too_long' })
   .openapi({ type: 'string', minLength: 8, description: 'At most 72 bytes.' })
 
-/** Any password that might be right: no rule of length at sign-in. */
+/** Any password that might be right: it may have been set at Auth itself, by other rules than ours. */
 export const Password = z.string().min(1).max(1024)
 
 export const Code = z

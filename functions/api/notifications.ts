@@ -21,6 +21,7 @@ const kinds = [
   'identity_rejected',
   'review_new',
   'security_login',
+  'security_password',
   'system',
 ] as const
 

@@ -115,6 +115,6 @@ export const passwords = area()
       ? { kind: 'phone', value: user.phone }
       : { kind: 'email', value: user.email }
     await proveByPassword(identifier, currentPassword, c.var.address)
-    await changePassword(c.var.caller.token!, newPassword)
+    await changePassword(c.var.caller.token!, { present: currentPassword, next: newPassword })
     return c.body(null, 204)
   })

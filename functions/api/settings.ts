@@ -23,7 +23,7 @@ const Settings = z.object({
   language: Language,
   notifications: z.object(each(categories, z.object(each(channels, z.boolean())))),
   quietHours: z.object(hours).nullable().openapi({
-    description: 'Pushes wait until they end; security_login does not.',
+    description: 'Pushes wait until they end; security_login and security_password do not.',
   }),
   privacy: z.object(each(secrets, z.boolean())),
   marketingConsent: z.boolean(),

@@ -37,6 +37,7 @@ export async function putUser(context: Context, request: AuthRequest): Promise<A
     email: 'string',
     phone: 'string',
     password: 'string',
+    current_password: 'string',
     data: 'object',
     app_metadata: 'object',
   })
@@ -59,7 +60,9 @@ export async function putUser(context: Context, request: AuthRequest): Promise<A
   if (newPhone && await findByPhone(context.pool, phone, aud)) {
     throw unprocessable('phone_exists', 'A user with this phone number has already been registered')
   }
-  const hash = password === undefined ? undefined : await newHash(context, user, password)
+  const hash = password === undefined
+    ? undefined
+    : await newHash(context, user, password, params.current_password)
   await transaction(context.pool, async (tx) => {
     if (hash !== undefined) await setPassword(tx, user, hash, session?.id)
     if (data) {
@@ -72,8 +75,21 @@ export async function putUser(context: Context, request: AuthRequest): Promise<A
   return { status: 200, body: userJson(user) }
 }
 
-async function newHash(context: Context, user: User, password: string): Promise<string> {
+async function newHash(
+  context: Context,
+  user: User,
+  password: string,
+  current: string | undefined,
+): Promise<string> {
   const old = user.encrypted_password
+  // Sessions of a recovery, which the real one spares this, do not exist here: no code is sent.
+  if (old && context.config.currentPassword) {
+    const message = 'Current password required when setting new password.'
+    if (!current) throw badRequest(message, 'current_password_required')
+    if (!await context.passwords.matches(current, old)) {
+      throw badRequest(message, 'current_password_invalid')
+    }
+  }
   if (old && await context.passwords.matches(password, old)) {
     throw unprocessable(
       'same_password',

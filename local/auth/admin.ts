@@ -13,6 +13,7 @@ import {
   validPhone,
 } from './request.ts'
 import {
+  clearOneTimeTokens,
   confirmEmail,
   confirmPhone,
   createIdentity,
@@ -251,16 +252,22 @@ async function deleteUser(context: Context, request: AuthRequest, user: User): P
 
 async function softDelete(tx: Tx, user: User) {
   const hidden = (value: string) => createHash('sha256').update(user.id + value).digest('base64url')
-  await setPassword(tx, user, null)
   await updateUser(tx, user, {
+    encrypted_password: null,
+    confirmation_token: '',
+    recovery_token: '',
+    email_change_token_current: '',
+    email_change_token_new: '',
+    phone_change_token: '',
     email: hidden(user.email ?? ''),
     phone: hidden(user.phone ?? '').slice(0, 15),
     email_change: hidden(user.email_change ?? ''),
     phone_change: hidden(user.phone_change ?? '').slice(0, 15),
-    raw_user_meta_data: {},
-    raw_app_meta_data: {},
     deleted_at: new Date().toISOString(),
   })
+  await clearOneTimeTokens(tx, user)
+  await updateUser(tx, user, { raw_user_meta_data: {}, raw_app_meta_data: {} })
+  await tx.query('delete from auth.sessions where user_id = $1', [user.id])
   for (const identity of user.identities) {
     await tx.query(
       "update auth.identities set identity_data = '{}', provider_id = $2 where id = $1",

@@ -58,7 +58,9 @@ export function readBody<T extends Shape>(request: AuthRequest, shape: T): Read<
     if (value !== undefined && (typeof value !== kind || Array.isArray(value))) {
       fail(`${name} is not of type ${kind}`)
     }
-    result[name] = kind === 'boolean' ? value ?? false : value
+    // Half a character becomes the replacement character, as in the real one.
+    const whole = typeof value === 'string' ? value.toWellFormed() : value
+    result[name] = kind === 'boolean' ? whole ?? false : whole
   }
   return result as Read<T>
 }

@@ -8,6 +8,7 @@ import {
   type AuthRequest,
   type Context,
   readBody,
+  requireUser,
   validEmail,
   validPhone,
 } from './request.ts'
@@ -63,6 +64,23 @@ export async function recover(context: Context, request: AuthRequest): Promise<A
   const user = await findByEmail(context.pool, email, audience(request))
   if (user) await sendEmail(context, request, user, 'recovery')
   return nothing
+}
+
+/** GET /reauthenticate */
+export async function reauthenticate(context: Context, request: AuthRequest): Promise<Answer> {
+  const { user } = await requireUser(context, request)
+  if (user.email) {
+    if (!user.email_confirmed_at) {
+      throw unprocessable('email_not_confirmed', 'Please verify your email first.')
+    }
+    await sendEmail(context, request, user, 'reauthentication')
+  } else if (user.phone) {
+    if (!user.phone_confirmed_at) {
+      throw unprocessable('phone_not_confirmed', 'Please verify your phone first.')
+    }
+    await sendSms(context, request, user, user.phone)
+  }
+  throw badRequest('Reauthentication requires the user to have an email or a phone number')
 }
 
 /** POST /resend */

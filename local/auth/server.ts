@@ -2,12 +2,14 @@ import type { Config } from '../config.ts'
 import type { KeyRing } from '../keys.ts'
 import { getUser, logout, putUser } from './account.ts'
 import { adminUsers } from './admin.ts'
+import { checkCaptcha, isGuarded } from './captcha.ts'
 import { openPool } from './database.ts'
 import { type Answer, AuthError, errorAnswer } from './errors.ts'
+import { factors } from './factors.ts'
 import { openPasswords } from './passwords.ts'
 import { openRates } from './rates.ts'
 import type { AuthRequest, Context } from './request.ts'
-import { otp, recover, resend, signup, verify } from './sending.ts'
+import { otp, reauthenticate, recover, resend, signup, verify } from './sending.ts'
 import { token } from './token.ts'
 
 type Handler = (context: Context, request: AuthRequest) => Promise<Answer> | Answer
@@ -23,6 +25,7 @@ const routes: Record<string, Handler> = {
   'POST /recover': recover,
   'POST /resend': resend,
   'POST /verify': verify,
+  'GET /reauthenticate': reauthenticate,
   'GET /settings': settings,
   'GET /health': health,
   'GET /.well-known/jwks.json': jwks,
@@ -52,12 +55,17 @@ export function openAuth(options: {
   const limit = openRates(options.rates)
   const run = async (request: AuthRequest): Promise<Answer> => {
     const { method, path } = request
+    // Two routes count by themselves, after the captcha.
+    const countsLate = path === '/token' || path === '/signup'
+    if (countsLate && isGuarded(request)) await checkCaptcha(context, request)
     limit(method, path, request.ip)
+    if (!countsLate && isGuarded(request)) await checkCaptcha(context, request)
     const route = routes[`${method} ${path}`]
     if (route) return await route(context, request)
     if (path === '/admin/users' || path.startsWith('/admin/users/')) {
       return await adminUsers(context, request)
     }
+    if (path === '/factors' || path.startsWith('/factors/')) return await factors(context, request)
     const known = Object.keys(routes).some((name) => name.split(' ')[1] === path)
     throw known
       ? new AuthError(405, '', 'Method Not Allowed')

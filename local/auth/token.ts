@@ -22,9 +22,24 @@ export function token(context: Context, request: AuthRequest): Promise<Answer> {
       return refreshGrant(context, request)
     case 'id_token':
       return idTokenGrant(context, request)
+    case 'pkce':
+      return pkceGrant(request)
     default:
       throw badRequest('unsupported_grant_type', 'invalid_credentials')
   }
+}
+
+/** The code of a flow that begins with a redirect or a link: there are none here. */
+function pkceGrant(request: AuthRequest): never {
+  const { auth_code: code, code_verifier: verifier } = readBody(request, {
+    auth_code: 'string',
+    code_verifier: 'string',
+  })
+  if (!code || !verifier) {
+    throw badRequest('invalid request: both auth code and code verifier should be non-empty')
+  }
+  const message = 'invalid flow state, no valid flow state found'
+  throw new AuthError(404, 'flow_state_not_found', message)
 }
 
 async function passwordGrant(context: Context, request: AuthRequest): Promise<Answer> {

@@ -103,7 +103,7 @@ export async function confirmPhone(tx: Tx, user: User): Promise<void> {
   await clearOneTimeTokens(tx, user)
 }
 
-async function clearOneTimeTokens(tx: Tx, user: User) {
+export async function clearOneTimeTokens(tx: Tx, user: User) {
   await tx.query('delete from auth.one_time_tokens where user_id = $1', [user.id])
 }
 
