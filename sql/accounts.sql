@@ -24,6 +24,12 @@ create table public.accounts (
   active_identity_id uuid,
   topic uuid not null default gen_random_uuid(),
   created_at timestamptz not null default now(),
+  constraint accounts_only_suspensions_end check (
+    suspended_until is null or status = 'suspended'
+  ),
+  constraint accounts_deletion_says_when check (
+    (status = 'deletion_requested') = (delete_at is not null)
+  ),
   constraint accounts_is_reachable check (status = 'deleted' or coalesce(email, phone) is not null)
 );
 comment on table public.accounts is 'A person''s sign-in; one for each user of Auth.';
@@ -78,6 +84,9 @@ create table public.identities (
     constraint identities_display_name_is_a_name check (private.is_name(display_name)),
   avatar_url text,
   created_at timestamptz not null default now(),
+  constraint identities_people_are_not_verified check (
+    type <> 'individual' or status in ('active', 'suspended', 'closed')
+  ),
   constraint identities_account_key unique (account_id, id)
 );
 comment on table public.identities is 'Whom an account acts as: itself, a company, an office.';

@@ -14,13 +14,13 @@ begin
 end
 $$;
 comment on function private.end_sessions is
-  'A locked or deleted account is signed out on every device.';
+  'An account that is locked, deleted or to be deleted is signed out on every device.';
 
 create trigger accounts_end_sessions
   after update of status, suspended_until on public.accounts
   for each row when (
     (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
-    and not private.may_act(new)
+    and (not private.may_act(new) or new.status = 'deletion_requested')
   )
   execute function private.end_sessions();
 

@@ -237,30 +237,71 @@ begin
   end if;
   perform private.audit('report.status', 'report', report.id, reason,
     jsonb_build_object('status', report.status), jsonb_build_object('status', outcome));
-  if decision = 'uphold' and report.target_type = 'property' then
-    perform private.audit('property.suspend', 'property', properties.id, reason,
-        jsonb_build_object('status', properties.status)),
-      private.suspend_property(properties.id, reason)
-    from public.properties
-    where properties.id = report.target_id
-      and 'suspend' = any (private.property_decisions(properties));
-  elsif decision = 'uphold' and report.target_type = 'review' then
-    perform private.audit('review.hidden', 'review', report.target_id, reason);
-    update public.reviews set hidden_at = now()
-    where reviews.id = report.target_id and reviews.hidden_at is null;
-  end if;
-  -- Whoever else reported the same is answered with it.
-  update public.reports
-  set status = outcome, status_reason = decide_about_report.reason, decided_at = now()
-  where reports.target_type = report.target_type and reports.target_id = report.target_id
-    and reports.status = 'open';
+  update public.reports set status = outcome, status_reason = decide_about_report.reason
+  where reports.id = report.id;
   return json_build_object('id', report.id, 'kind', 'report', 'status', outcome,
     'decisions', '[]'::json);
 end
 $$;
 comment on function private.decide_about_report is
-  'Carries out a decision about a report that its caller has locked, and with it about all others '
-  'of the same thing. Upheld, a listing is suspended and a review hidden.';
+  'Decides about a report that its caller has locked; what follows is the trigger''s.';
+
+create function private.enter_report_state() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if old.status <> 'open' then
+    perform private.refuse_by_hand(
+      'A report that was decided stays so: restore the listing or show the review itself.');
+  elsif new.status = 'upheld' and private.tidy(new.status_reason) is null then
+    perform private.refuse_by_hand(
+      'Say why in status_reason, in the same change: whom it is about reads it.');
+  end if;
+  new.decided_at := now();
+  return new;
+end
+$$;
+comment on function private.enter_report_state is 'A report is decided once, and upheld for a reason.';
+
+create trigger reports_abide_by_their_state
+  before update of status on public.reports
+  for each row when (old.status <> new.status)
+  execute function private.enter_report_state();
+
+create function private.carry_out_report() returns trigger
+  language plpgsql
+  security definer -- writes what belongs to another, for whoever decided
+  set search_path = ''
+as $$
+begin
+  if new.status = 'upheld' and new.target_type = 'property' then
+    perform private.audit('property.suspend', 'property', properties.id, new.status_reason,
+        jsonb_build_object('status', properties.status)),
+      private.suspend_property(properties.id, new.status_reason)
+    from public.properties
+    where properties.id = new.target_id
+      and 'suspend' = any (private.property_decisions(properties));
+  elsif new.status = 'upheld' and new.target_type = 'review' then
+    perform private.audit('review.hidden', 'review', new.target_id, new.status_reason);
+    update public.reviews set hidden_at = now()
+    where reviews.id = new.target_id and reviews.hidden_at is null;
+  end if;
+  -- Whoever else reported the same is answered with it.
+  update public.reports set status = new.status, status_reason = new.status_reason
+  where reports.target_type = new.target_type and reports.target_id = new.target_id
+    and reports.status = 'open';
+  return null;
+end
+$$;
+comment on function private.carry_out_report is
+  'What follows when a report is decided, at the route or in Studio: all others of the same thing '
+  'are, and upheld, a listing is suspended and a review hidden.';
+
+create trigger reports_are_carried_out
+  after update of status on public.reports
+  for each row when (old.status <> new.status and pg_trigger_depth() = 0) -- the others follow
+  execute function private.carry_out_report();
 
 create function private.decide_moderation(id uuid, decision text, reason text) returns json
   language plpgsql

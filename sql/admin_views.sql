@@ -73,7 +73,8 @@ create view public.admin_listings_to_review with (security_invoker = true) as
 comment on view public.admin_listings_to_review is
   'Listings and changes that wait, the oldest first, while the setting review_listings is true. '
   'Decide at POST /admin/moderation/:id/decide, or call private.decide_property(id, true or false, '
-  'reason) in the SQL editor.';
+  'reason) in the SQL editor. A listing may also be decided by setting properties.status to active, '
+  'or to rejected with status_reason.';
 
 create view public.admin_reports with (security_invoker = true) as
   select
@@ -92,7 +93,8 @@ create view public.admin_reports with (security_invoker = true) as
   order by reports.created_at, reports.id;
 comment on view public.admin_reports is
   'What people have reported and nobody has decided, the oldest first. Decide at POST '
-  '/admin/moderation/:id/decide, or set reports.status to upheld or dismissed.';
+  '/admin/moderation/:id/decide, or set reports.status to dismissed, or to upheld with '
+  'status_reason: the listing is suspended or the review hidden then.';
 
 create view public.admin_alarms with (security_invoker = true) as
   select alarms.id, alarms.kind, alarms.subject_id, alarms.facts, alarms.raised_at

@@ -504,3 +504,39 @@ with over as (
 )
 update private.office_ranks set until = clock_timestamp() + interval '10 minutes'
 from over where office_ranks.id = over.id;
+
+-- Listings that were edited by hand before states and times were tied together.
+update public.properties
+set published_at = case
+      when status in ('active', 'paused', 'expired', 'sold', 'rented', 'exchanged')
+        then coalesce(published_at, created_at)
+      else published_at
+    end,
+    expires_at = case
+      when status in ('active', 'paused') then coalesce(expires_at, now() + interval '30 days')
+      when status = 'expired' then coalesce(expires_at, now())
+      else expires_at
+    end,
+    paused_at = case status
+      when 'paused' then coalesce(paused_at, now()) when 'active' then null else paused_at
+    end,
+    closed_at = case
+      when status in ('sold', 'rented', 'exchanged') then coalesce(closed_at, now())
+      when status in ('active', 'paused') then null
+      else closed_at
+    end,
+    suspended_from = case when status = 'suspended' then coalesce(suspended_from,
+      case when published_at is null then 'draft' else 'active' end) end,
+    deleted_at = case when status = 'deleted' then coalesce(deleted_at, now()) end
+where status in ('active', 'paused', 'expired') and num_nulls(published_at, expires_at) > 0
+  or status = 'paused' and paused_at is null or status = 'active' and paused_at is not null
+  or status in ('sold', 'rented', 'exchanged') and num_nulls(published_at, closed_at) > 0
+  or status in ('active', 'paused') and closed_at is not null
+  or (status = 'suspended') <> (suspended_from is not null)
+  or (status = 'deleted') <> (deleted_at is not null);
+update public.accounts
+set suspended_until = case when status = 'suspended' then suspended_until end,
+    delete_at = case when status = 'deletion_requested'
+      then coalesce(delete_at, now() + interval '14 days') end
+where suspended_until is not null and status <> 'suspended'
+  or (status = 'deletion_requested') <> (delete_at is not null);

@@ -115,7 +115,7 @@ begin
   where publications.property_id = new.id and publications.until > at;
   if new.listed then
     insert into private.publications (property_id, type, published_at, since)
-    values (new.id, new.type, coalesce(new.published_at, new.created_at), at);
+    values (new.id, new.type, new.published_at, at);
   end if;
   return null;
 end

@@ -122,6 +122,15 @@ $$;
 comment on function private.hold_quota is
   'Listings of an identity become active one after another. Taken before any lock on a listing.';
 
+create function private.try_quota(identity_id uuid) returns boolean
+  language sql
+  set search_path = ''
+as $$
+  select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
+$$;
+comment on function private.try_quota is
+  'As hold_quota where a listing is locked already: false instead of waiting.';
+
 create function private.hold_quota_of(property_id uuid) returns void
   language sql
   set search_path = ''
@@ -160,16 +169,18 @@ $$;
 comment on function private.check_quota is
   '402 quota_exceeded {limit, used} unless one more listing may become active.';
 
-create function private.is_over_quota(identity_id uuid) returns boolean
+create function private.has_room(identity_id uuid, counted boolean) returns boolean
   language plpgsql
+  stable
   set search_path = ''
 as $$
 begin
-  return private.listings_used(identity_id) > (private.plan_of(identity_id)).active_listings;
+  return private.listings_used(identity_id) + (not counted)::integer
+    <= (private.plan_of(identity_id)).active_listings;
 end
 $$;
-comment on function private.is_over_quota is
-  'Whether more is active than the plan of now allows, as after an admin''s decision.';
+comment on function private.has_room is
+  'Whether the plan of now allows one more that is active, or one that is counted already.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
@@ -185,7 +196,7 @@ begin
     return 0;
   end if;
   update public.properties
-  set status = 'paused', paused_at = now(), version = properties.version + 1
+  set status = 'paused', version = properties.version + 1
   where properties.id in (
     select newest.id from public.properties as newest
     where newest.owner_identity_id = pause_over_quota.identity_id and newest.status = 'active'

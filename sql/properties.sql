@@ -125,7 +125,26 @@ create table public.properties (
       num_nulls(kind, area_id, title_ar) = 0 and coalesce(land_area_m2, built_area_m2) is not null
       and (type = 'EXCHANGE' or price is not null)
     )
-  )
+  ),
+  constraint properties_listed_say_since_and_until_when check (
+    status not in ('active', 'paused', 'expired') or num_nulls(published_at, expires_at) = 0
+  ),
+  constraint properties_paused_say_when check (
+    case status when 'paused' then paused_at is not null when 'active' then paused_at is null
+      else true end
+  ),
+  constraint properties_closed_say_when check (
+    case
+      when status in ('sold', 'rented', 'exchanged') then num_nulls(published_at, closed_at) = 0
+      when status in ('active', 'paused') then closed_at is null
+      else true
+    end
+  ),
+  constraint properties_suspended_know_what_they_were check (
+    (status = 'suspended') = (suspended_from is not null)
+    and suspended_from not in ('suspended', 'deleted')
+  ),
+  constraint properties_deleted_say_when check ((status = 'deleted') = (deleted_at is not null))
 ) with (fillfactor = 80); -- room for the counters to change in place
 
 comment on table public.properties is 'A listing for sale, rent or exchange.';

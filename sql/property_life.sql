@@ -3,6 +3,8 @@
 --   draft -> active, or under review pending_review -> active / rejected -> submitted again
 --   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active for 90 days
 --   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts it
+--
+-- The acts name the state only: what comes with it is in property_states.sql.
 
 create function private.property_acts()
   returns table (act text, from_statuses text[], only_type text)
@@ -128,26 +130,6 @@ $$;
 comment on function private.save_property is
   'Writes what owners and admins may change of a listing.';
 
-create function private.activate_property(property public.properties) returns public.properties
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  property.status := 'active';
-  property.status_reason := null;
-  property.published_at := coalesce(property.published_at, now());
-  property.confirmed_at := now();
-  property.expires_at := now()
-    + make_interval(days => (private.plan_of(property.owner_identity_id)).listing_days);
-  property.paused_at := null;
-  property.closed_at := null;
-  return property;
-end
-$$;
-comment on function private.activate_property is
-  'A listing that everybody sees from now on, for the days that it lives.';
-
 create function private.publish_property(property public.properties) returns public.properties
   language plpgsql
   stable
@@ -155,12 +137,9 @@ create function private.publish_property(property public.properties) returns pub
 as $$
 begin
   perform private.check_property(property, true);
-  if private.setting('review_listings') = 'true' then
-    property.status := 'pending_review';
-    property.status_reason := null;
-    return property;
-  end if;
-  return private.activate_property(property);
+  property.status :=
+    case when private.setting('review_listings') = 'true' then 'pending_review' else 'active' end;
+  return property;
 end
 $$;
 comment on function private.publish_property is
@@ -187,29 +166,16 @@ begin
       property := private.publish_property(property);
     when act = 'pause' then
       property.status := 'paused';
-      property.paused_at := now();
-    when act = 'resume' then
+    when act in ('resume', 'renew') then
       property.status := 'active';
-      property.expires_at := property.expires_at + (now() - property.paused_at);
-      property.paused_at := null;
-    when act = 'renew' then
-      property := private.activate_property(property);
     when act = 'archive' then
-      -- Nobody sees it any more, so nothing has to wait.
-      property := private.with_fields(property, coalesce(property.pending_changes, '{}'));
-      property.pending_changes := null;
       property.status := 'archived';
     when act = 'restore' then
       property.status := 'draft';
-      property.closed_at := null;
-      property.expires_at := null;
-      property.paused_at := null;
     when act = 'confirm-available' then
       property.confirmed_at := now();
     else -- mark-sold, mark-rented, mark-exchanged
       property.status := substr(act, length('mark-') + 1);
-      property.closed_at := now();
-      property.pending_changes := null;
   end case;
   if makes_active then
     perform private.check_quota(property.owner_identity_id);
@@ -232,8 +198,6 @@ declare
   property public.properties := private.own_property(property_id);
 begin
   property.status := 'deleted';
-  property.deleted_at := now();
-  property.pending_changes := null;
   property.version := property.version + 1;
   perform private.save_property(property);
 end

@@ -40,11 +40,7 @@ begin
     perform private.refuse(404, 'property_not_found');
   elsif property.status = 'pending_review' then
     if approved then
-      property := private.activate_property(property);
-      if private.is_over_quota(property.owner_identity_id) then
-        property.status := 'paused';
-        property.paused_at := now();
-      end if;
+      property.status := 'active';
     else
       property.status := 'rejected';
       property.status_reason := reason;
@@ -77,8 +73,8 @@ create function private.suspend_property(property_id uuid, reason text) returns 
 as $$
 begin
   update public.properties
-  set suspended_from = properties.status, status = 'suspended', version = properties.version + 1,
-      status_reason = suspend_property.reason
+  set status = 'suspended', status_reason = suspend_property.reason,
+      version = properties.version + 1
   where properties.id = suspend_property.property_id
     and properties.status not in ('suspended', 'deleted');
   if not found then
@@ -93,20 +89,13 @@ create function private.lift_suspension(property_id uuid) returns void
   security definer -- writes a listing of whoever owns it
   set search_path = ''
 as $$
-declare
-  owner_id uuid;
 begin
   perform private.hold_quota_of(property_id);
   update public.properties
-  set status = properties.suspended_from, suspended_from = null, status_reason = null,
-      version = properties.version + 1
-  where properties.id = lift_suspension.property_id and properties.status = 'suspended'
-  returning properties.owner_identity_id into owner_id;
-  if owner_id is null then
+  set status = properties.suspended_from, version = properties.version + 1
+  where properties.id = lift_suspension.property_id and properties.status = 'suspended';
+  if not found then
     perform private.refuse(409, 'status_transition_invalid');
-  elsif private.is_over_quota(owner_id) then
-    update public.properties set status = 'paused', paused_at = now()
-    where properties.id = lift_suspension.property_id and properties.status = 'active';
   end if;
 end
 $$;

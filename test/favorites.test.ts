@@ -161,7 +161,7 @@ test.each(['mark-sold', 'pause', 'archive', 'expire'])(
   },
 )
 
-test('ISO-14 a saved listing that is deleted or hidden is gone everywhere, and comes back', async () => {
+test('ISO-14 a saved listing that is deleted or hidden is gone everywhere, and comes back if it does', async () => {
   for (const status of ['deleted', 'suspended', 'rejected', 'draft', 'pending_review']) {
     const { id } = await offer(seller)
     await toggle(buyer, id)
@@ -170,6 +170,7 @@ test('ISO-14 a saved listing that is deleted or hidden is gone everywhere, and c
     await set(status)
     expect(await saved(buyer, id)).toBe(false)
     expect((await toggle(buyer, id)).status).toBe(404)
+    if (status === 'deleted') continue // which is for good
     await set('active')
     expect(await saved(buyer, id)).toBe(true) // the refused call changed nothing
     await toggle(buyer, id)

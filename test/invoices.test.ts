@@ -102,18 +102,21 @@ describe('states', () => {
     refunded: ['paid', 'refunded'],
   }
   const paid = ['paid', 'partially_refunded', 'refunded']
+  // In a block, as functions do it: by hand it is refused (studio-edits.test.ts).
   const put = (
     id: string,
     state: string,
     db = database() as Pick<ReturnType<typeof database>, 'query'>,
   ) =>
     db.query(
-      `update public.invoices set state = $2,
-         paid_at = case when $3 then coalesce(paid_at, now()) end,
-         paid_with = case when $3 then coalesce(paid_with, 'wallet') end,
-         refunded = case $2 when 'refunded' then total when 'partially_refunded' then 1 else 0 end
-       where id = $1`,
-      [id, state, paid.includes(state)],
+      `do $$ begin
+         update public.invoices set state = '${state}',
+           paid_at = case when ${paid.includes(state)} then coalesce(paid_at, now()) end,
+           paid_with = case when ${paid.includes(state)} then coalesce(paid_with, 'wallet') end,
+           refunded = case '${state}' when 'refunded' then total
+             when 'partially_refunded' then 1 else 0 end
+         where id = '${id}';
+       end $$`,
     )
 
   test.each(states)('from %s only where the table lets it go, whoever writes', async (from) => {
@@ -150,8 +153,7 @@ describe('states', () => {
     const invoice = await topUpInvoice(await signUp())
     await expect(
       database().query(
-        `update public.invoices set state = 'paid' where id = $1`,
-        [invoice.id],
+        `do $$ begin update public.invoices set state = 'paid' where id = '${invoice.id}'; end $$`,
       ),
     ).rejects.toMatchObject({ constraint: 'invoices_paid_tells_when_and_how' })
   })
@@ -240,10 +242,7 @@ describe.runIf(hasSandbox)('receipts', () => {
   test('ADM-03 of a deleted account the record stays and the name goes', async () => {
     const person = await signUp('طلال الظفيري')
     const invoice = await topUp(person, 3)
-    await database().query(
-      `update public.identities set status = 'closed', display_name = 'حساب محذوف' where id = $1`,
-      [person.identityId],
-    )
+    await database().query('delete from auth.users where id = $1', [person.id])
     const { rows } = await database().query(
       'select payer_name, receipt::text as receipt from public.receipts where invoice_id = $1',
       [invoice.id],
@@ -257,10 +256,7 @@ describe.runIf(hasSandbox)('receipts', () => {
     const plus = await planNamed(person, 'plus')
     const { body } = await person.post('/plans/subscribe', { planId: plus.id, payWith: 'invoice' })
     const { ref } = await charge(person, body.invoice)
-    await database().query(
-      `update public.identities set status = 'closed', display_name = 'حساب محذوف' where id = $1`,
-      [person.identityId],
-    )
+    await database().query('delete from auth.users where id = $1', [person.id])
     await decide(ref, 'pay', 'once')
     const { rows } = await database().query(
       `select invoices.state, invoices.credited, alarms.kind from public.invoices

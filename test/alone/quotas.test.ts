@@ -45,3 +45,22 @@ test('when a plan lapses the newest over five are paused; a new plan lets them c
   await givePlan(person.identityId, 'plus')
   expect((await person.post(`/properties/${ids[7]}/resume`)).body.status).toBe('active')
 })
+
+test('what an admin lets out by hand, where its owner has no room, waits paused', async () => {
+  const person = await signUp()
+  for (let i = 0; i < 4; i++) await offer(person)
+  const waiting = { status: 'pending_review', published_at: null, expires_at: null }
+  const [approved, restored] = [
+    await listingOf(person.identityId, waiting),
+    await listingOf(person.identityId, { status: 'suspended', suspended_from: 'active' }),
+  ]
+  const set = (id: string) =>
+    database().query(`update public.properties set status = 'active' where id = $1`, [id])
+  const state = async (id: string) => (await person.get(`/properties/${id}`)).body.status
+  await set(restored)
+  expect(await state(restored)).toBe('paused') // the one that waits has its place
+  await set(approved)
+  expect(await state(approved)).toBe('active')
+  await set(restored)
+  expect(await state(restored)).toBe('paused')
+})
