@@ -21,9 +21,6 @@ export type Database = {
 "archive_property":
 { Args: { "property_id": string }; Returns: Json
                            },
-"begin_upload":
-{ Args: { "bucket": string,"property_id"?: string,"upload_session_id"?: string }; Returns: Json
-                           },
 "block_identity":
 { Args: { "identity_id": string }; Returns: undefined
                            },
@@ -41,9 +38,6 @@ export type Database = {
                            },
 "confirm_property_available":
 { Args: { "property_id": string }; Returns: Json
-                           },
-"contact_property":
-{ Args: { "kind": string,"property_id": string }; Returns: Json
                            },
 "count_unread_notifications":
 { Args: Record<PropertyKey, never>; Returns: Json
@@ -77,9 +71,6 @@ export type Database = {
                            },
 "delete_user":
 { Args: { "reason": string,"user_id": string }; Returns: undefined
-                           },
-"export_account":
-{ Args: Record<PropertyKey, never>; Returns: Json
                            },
 "get_admin_stats":
 { Args: Record<PropertyKey, never>; Returns: Json

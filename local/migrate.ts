@@ -94,7 +94,7 @@ async function setRates(client: pg.Client, stack: Stack, say: Say) {
   const { rowCount } = await client.query('select from private.rates where max = $1', [unlimited])
   const rows = join(root, 'sql', 'data.sql')
   if (rowCount === 0 || !existsSync(rows)) return
-  await asPostgres(client, readFileSync(rows, 'utf8'))
+  await asPostgres(client, `delete from private.rates where true;${readFileSync(rows, 'utf8')}`)
   say('limits are back')
 }
 

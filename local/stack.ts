@@ -77,7 +77,7 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     CLIENT_IP_HOPS: '1',
     ENVIRONMENT: 'local',
     HTML_PAGES: 'true',
-    ...(stack.rates ? {} : { READ_RATE: '0', GATEWAY_MESSAGES: '0' }),
+    ...(stack.rates ? {} : { READ_RATE: '0', REFUSAL_RATE: '0', GATEWAY_MESSAGES: '0' }),
     ...dotEnv(),
     ...Object.fromEntries(own),
   }

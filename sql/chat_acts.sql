@@ -50,16 +50,14 @@ comment on function private.message_body is
   'The body of a message of its type: a text that shows, a caption or nothing, "lat,lng", the id of '
   'a listing. 422 message_empty, message_too_long.';
 
-create function private.send_message(
-  conversation_id uuid, client_message_id text, type text, body text, media_id uuid,
-  reply_to_id uuid
+create function private.write_message(
+  caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
+  media_id uuid, reply_to_id uuid
 ) returns json
   language plpgsql
-  security definer -- clients have no write grant
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.hold_identity();
   account_id uuid;
   clean text;
   answered_seq bigint;
@@ -70,22 +68,22 @@ begin
   select participants.account_id into account_id
   from public.conversations
   join public.participants on participants.conversation_id = conversations.id
-  where conversations.id = send_message.conversation_id and participants.identity_id = caller_id
+  where conversations.id = write_message.conversation_id and participants.identity_id = caller_id
   for no key update of conversations;
   if account_id is null then
     perform private.refuse(404, 'conversation_not_found');
-  elsif (send_message.client_message_id ~ '^[\u0021-\u007e]{1,64}$') is not true then
+  elsif (write_message.client_message_id ~ '^[\u0021-\u007e]{1,64}$') is not true then
     perform private.refuse(422, 'validation_failed',
       '{"fields":[{"path":"clientMessageId","code":"invalid"}]}');
-  elsif (send_message.type = 'image') is distinct from (send_message.media_id is not null) then
+  elsif (write_message.type = 'image') is distinct from (write_message.media_id is not null) then
     perform private.refuse(422, 'validation_failed',
       '{"fields":[{"path":"mediaId","code":"invalid"}]}');
   end if;
-  clean := private.message_body(send_message.type, send_message.body);
+  clean := private.message_body(write_message.type, write_message.body);
   if reply_to_id is not null then
     select messages.seq into answered_seq from public.messages
-    where messages.id = send_message.reply_to_id
-      and messages.conversation_id = send_message.conversation_id;
+    where messages.id = write_message.reply_to_id
+      and messages.conversation_id = write_message.conversation_id;
     if answered_seq is null then
       perform private.refuse(422, 'validation_failed',
         '{"fields":[{"path":"replyToId","code":"invalid"}]}');
@@ -96,13 +94,13 @@ begin
   from public.participants
   left join public.messages on messages.conversation_id = participants.conversation_id
     and messages.sender_identity_id = caller_id
-    and messages.client_message_id = send_message.client_message_id
-  where participants.conversation_id = send_message.conversation_id
+    and messages.client_message_id = write_message.client_message_id
+  where participants.conversation_id = write_message.conversation_id
     and participants.identity_id <> caller_id;
   stored := other.kept;
   if stored.id is not null then
     if (stored.type, stored.body, stored.media_id, stored.reply_to_seq)
-      is distinct from (send_message.type, clean, send_message.media_id, answered_seq) then
+      is distinct from (write_message.type, clean, write_message.media_id, answered_seq) then
       perform private.refuse(422, 'idempotency_mismatch');
     end if;
     return json_build_object('created', false, 'message', private.message_json(stored));
@@ -112,18 +110,41 @@ begin
     or not private.is_in_order(other.identity_id) then
     perform private.refuse(403, 'blocked');
   end if;
-  if send_message.type = 'property' then
+  if write_message.type = 'property' then
     perform private.seen_property(clean::uuid, caller_id);
   end if;
-  if send_message.media_id is not null then
-    perform private.use_picture(send_message.media_id, caller_id, 'message');
+  if write_message.media_id is not null then
+    perform private.use_picture(write_message.media_id, caller_id, 'message');
   end if;
   insert into public.messages
     (conversation_id, sender_identity_id, client_message_id, type, body, media_id, reply_to_seq)
-  values (send_message.conversation_id, caller_id, send_message.client_message_id,
-    send_message.type, clean, send_message.media_id, answered_seq)
+  values (write_message.conversation_id, caller_id, write_message.client_message_id,
+    write_message.type, clean, write_message.media_id, answered_seq)
   returning * into stored;
   return json_build_object('created', true, 'message', private.message_json(stored));
+end
+$$;
+comment on function private.write_message is
+  'Writes a message of the acting identity, which the caller holds; gives {created, message}.';
+
+create function private.send_message(
+  conversation_id uuid, client_message_id text, type text, body text, media_id uuid,
+  reply_to_id uuid
+) returns json
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  hit timestamptz := private.count_act('messages');
+  sent json := private.write_message(private.hold_identity(), conversation_id, client_message_id,
+    type, body, media_id, reply_to_id);
+begin
+  -- Who asks again because an answer was lost has not said more.
+  if sent ->> 'created' = 'false' then
+    perform private.forget_act('messages', hit);
+  end if;
+  return sent;
 end
 $$;
 comment on function private.send_message is 'See api.send_message.';

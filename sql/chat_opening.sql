@@ -126,6 +126,8 @@ create function private.create_conversation(property_id uuid, identity_id uuid, 
   set search_path = ''
 as $$
 declare
+  -- It may bring a message, so it counts as one.
+  hit timestamptz := private.count_act('messages');
   caller_id uuid := private.hold_identity();
   opened record;
 begin
@@ -141,8 +143,10 @@ begin
     on conflict do nothing;
   end if;
   if message is not null then
-    perform private.send_message(
-      opened.id, gen_random_uuid()::text, 'text', create_conversation.message, null, null);
+    perform private.write_message(caller_id, opened.id, gen_random_uuid()::text, 'text',
+      create_conversation.message, null, null);
+  elsif not opened.created then
+    perform private.forget_act('messages', hit);
   end if;
   return json_build_object(
     'created', opened.created,

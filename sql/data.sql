@@ -12,10 +12,15 @@ insert into private.rates (rule, max, seconds, note) values
   ('code_wrong', 10, 3600, 'wrong codes per phone or email'),
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
+  ('listings', 300, 3600, 'listings created per account'),
+  ('publications', 60, 3600,
+    'listings published, renewed or resumed per account; where its plan shows more, as many'),
   ('uploads', 60, 3600, 'uploads per account, each of up to 20 pictures'),
   ('reports', 30, 86400, 'reports to the admins per account'),
   ('export', 5, 86400, 'exports of all that an account owns, per account'),
-  ('contact', 30, 86400, 'contact requests per account')
+  ('contact', 30, 86400, 'contact requests per account'),
+  ('contact_unproven', 5, 86400,
+    'of these, contact requests of an account without a proven phone or email')
 on conflict (rule) do nothing;
 
 insert into private.settings (name, value, note) values

@@ -1,7 +1,8 @@
 -- Export: everything that an account owns, as one JSON, for its owner to take along.
 --
 -- Each part has its own function, and none gives what belongs to somebody else: of a conversation
--- the words of both, of whom one talked to the name that is shown anyway.
+-- the words of both, of whom one talked to the name that is shown anyway. Called by the facade
+-- alone, which has counted and committed before: see property_contact.sql.
 
 create function private.exported_conversation(participant public.participants) returns json
   language plpgsql
@@ -191,20 +192,8 @@ begin
   );
 end
 $$;
-comment on function private.export_account is 'All that the caller owns; see api.export_account.';
+comment on function private.export_account is
+  'Facade: everything that the calling account owns, of all its identities, as one JSON.';
 
-create function api.export_account() returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.export_account();
-end
-$$;
-comment on function api.export_account is
-  'Everything that the calling account owns, of all its identities, as one JSON.';
-
-revoke execute on all functions in schema private, api from public;
+revoke execute on all functions in schema private from public;
 grant execute on function private.export_account to authenticated;
-grant execute on function api.export_account to authenticated;

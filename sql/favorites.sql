@@ -130,8 +130,10 @@ create function api.toggle_favorite(property_id uuid)
   set search_path = ''
 as $$
 declare
-  identity_id uuid := private.hold_identity();
+  identity_id uuid;
 begin
+  perform private.count_act('favorites');
+  identity_id := private.hold_identity();
   -- Calls on one favorite pass one after another, so each of them really turns it over.
   perform pg_advisory_xact_lock(
     hashtextextended(identity_id::text || toggle_favorite.property_id, 1));
@@ -155,7 +157,7 @@ begin
 end
 $$;
 comment on function api.toggle_favorite is
-  'Saves a property or forgets it, exact under parallel calls. 404 property_not_found.';
+  'Saves a property or forgets it, exact under parallel calls. 404 property_not_found, 429.';
 
 create function private.list_favorite_ids() returns json
   language plpgsql

@@ -243,5 +243,4 @@ comment on function api.list_feed is
   'cursor_invalid for a snapshot that is over or to come.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.list_feed to anon, authenticated;
-grant execute on function api.list_feed to anon, authenticated;
+grant execute on function private.list_feed, api.list_feed to guest, authenticated;

@@ -61,8 +61,9 @@ $$;
 comment on function private.pictures_known is
   'What was uploaded before to the same place: one of them sent again is not stored again.';
 
-create function private.begin_upload(bucket text, property_id uuid, upload_session_id uuid)
-  returns json
+create function private.begin_upload(
+  bucket text, property_id uuid default null, upload_session_id uuid default null
+) returns json
   language plpgsql
   security definer -- writes a closed table
   set search_path = ''
@@ -118,8 +119,9 @@ begin
 end
 $$;
 comment on function private.begin_upload is
-  'Lets an upload begin: under which names its files are stored, how many there is room for, and '
-  'which pictures are there: one of them sent again needs no room. 402 quota_exceeded.';
+  'Facade: lets an upload begin: under which names its files are stored, how many there is room for, '
+  'and which pictures are there: one of them sent again needs no room. Counted and committed before: '
+  'what is refused has cost as much. 402 quota_exceeded.';
 
 create function private.refuse_pictures(identity_id uuid) returns void
   language plpgsql
@@ -211,17 +213,5 @@ end
 $$;
 comment on function private.end_upload is 'Every file of the upload has its row, or is left over.';
 
-create function api.begin_upload(
-  bucket text, property_id uuid default null, upload_session_id uuid default null
-) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.begin_upload(bucket, property_id, upload_session_id)
-$$;
-comment on function api.begin_upload is
-  'Whether and where an upload may store files. Without the secret key nothing follows from it.';
-
-revoke execute on all functions in schema private, api from public;
+revoke execute on all functions in schema private from public;
 grant execute on function private.begin_upload to authenticated;
-grant execute on function api.begin_upload to authenticated;

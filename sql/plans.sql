@@ -113,6 +113,20 @@ comment on function private.plan_of is
 
 -- Quotas -----------------------------------------------------------------------------------------
 
+create function private.count_publication(identity_id uuid) returns void
+  language sql
+  security definer -- reads rates and plans
+  set search_path = ''
+as $$
+  select private.count_act('publications', (
+    select greatest(rates.max, (private.plan_of(identity_id)).active_listings)
+    from private.rates where rates.rule = 'publications'
+  ))
+$$;
+comment on function private.count_publication is
+  'Counts a listing that is shown from now on: within the hour as many as the plan shows, at least '
+  'the rate.';
+
 create function private.hold_quota(identity_id uuid) returns void
   language sql
   set search_path = ''

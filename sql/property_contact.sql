@@ -1,4 +1,7 @@
 -- Contact: numbers are never in a listing; whoever asks for one is a lead of its owner.
+--
+-- A number that was told cannot be taken back. So the facade alone calls this, having counted and
+-- committed: at the Data API a caller's own cast of the answer could fail and undo the count.
 
 create function private.contact_property(property_id uuid, kind text) returns json
   language plpgsql
@@ -59,19 +62,10 @@ begin
   end;
 end
 $$;
-comment on function private.contact_property is 'Gives a contact and counts the lead.';
-
-create function api.contact_property(property_id uuid, kind text) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.contact_property(property_id, kind)
-$$;
-comment on function api.contact_property is
-  'How to reach the owner: call gives phone, whatsapp whatsappUrl, chat conversationId. Each way is '
-  'one lead a day. 404 property_not_found, 409 property_state_conflict with the ways that '
+comment on function private.contact_property is
+  'Facade: how to reach the owner: call gives phone, whatsapp whatsappUrl, chat conversationId. Each '
+  'way is one lead a day. 404 property_not_found, 409 property_state_conflict with the ways that '
   'are open.';
 
-revoke execute on all functions in schema private, api from public;
+revoke execute on all functions in schema private from public;
 grant execute on function private.contact_property to authenticated;
-grant execute on function api.contact_property to authenticated;

@@ -152,10 +152,12 @@ create function private.act_on_property(property_id uuid, act text) returns json
 as $$
 declare
   makes_active boolean := act in ('publish', 'resume', 'renew');
+  owner_id uuid := private.require_identity();
   property public.properties;
 begin
   if makes_active then
-    perform private.hold_quota(private.require_identity());
+    perform private.count_publication(owner_id);
+    perform private.hold_quota(owner_id);
   end if;
   property := private.own_property(property_id);
   if not act = any (private.property_allows(property)) then

@@ -15,7 +15,9 @@ begin
   if not given ? 'type' then
     perform private.refuse_fields('[{"path":"type","code":"required"}]');
   end if;
+  perform private.count_act('listings');
   if publish then
+    perform private.count_publication(owner_id);
     perform private.hold_quota(owner_id);
   end if;
   -- What the owner is decides some rules, and the first trigger knows it.

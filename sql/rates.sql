@@ -2,6 +2,10 @@
 --
 -- A sliding log of the last hits per rule and subject. A rule whose max is a million or more is off
 -- and writes nothing.
+--
+-- What an account does is counted by the function that does it, in its transaction (count_act).
+-- What cannot be taken back once it was given, and what may fail and has cost something by then, is
+-- counted and committed before it is tried (enter, entered).
 
 create table private.rates (
   rule text primary key,
@@ -18,7 +22,7 @@ alter table private.rates enable row level security;
 create policy "nobody but functions of their owner" on private.rates using (false);
 
 create table private.rate_hits (
-  rule text not null references private.rates (rule) on delete cascade,
+  rule text not null,
   subject text not null,
   hits timestamptz[] not null,
   expires_at timestamptz not null,
@@ -34,7 +38,7 @@ alter table private.rate_hits enable row level security;
 create policy "nobody but functions of their owner" on private.rate_hits using (false);
 
 create function private.count_hit(
-  rule text, subject text,
+  rule text, subject text, allowed integer default null,
   out "limit" integer, out remaining integer, out reset integer, out hit timestamptz
 )
   language plpgsql
@@ -44,44 +48,47 @@ as $$
 declare
   rate private.rates;
   recent timestamptz[];
-  oldest timestamptz;
 begin
   select * into rate from private.rates where rates.rule = count_hit.rule;
-  "limit" := rate.max;
-  remaining := rate.max;
+  "limit" := coalesce(allowed, rate.max);
+  remaining := "limit";
   reset := 0;
-  if rate.max is null or rate.max >= 1000000 then
+  if rate.rule is null or "limit" >= 1000000 then
     hit := clock_timestamp();
     return;
   end if;
 
-  insert into private.rate_hits (rule, subject, hits, expires_at)
-  values (count_hit.rule, count_hit.subject, '{}', clock_timestamp())
-  on conflict do nothing;
-  select rate_hits.hits into recent from private.rate_hits
-  where rate_hits.rule = count_hit.rule and rate_hits.subject = count_hit.subject
-  for update;
-
-  recent := array(
-    select at from unnest(recent) as at
-    where at > clock_timestamp() - make_interval(secs => rate.seconds)
-    order by at
-  );
-  if cardinality(recent) < rate.max then
-    hit := clock_timestamp();
-    recent := recent || hit;
-    update private.rate_hits
-    set hits = recent, expires_at = hit + make_interval(secs => rate.seconds)
+  -- One statement takes the row, whether or not it is there, and looks at the clock once it has it.
+  -- Hits stand in order, so width_bucket finds how many of them are too old to count.
+  insert into private.rate_hits as counted (rule, subject, hits, expires_at)
+  values (count_hit.rule, count_hit.subject, array[clock_timestamp()],
+    clock_timestamp() + make_interval(secs => rate.seconds))
+  on conflict on constraint rate_hits_pkey do update
+  set hits = counted.hits[width_bucket(
+        clock_timestamp() - make_interval(secs => rate.seconds), counted.hits) + 1:]
+        || clock_timestamp(),
+      expires_at = clock_timestamp() + make_interval(secs => rate.seconds)
+  where cardinality(counted.hits) - width_bucket(
+    clock_timestamp() - make_interval(secs => rate.seconds), counted.hits) < "limit"
+  returning counted.hits into recent;
+  if found then
+    hit := recent[cardinality(recent)];
+  else
+    select rate_hits.hits[width_bucket(
+      clock_timestamp() - make_interval(secs => rate.seconds), rate_hits.hits) + 1:]
+    into recent from private.rate_hits
     where rate_hits.rule = count_hit.rule and rate_hits.subject = count_hit.subject;
   end if;
-  oldest := recent[1];
-  remaining := rate.max - cardinality(recent);
+  remaining := greatest(0, "limit" - cardinality(recent));
+  -- There may be more than the limit where it was larger when they were counted.
   reset := greatest(1, ceil(extract(epoch from
-    oldest + make_interval(secs => rate.seconds) - clock_timestamp())))::integer;
+    recent[greatest(1, cardinality(recent) - "limit" + 1)]
+    + make_interval(secs => rate.seconds) - clock_timestamp())))::integer;
 end
 $$;
 comment on function private.count_hit is
-  'Counts one hit. hit is null when the rate was used up; reset is seconds until there is room.';
+  'Counts one hit, of so many allowed where it is not the rule that says it. hit is null when the '
+  'rate was used up; reset is seconds until there is room.';
 
 create function private.forget_hit(rule text, subject text, hit timestamptz) returns void
   language sql
@@ -93,31 +100,94 @@ as $$
 $$;
 comment on function private.forget_hit is 'Takes a hit back: where only failures count, after a success.';
 
+create function private.refuse_rate(rate text) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  raise exception using
+    errcode = 'PT429', message = 'rate_limited',
+    detail = json_build_object('retryAfter', split_part(rate, ',', 3)::integer)::text,
+    hint = rate;
+end
+$$;
+comment on function private.refuse_rate is
+  '429 rate_limited, with limit, remaining and reset as its hint: a setting would end with it.';
+
+create function private.count_act(rule text, allowed integer default null) returns timestamptz
+  language plpgsql
+  security definer -- writes a closed table, for the calling account
+  set search_path = ''
+as $$
+declare
+  counted record;
+  rate text;
+begin
+  counted := private.count_hit(rule, private.require_account()::text, allowed);
+  rate := format('%s,%s,%s', counted."limit", counted.remaining, counted.reset);
+  if counted.hit is null then
+    perform private.refuse_rate(rate);
+  end if;
+  perform set_config('private.rate', rate, true);
+  return counted.hit;
+end
+$$;
+comment on function private.count_act is
+  'Counts what the calling account does, with it and so only if it is done. The first row that its '
+  'function locks, so that two of one account wait here and hold nothing. 429 rate_limited.';
+
+create function private.forget_act(rule text, hit timestamptz) returns void
+  language plpgsql
+  security definer -- writes a closed table, for the calling account
+  set search_path = ''
+as $$
+begin
+  perform private.forget_hit(rule, private.account_id()::text, hit),
+    set_config('private.rate', '', true);
+end
+$$;
+comment on function private.forget_act is 'What count_act counted had been done already.';
+
+create function private.allowed_ahead(rule text, account_id uuid) returns integer
+  language sql
+  stable
+  security definer -- reads a closed table, and what is proven of the account
+  set search_path = ''
+as $$
+  select min(rates.max) from private.rates
+  where rates.rule in (allowed_ahead.rule, allowed_ahead.rule || '_unproven') and exists (
+    select from public.accounts
+    where accounts.id = account_id and accounts.phone is null and not accounts.email_proven
+  )
+$$;
+comment on function private.allowed_ahead is
+  'What an account without a proven phone or email may do of a rule that has a row for such; null '
+  'for the others.';
+
 create function private.enter(rule text, subject text default null) returns void
   language plpgsql
   security definer -- reads who calls and writes a closed table
   set search_path = ''
 as $$
 declare
+  caller_id uuid;
   refusal jsonb;
   counted record;
   rate text;
 begin
   -- Whoever is counted by address need not be signed in.
   if subject is null then
-    subject := private.account_id();
-    refusal := case when subject is null then private.caller_refusal() end;
+    caller_id := private.account_id();
+    refusal := case when caller_id is null then private.caller_refusal() end;
   end if;
 
   if refusal is null then
-    counted := private.count_hit(enter.rule, enter.subject);
-    if counted.hit is null then
-      refusal := jsonb_build_object(
-        'status', 429, 'code', 'rate_limited',
-        'detail', jsonb_build_object('retryAfter', counted.reset)
-      );
-    end if;
+    counted := private.count_hit(enter.rule, coalesce(enter.subject, caller_id::text),
+      private.allowed_ahead(enter.rule, caller_id));
     rate := format('%s,%s,%s', counted."limit", counted.remaining, counted.reset);
+    if counted.hit is null then
+      refusal := jsonb_build_object('status', 429);
+    end if;
   end if;
   -- A counter lost in a crash is no harm, so the commit need not wait for the disk.
   perform set_config('synchronous_commit', 'off', true),
@@ -134,21 +204,23 @@ comment on function private.enter is
   'Counts a call before it is tried, in a transaction of its own, so that a failing call counts too. '
   'Never raises: private.entered raises its verdict after the commit.';
 
-create function private.entered() returns text
+create function private.entered() returns void
   language plpgsql
   set search_path = ''
 as $$
 declare
   verdict jsonb := nullif(current_setting('facade.verdict', true), '')::jsonb;
+  rate text := current_setting('facade.rate', true);
 begin
-  if verdict is not null then
+  if verdict ->> 'status' = '429' then
+    perform private.refuse_rate(rate);
+  elsif verdict is not null then
     perform private.refuse((verdict ->> 'status')::integer, verdict ->> 'code', verdict -> 'detail');
   end if;
-  return current_setting('facade.rate', true);
+  perform set_config('private.rate', rate, true);
 end
 $$;
-comment on function private.entered is
-  'Raises what private.enter decided, else gives limit, remaining and reset in seconds.';
+comment on function private.entered is 'Raises what private.enter decided, else keeps the rate to tell.';
 
 create function private.sweep_rates() returns bigint
   language sql
@@ -164,6 +236,7 @@ comment on function private.sweep_rates is 'Job: forgets counters whose window i
 
 revoke execute on all functions in schema private from public;
 grant execute on function
-  private.count_hit, private.forget_hit, private.enter, private.entered, private.sweep_rates
+  private.count_hit, private.forget_hit, private.enter, private.sweep_rates
   to backend;
-grant execute on function private.entered to anon, authenticated;
+grant execute on function private.entered, private.refuse_rate to anon, authenticated, backend;
+grant execute on function private.count_act to authenticated;

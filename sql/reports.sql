@@ -108,10 +108,12 @@ create function private.add_report(target_type text, target_id uuid, reason text
   set search_path = ''
 as $$
 declare
-  reporter_id constant uuid := private.hold_identity();
+  reporter_id uuid;
   words constant text := nullif(btrim(normalize(note, nfc), E' \t\r\n'), '');
   report public.reports;
 begin
+  perform private.count_act('reports');
+  reporter_id := private.hold_identity();
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
     from (values

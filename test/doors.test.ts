@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { asCaller, database, type Person, projectUrl, publishableKey, signUp } from './client.ts'
+import {
+  asCaller,
+  database,
+  guest,
+  type Person,
+  projectUrl,
+  publishableKey,
+  signUp,
+} from './client.ts'
 import { tables, views } from './matrix.ts'
 import { reviewed } from './reviewed.ts'
 import { fingerprint, listingOf, organisationOf } from './world.ts'
@@ -110,6 +118,7 @@ describe('ISO-04 functions called directly', () => {
     const { rows } = await database().query(
       `select nspname || '.' || proname as name,
          has_function_privilege('anon', pg_proc.oid, 'execute') as anon,
+         has_function_privilege('guest', pg_proc.oid, 'execute') as guest,
          has_function_privilege('authenticated', pg_proc.oid, 'execute') as authenticated,
          has_function_privilege('backend', pg_proc.oid, 'execute') as backend
        from pg_proc join pg_namespace on pg_namespace.oid = pronamespace
@@ -119,12 +128,13 @@ describe('ISO-04 functions called directly', () => {
        order by 1`,
     )
     const by = (row: Record<string, boolean>) =>
-      ['anon', 'authenticated', 'backend'].filter((role) => row[role]).join(' ')
+      ['anon', 'guest', 'authenticated', 'backend'].filter((role) => row[role]).join(' ')
     const words: Record<string, string> = {
-      'anon authenticated': 'guests',
+      'anon guest authenticated': 'guests',
+      'guest authenticated': 'facade guests',
       authenticated: 'users',
       backend: 'backend',
-      'anon authenticated backend': 'all',
+      'anon guest authenticated backend': 'all',
     }
     const found = rows.filter(by).map((row) => [row.name, words[by(row)] ?? by(row)])
     expect(Object.fromEntries(found)).toEqual(reviewed)
@@ -137,6 +147,50 @@ describe('ISO-04 functions called directly', () => {
         const body = argsOf(routine, strangers.listing!)
         const { status, text } = await rest(`rpc/${routine.name}`, { method: 'POST', body, by })
         expect(Math.floor(status / 100), `${routine.name} ${text}`).toBe(4)
+      }
+    }
+  })
+
+  test('search, feed and map answer guests through the facade alone', async () => {
+    const bbox = [47.9, 29.2, 48.1, 29.4]
+    const reads: Record<string, unknown> = {
+      list_feed: {},
+      list_map_areas: {},
+      list_map_listings: { bbox, zoom: 12 },
+      quick_search: {},
+      search: { strategy: 'standard' },
+    }
+    const found = Object.entries(reviewed).filter(([, by]) => by === 'facade guests')
+    expect(found.map(([name]) => name).filter((name) => name.startsWith('api.')))
+      .toEqual(Object.keys(reads).map((name) => `api.${name}`))
+    for (const [name, body] of Object.entries(reads)) {
+      const { status, text } = await rest(`rpc/${name}`, { method: 'POST', body })
+      expect(status, `${name} ${text}`).toBe(401)
+      // Nor by SQL, in either schema.
+      const { rows } = await asCaller(undefined, (client) =>
+        client.query(
+          `select proname from pg_proc where proname = $1 and pronamespace in (
+             'api'::regnamespace, 'private'::regnamespace
+           ) and has_function_privilege(oid, 'execute')`,
+          [name],
+        ))
+      expect(rows, name).toEqual([])
+    }
+    for (
+      const path of ['/feed', '/search', '/map/areas', `/map/listings?bbox=${bbox}&zoom=12`]
+    ) expect((await guest.get(path)).status, path).toBe(200)
+    expect((await guest.post('/search/advanced', { strategy: 'standard' })).status).toBe(200)
+  })
+
+  test('what gives something away for good is not in the Data API', async () => {
+    for (const name of ['contact_property', 'export_account', 'begin_upload']) {
+      for (const query of ['', '?select=a::int']) {
+        const { status } = await rest(`rpc/${name}${query}`, {
+          method: 'POST',
+          body: { property_id: strangers.listing, kind: 'call' },
+          by: owner,
+        })
+        expect(status, name).toBe(404)
       }
     }
   })

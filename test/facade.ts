@@ -45,7 +45,7 @@ export async function startFacade(settings: Settings = {}, ...names: string[]): 
     name: 'own facade',
     port,
     functions: stack.config.functions.filter(({ name }) => wanted.includes(name)),
-    settings: { ...usualSettings(), READ_RATE: '0', ...settings },
+    settings: { ...usualSettings(), READ_RATE: '0', REFUSAL_RATE: '0', ...settings },
   })
   // Its input stays open: the process takes the end of it as the sign to finish.
   const child = spawn(program.command, program.args, { env: program.env, stdio: 'pipe' })

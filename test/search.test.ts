@@ -167,9 +167,10 @@ test.each(['priceMin', 'areaM2Min', 'requestYearMin'])(
 )
 
 test('whoever calls past the facade meets the same refusals', async () => {
+  const person = await signUp()
   const refusal = async (...args: [strategy: unknown, filters: Body, sort?: string]) => {
     const call = asCaller(
-      undefined,
+      person,
       (client) =>
         client.query(
           'select * from api.search($1, $2, sort => $3)',

@@ -134,11 +134,7 @@ function sendMade(c: Context<Env>, text: string, name: 'conversation' | 'message
 
 export const chat = area()
   .openapi(create, async (c) => {
-    // It may bring a message, so it counts as one.
-    const made = await call(c, 'create_conversation', c.req.valid('json'), {
-      rate: 'messages',
-      idempotent: true,
-    })
+    const made = await call(c, 'create_conversation', c.req.valid('json'), { idempotent: true })
     return sendMade(c, made, 'conversation')
   })
   .openapi(list, async (c) => {
@@ -152,7 +148,7 @@ export const chat = area()
   })
   .openapi(say, async (c) => {
     const message = { conversationId: c.req.valid('param').id, ...c.req.valid('json') }
-    const made = await call(c, 'send_message', message, { rate: 'messages', idempotent: true })
+    const made = await call(c, 'send_message', message, { idempotent: true })
     return sendMade(c, made, 'message')
   })
   .openapi(read, async (c) => {

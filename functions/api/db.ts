@@ -9,25 +9,33 @@ import { within } from './deadline.ts'
 import { env } from './env.ts'
 import type { Env } from './http.ts'
 import { literal } from './literals.ts'
-import { backendSignatures, signatures } from './signatures.ts'
-import type { Caller } from './tokens.ts'
+import { backendSignatures, facadeSignatures, signatures } from './signatures.ts'
 
 type Functions = Database['api']['Functions']
 type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S
 type CamelKeys<T> = { [K in keyof T as K extends string ? Camel<K> : K]: T[K] | undefined }
 
-/** The arguments of an `api` function, by the camelCase of their names. */
-export type Args<Name extends keyof Functions> = Functions[Name]['Args'] extends infer A
-  ? [A] extends [never] ? Record<string, never>
-  : string extends keyof A ? Record<string, never>
-  : CamelKeys<A>
+/** What is called for a caller: a function of `api`, or one that the Data API does not have. */
+export type Callable = keyof Functions & string | keyof typeof facadeSignatures
+
+/** The arguments of a function, by the camelCase of their names. */
+export type Args<Name extends Callable> = Name extends keyof Functions
+  ? Functions[Name]['Args'] extends infer A ? [A] extends [never] ? Record<string, never>
+    : string extends keyof A ? Record<string, never>
+    : CamelKeys<A>
+  : never
+  : Name extends keyof typeof facadeSignatures
+    ? { [K in keyof (typeof facadeSignatures)[Name] as K extends string ? Camel<K> : K]?: unknown }
   : never
 
 /** For whom a call is made: the request of a route, or a frame of a socket. */
 export type Asking = Pick<Context<Env>, 'var' | 'header'>
 
 type Options = {
-  /** A rate counted before the call, in a transaction of its own, so that it counts when it fails. */
+  /**
+   * A rate counted before the call, in a transaction of its own: for what cannot be taken back, or
+   * has cost something by the time it fails. Everything else is counted by the function itself.
+   */
   rate?: string
   /** Takes the header Idempotency-Key: the same key and body give the first answer again. */
   idempotent?: boolean
@@ -55,20 +63,28 @@ const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.to
 
 type Signatures = Record<string, Record<string, string>>
 
-function invocation(schema: 'api' | 'private', name: string, args: Record<string, unknown>) {
-  const types = ((schema === 'api' ? signatures : backendSignatures) as Signatures)[name]
+function invocation(name: string, args: Record<string, unknown>, signatures: Signatures) {
+  const types = signatures[name]
   const list = Object.entries(args).flatMap(([key, value]) => {
     if (value === undefined) return []
     const parameter = snake(key)
     if (!Object.hasOwn(types, parameter)) throw new Error(`${name} has no parameter ${parameter}`)
     return `${parameter} => ${literal(value, types[parameter].replace('?', ''))}`
   })
-  return `${schema}.${name}(${list.join(', ')})`
+  return `${name}(${list.join(', ')})`
 }
+
+const called = (name: string, args: Record<string, unknown>) =>
+  Object.hasOwn(signatures, name)
+    ? `api.${invocation(name, args, signatures)}`
+    : `private.${invocation(name, args, facadeSignatures)}`
+
+const calledBehind = (name: BackendFunction, args: Record<string, unknown>) =>
+  `private.${invocation(name, args, backendSignatures)}`
 
 // pg_stat_statements keeps the text of a SET as it is, and of a statement that changes the role: so
 // claims are set apart from it, and not by SET. A row of what was set would be sent for nothing.
-const become = (role: Caller['role'] | 'backend', claims = `''`) =>
+const become = (role: 'guest' | 'authenticated' | 'backend', claims = `''`) =>
   `set local role ${role};select where set_config('request.jwt.claims',${claims},true) is null;`
 
 const patience = 9000
@@ -99,40 +115,39 @@ async function message(text: string): Promise<Record<string, string | null>[]> {
 }
 
 /**
- * Calls an `api` function as the caller and gives its JSON as text.
+ * Calls a function as the caller and gives its JSON as text.
  * Refusals are thrown as Postgres raised them; see problem.ts.
  */
-export async function call<Name extends keyof Functions & string>(
+export async function call<Name extends Callable>(
   c: Asking,
   name: Name,
   args: Args<Name>,
   options: Options = {},
 ): Promise<string> {
   const { caller: { role, claims }, idempotencyKey, expectIdentity, required } = c.var
-  const called = invocation('api', name, args)
+  const result = called(name, args)
   const answered = options.idempotent && idempotencyKey
-    ? once(idempotencyKey, name, args, `(select to_json(result) from ${called} as result)`)
-    : `to_json(${called})`
+    ? once(idempotencyKey, name, args, `(select to_json(result) from ${result} as result)`)
+    : `to_json(${result})`
   const text = [
     ...(options.rate ? [entrance(options.rate, claims)] : []),
     ...(options.after
       ? [
         become('backend'),
-        `select ${invocation('private', options.after.name, options.after.args)};`,
+        `select ${calledBehind(options.after.name, options.after.args)};`,
       ]
       : []),
-    become(role, claims),
-    ...(options.rate ? ['select private.entered() as rate;'] : []),
+    become(role === 'anon' ? 'guest' : role, claims),
+    ...(options.rate ? ['select private.entered();'] : []),
     ...(expectIdentity
       ? [`select private.expect_identity(${literal(expectIdentity, 'uuid')});`]
       : []),
-    `select ${answered}::text as answer` +
+    `select ${answered}::text as answer,${rate}` +
     // Whether a token that verified counts no longer.
     (role === 'authenticated' && !required ? ',private.is_ignored() as ignored' : ''),
   ].join('')
 
-  const rows = await message(text)
-  rateHeaders(c, rows.find((row) => row && 'rate' in row)?.rate)
+  const rows = await toldRate(c, message(text))
   // A function that found nothing gives no row.
   const last = rows.at(-1)
   if (last?.ignored === 't') c.header('X-Auth-Ignored', '1')
@@ -152,6 +167,24 @@ function entrance(rule: string, claims?: string, subject?: string) {
   return `begin;${become('backend', claims)}select private.enter(${args});commit;`
 }
 
+// The function that counts notes what it counted for the rest of the transaction.
+const rate = `current_setting('private.rate',true) as rate`
+
+type Rows = Awaited<ReturnType<typeof message>>
+
+/** Puts what was counted into the headers of the answer, also when it is the refusal. */
+async function toldRate(c: Asking, sent: Promise<Rows>): Promise<Rows> {
+  try {
+    const rows = await sent
+    rateHeaders(c, rows.at(-1)?.rate)
+    return rows
+  } catch (error) {
+    const { code, hint } = error as pg.DatabaseError
+    if (code === 'PT429') rateHeaders(c, hint)
+    throw error
+  }
+}
+
 export function rateHeaders(c: Asking, rate?: string | null) {
   const [limit, remaining, reset] = (rate ?? '').split(',')
   if (!reset || Number(limit) >= 1_000_000) return
@@ -161,21 +194,26 @@ export function rateHeaders(c: Asking, rate?: string | null) {
 }
 
 /**
- * Calls one of the functions that role `backend` may execute, for nobody in particular. `rate` is
- * counted first for its subject, as in call, and told in the headers of that answer.
+ * Calls one of the functions that role `backend` may execute, for nobody in particular. `counted`
+ * is a rate that is counted first for its subject, as in call, and told in the headers of the answer.
  */
 export async function backend<T>(
   name: BackendFunction,
   args: Record<string, unknown>,
-  rate?: { rule: string; subject: string; tell: Context<Env> },
+  counted?: { rule: string; subject: string; tell: Context<Env> },
 ): Promise<T> {
-  const rows = await message([
-    ...(rate ? [entrance(rate.rule, undefined, rate.subject)] : []),
-    become('backend'),
-    ...(rate ? ['select private.entered() as rate;'] : []),
-    `select to_json(${invocation('private', name, args)})::text as answer`,
-  ].join(''))
-  if (rate) rateHeaders(rate.tell, rows.find((row) => row && 'rate' in row)?.rate)
+  const answer = `select to_json(${calledBehind(name, args)})::text as answer`
+  const rows = counted
+    ? await toldRate(
+      counted.tell,
+      message([
+        entrance(counted.rule, undefined, counted.subject),
+        become('backend'),
+        'select private.entered();',
+        `${answer},${rate}`,
+      ].join('')),
+    )
+    : await message(become('backend') + answer)
   return JSON.parse(rows.at(-1)?.answer ?? 'null')
 }
 

@@ -87,6 +87,8 @@ export const env = {
   clientIpHops: count('CLIENT_IP_HOPS', 1, 1),
   /** Reads a minute for one account or address in this worker; 0 is no limit. */
   readRate: count('READ_RATE', 240),
+  /** Writes a minute that may be refused to one account or address here; 0 is no limit. */
+  refusalRate: count('REFUSAL_RATE', 600),
   /** Hosted functions turn HTML into text, so pages are served elsewhere only. */
   htmlPages: oneOf('HTML_PAGES', 'false', ['true', 'false']) === 'true',
   /** Origins of web apps that may call, exact, with commas between. */

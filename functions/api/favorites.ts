@@ -78,6 +78,5 @@ export const favorites = area()
   .openapi(check, async (c) => send(c, await call(c, 'check_favorite', c.req.valid('param'))))
   .openapi(
     toggle,
-    async (c) =>
-      send(c, await call(c, 'toggle_favorite', c.req.valid('param'), { rate: 'favorites' })),
+    async (c) => send(c, await call(c, 'toggle_favorite', c.req.valid('param'))),
   )

@@ -5,9 +5,9 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { errors } from './errors.ts'
 import { inQuery } from './numbers.ts'
 import { invalid, jsonHeaders, Problem, problem } from './problem.ts'
-import { limitedRead } from './read-rate.ts'
 import { bounded, measured, shaped } from './request.ts'
 import type { Caller } from './tokens.ts'
+import { limitedRead, limitedRefusals } from './worker-rates.ts'
 
 export type Env = {
   Variables: {
@@ -55,23 +55,27 @@ export function route<
   const R extends Omit<RouteConfig, 'middleware'> & {
     operationId: string
     checks?: readonly Check[]
+    /** Refused however often: a provider that sends again what we did not understand. */
+    unlimited?: boolean
   },
->({ checks = [], ...config }: R) {
+>({ checks = [], unlimited = false, ...config }: R) {
   const { request = {}, security, method } = config
   const upload = request.body?.content['multipart/form-data'] !== undefined
   const reads = method === 'get'
-  const limited = config.tags?.[0] !== 'service' && (reads || config['x-read'])
+  const counted = reads || config['x-read']
+  const limited = config.tags?.[0] !== 'service' && counted
+  // Size, token, shape: the order of the contract. Uploads read their own body, part by part.
+  const inOrder = checked([
+    ...(reads ? [] : [upload ? measured : bounded]),
+    ...checks,
+    ...(limited ? [limitedRead] : []),
+    shaped,
+    ...(reads || request.body ? [] : [withoutBody]),
+    ...(request.query ? [] : [withoutQuery]),
+  ])
   return createRoute({
     ...config,
-    // Size, token, shape: the order of the contract. Uploads read their own body, part by part.
-    middleware: checked([
-      ...(reads ? [] : [upload ? measured : bounded]),
-      ...checks,
-      ...(limited ? [limitedRead] : []),
-      shaped,
-      ...(reads || request.body ? [] : [withoutBody]),
-      ...(request.query ? [] : [withoutQuery]),
-    ]),
+    middleware: counted || unlimited ? inOrder : [limitedRefusals, inOrder],
     responses: {
       ...problems(
         ...(security ? [401, 403, 409] : []),

@@ -138,7 +138,7 @@ const Taken = z.object({
 const webhook = {
   tags,
   method: 'post',
-  'x-read': false,
+  unlimited: true,
   checks: [signed],
   responses: { 200: json(Taken, 'Taken in, now or before.'), ...problems(401, 502) },
 } as const

@@ -46,6 +46,5 @@ const add = route({
 
 export const reports = area()
   .openapi(add, async (c) => {
-    const answer = await call(c, 'add_report', c.req.valid('json'), { rate: 'reports' })
-    return send(c, answer, 201)
+    return send(c, await call(c, 'add_report', c.req.valid('json')), 201)
   })

@@ -7,14 +7,12 @@ export const signatures = {
   add_identity: { type: 'text', fields: 'jsonb' },
   add_report: { target_type: 'text', target_id: 'uuid', reason: 'text', note: 'text?' },
   archive_property: { property_id: 'uuid' },
-  begin_upload: { bucket: 'text', property_id: 'uuid?', upload_session_id: 'uuid?' },
   block_identity: { identity_id: 'uuid' },
   cancel_plan: {},
   charge_invoice: { invoice_id: 'uuid', return_url: 'text', idempotency_key: 'text?' },
   check_favorite: { property_id: 'uuid' },
   check_session: {},
   confirm_property_available: { property_id: 'uuid' },
-  contact_property: { property_id: 'uuid', kind: 'text' },
   count_unread_notifications: {},
   create_conversation: { property_id: 'uuid?', identity_id: 'uuid?', message: 'text?' },
   create_property: { fields: 'jsonb', publish: 'boolean?', upload_session_id: 'uuid?' },
@@ -26,7 +24,6 @@ export const signatures = {
   delete_property_media: { property_id: 'uuid', media_id: 'uuid' },
   delete_review: { review_id: 'uuid' },
   delete_user: { user_id: 'uuid', reason: 'text' },
-  export_account: {},
   get_admin_stats: {},
   get_company: { identity_id: 'uuid' },
   get_company_profile: {},
@@ -206,6 +203,13 @@ export const signatures = {
   },
 } as const
 
+/** What clients have through the facade alone: schema private, called as the caller. */
+export const facadeSignatures = {
+  begin_upload: { bucket: 'text', property_id: 'uuid?', upload_session_id: 'uuid?' },
+  contact_property: { property_id: 'uuid', kind: 'text' },
+  export_account: {},
+} as const
+
 /** What the role backend may call: schema private. */
 export const backendSignatures = {
   account_id: {},
@@ -222,7 +226,7 @@ export const backendSignatures = {
   claim_email: { email: 'text' },
   claim_pushes: { batch: 'integer' },
   claims: {},
-  count_hit: { rule: 'text', subject: 'text' },
+  count_hit: { rule: 'text', subject: 'text', allowed: 'integer?' },
   cursor_key: { query: 'text', page_cursor: 'text' },
   cursor_mark: { query: 'text', key: 'text' },
   cursor_of: { query: 'text', key: 'jsonb' },
@@ -298,6 +302,7 @@ export const backendSignatures = {
   refund_answered: { refund_id: 'uuid', provider_ref: 'text', status: 'text' },
   refund_order: { refund_id: 'uuid' },
   refuse: { status: 'integer', code: 'text', detail: 'jsonb?' },
+  refuse_rate: { rate: 'text' },
   register_phone: {
     phone: 'text',
     registration_id: 'uuid',

@@ -25,7 +25,6 @@ export async function ask<T, Name extends keyof Functions & string>(
   caller: Caller,
   name: Name,
   args: Args<Name>,
-  options: { rate?: string } = {},
 ): Promise<T> {
   const asking = {
     // Required: a caller who is not in order is refused and never taken for a guest.
@@ -33,7 +32,7 @@ export async function ask<T, Name extends keyof Functions & string>(
     header: () => {},
   } as unknown as Asking
   try {
-    return JSON.parse(await call(asking, name, args, options))
+    return JSON.parse(await call(asking, name, args))
   } catch (error) {
     throw refusalOf(error as Error, caller, name)
   }

@@ -130,7 +130,6 @@ export class Session implements Peer {
       this.caller,
       'send_message',
       data,
-      { rate: 'messages' },
     )
     this.ack(ref, { message })
   }

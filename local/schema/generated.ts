@@ -30,6 +30,8 @@ async function types(url: string): Promise<string> {
 type Row = { name: string; arguments: { name: string; type: string; optional: boolean }[] }
 
 // The role backend runs what the facade does for nobody in particular; a trigger is run by nobody.
+// Of what users may run in private, most stands behind a function of api: the few that the facade
+// calls itself begin their comment with "Facade:".
 const query = `
   select proname as name, (
     select coalesce(json_agg(json_build_object(
@@ -43,20 +45,28 @@ const query = `
   where prokind = 'f' and prorettype <> 'trigger'::regtype
     and pronamespace = (select oid from pg_namespace where nspname = $1)
     and ($2::text is null or has_function_privilege(to_regrole($2), pg_proc.oid, 'execute'))
+    and ($3::text is null or obj_description(pg_proc.oid, 'pg_proc') like $3)
   order by proname collate "C"`
 
 async function signatures(url: string): Promise<string> {
-  const [api, backend] = await connected(url, async (client) => {
+  const [api, facade, backend] = await connected(url, async (client) => {
     await client.query(`set search_path = ''`)
-    const of = async (schema: string, role: string | null) =>
-      (await client.query<Row>(query, [schema, role])).rows
-    return [await of('api', null), await of('private', 'backend')]
+    const of = async (schema: string, role?: string, comment?: string) =>
+      (await client.query<Row>(query, [schema, role, comment])).rows
+    return [
+      await of('api'),
+      await of('private', 'authenticated', 'Facade: %'),
+      await of('private', 'backend'),
+    ]
   })
   return `${header}//
 // Arguments by name with their SQL types; a ? at the end of a type says that there is a default.
 
 /** What clients may call: schema api. */
 export const signatures = ${literal('api', api)} as const
+
+/** What clients have through the facade alone: schema private, called as the caller. */
+export const facadeSignatures = ${literal('private', facade)} as const
 
 /** What the role backend may call: schema private. */
 export const backendSignatures = ${literal('private', backend)} as const

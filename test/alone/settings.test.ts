@@ -50,6 +50,7 @@ describe('OPS-02 missing settings', () => {
     ['SEAL_KEY', 'value of it!'],
     ['CLIENT_IP_HOPS', '0'],
     ['READ_RATE', '-1'],
+    ['REFUSAL_RATE', 'many'],
     ['ENVIRONMENT', 'Production'],
     ['HTML_PAGES', 'yes'],
   ])('with a wrong %s (%s) they name it and not its value', async (name, value) => {
