@@ -25,3 +25,9 @@ export async function within<T>(ms: number, work: Promise<T>, code: ErrorCode): 
     waiting.delete(limit!)
   }
 }
+
+/** What a client sends. What does not come in time, or from one that is gone, comes no more: 408. */
+export const arrived = <T>(ms: number, coming: Promise<T>): Promise<T> =>
+  within(ms, coming, 'upload_timeout').catch(() => {
+    throw new Refusal('upload_timeout')
+  })

@@ -2,9 +2,9 @@
 import { createRoute, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { errors } from './errors.ts'
+import { type ErrorCode, errors } from './errors.ts'
 import { inQuery } from './numbers.ts'
-import { invalid, jsonHeaders, Problem, problem } from './problem.ts'
+import { invalid, jsonHeaders, Problem, problem, stumbled } from './problem.ts'
 import { bounded, measured, shaped } from './request.ts'
 import type { Caller } from './tokens.ts'
 import { limitedRead, limitedRefusals } from './worker-rates.ts'
@@ -57,9 +57,12 @@ export function route<
     checks?: readonly Check[]
     /** Refused however often: a provider that sends again what we did not understand. */
     unlimited?: boolean
+    /** What a key is called that the route does not know, where it has a code of its own. */
+    unknownKey?: ErrorCode
   },
->({ checks = [], unlimited = false, ...config }: R) {
+>({ checks = [], unlimited = false, unknownKey, ...config }: R) {
   const { request = {}, security, method } = config
+  guard(request)
   const upload = request.body?.content['multipart/form-data'] !== undefined
   const reads = method === 'get'
   const counted = reads || config['x-read']
@@ -69,7 +72,7 @@ export function route<
     ...(reads ? [] : [upload ? measured : bounded]),
     ...checks,
     ...(limited ? [limitedRead] : []),
-    shaped,
+    shaped(unknownKey),
     ...(reads || request.body ? [] : [withoutBody]),
     ...(request.query ? [] : [withoutQuery]),
   ])
@@ -86,6 +89,21 @@ export function route<
       ...config.responses,
     },
   } as unknown as R)
+}
+
+type Input = NonNullable<RouteConfig['request']>
+
+/** What the schemas of a route stumble over is refused as what they do not take. */
+function guard({ params, query, headers, body }: Input) {
+  const contents = Object.values(body?.content ?? {}).map((one) =>
+    one && 'schema' in one && one.schema
+  )
+  for (const schema of [params, query, headers, ...contents]) {
+    if (!(schema instanceof z.ZodType)) continue
+    const parse = schema.safeParseAsync.bind(schema)
+    schema.safeParseAsync = (given) =>
+      parse(given).catch((error) => ({ success: false, error: stumbled(error) }))
+  }
 }
 
 /** 401 before anything else is looked at, unless the request carries a valid token. */

@@ -64,6 +64,7 @@ const Points = z
 
 const listings = route({
   tags: ['map'],
+  unknownKey: 'filter_unknown',
   operationId: 'list_map_listings',
   method: 'get',
   path: '/listings',
@@ -91,6 +92,7 @@ const AreaPrices = z
 
 const areas = route({
   tags: ['map'],
+  unknownKey: 'filter_unknown',
   operationId: 'list_map_areas',
   method: 'get',
   path: '/areas',

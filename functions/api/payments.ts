@@ -15,7 +15,7 @@ import { backend, call } from './db.ts'
 import { env } from './env.ts'
 import { area, body, type Check, type Env, json, mine, problems, route, send } from './http.ts'
 import { Invoice, OneInvoice } from './invoice-schemas.ts'
-import { jsonHeaders, problem, Refusal } from './problem.ts'
+import { jsonHeaders, problem, Refusal, stumbled } from './problem.ts'
 
 const tags = ['payments']
 
@@ -126,6 +126,8 @@ const signed: Check = async (c) => {
     ? providerNamed(named)
     : providers.find(({ header }) => c.req.header(header) !== undefined)
   const event = await from?.verify(c.req.raw.headers, c.var.body ?? new Uint8Array())
+    // What its reader stumbles over was signed by no provider.
+    .catch((error) => void stumbled(error))
   if (!from || !event) return problem(c, 'webhook_signature_invalid')
   told.set(c.req.raw, { from, told: event })
 }

@@ -122,10 +122,21 @@ export function found(error: z.ZodError): [ErrorCode, Detail] {
   return [special ? special.code as ErrorCode : 'validation_failed', { fields }]
 }
 
+/** What makes a validator throw is not what it takes: never our failure, but worth a line. */
+export function stumbled(thrown: unknown): z.ZodError {
+  console.error(JSON.stringify({ validator: String(thrown) }))
+  return new z.ZodError([{ code: 'custom', path: [], message: 'Invalid input', input: undefined }])
+}
+
 type Issue = z.core.$ZodIssue
 
 function fieldsOf(issue: Issue): Field[] {
   const path = issue.path.map(String).join('.')
+  if (issue.code === 'invalid_union' && issue.errors.length) {
+    // Of several shapes, what is missing to the nearest.
+    const [nearest] = issue.errors.toSorted((one, other) => one.length - other.length)
+    return nearest.flatMap((inner) => fieldsOf({ ...inner, path: [...issue.path, ...inner.path] }))
+  }
   if (issue.code === 'unrecognized_keys') {
     const code = isErrorCode(issue.message) ? issue.message : 'unknown'
     return issue.keys.slice(0, mostFields).map((key) => {

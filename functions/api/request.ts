@@ -1,18 +1,17 @@
 /** What happens to every request before its route: id, log line, size, headers, caller. */
 import type { Context, MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
-import { within } from './deadline.ts'
+import { arrived } from './deadline.ts'
 import { env } from './env.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Check, Env } from './http.ts'
-import { exact } from './numbers.ts'
+import { checkJson, shadowing, wrongAt } from './json.ts'
 import { problem, Refusal } from './problem.ts'
 import { callerOf } from './tokens.ts'
 
 export const apiVersion = '2026-11-01'
 export const bodyLimit = 256 * 1024
 export const uploadLimit = 100 * 1024 * 1024
-const depthLimit = 32
 const bodyTime = 30_000
 
 /** One JSON line per request: never a token, a code, a full number, or what was sent. */
@@ -73,7 +72,7 @@ export const bounded: Check = async (c) => {
   // A body that says its length cannot be longer; only another has to be counted as it comes.
   const bytes = length === undefined
     ? await readUpTo(raw.body!, bodyLimit)
-    : new Uint8Array(await within(bodyTime, raw.arrayBuffer(), 'upload_timeout'))
+    : new Uint8Array(await arrived(bodyTime, raw.arrayBuffer()))
   if (!bytes) return problem(c, 'body_too_large')
   c.set('body', bytes)
 }
@@ -83,8 +82,8 @@ export const measured: Check = (c) => {
   if (Number(c.req.header('content-length') ?? 0) > uploadLimit) return problem(c, 'body_too_large')
 }
 
-/** Headers and body in a form that means one thing; after the token, before the route's schema. */
-export const shaped: Check = (c) => {
+/** Headers, query and body in a form that means one thing; after the token, before the schema. */
+export const shaped = (unknownKey?: ErrorCode): Check => (c) => {
   const wrong = (path: string) =>
     problem(c, 'validation_failed', { fields: [{ path, code: 'invalid' }] })
   const expected = c.req.header('x-expect-identity')
@@ -94,7 +93,10 @@ export const shaped: Check = (c) => {
   if (key !== undefined && !/^[\x20-\x7e]{1,64}$/.test(key)) return wrong('Idempotency-Key')
   c.set('idempotencyKey', key)
 
-  const code = jsonProblem(c)
+  const start = c.req.url.indexOf('?')
+  const name = start > 0 && shadowing(new URLSearchParams(c.req.url.slice(start)).keys())
+  if (name) throw wrongAt(name, unknownKey ?? 'unknown')
+  const code = jsonProblem(c, unknownKey)
   if (code) return problem(c, code)
 }
 
@@ -103,7 +105,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Why the body is no JSON that every layer reads alike; otherwise it is kept for the validators. */
-function jsonProblem(c: Context<Env>): ErrorCode | undefined {
+function jsonProblem(c: Context<Env>, unknownKey?: ErrorCode): ErrorCode | undefined {
   const bytes = c.get('body')
   if (!bytes) return undefined
   const type = c.req.header('content-type') ?? ''
@@ -113,7 +115,7 @@ function jsonProblem(c: Context<Env>): ErrorCode | undefined {
   let text: string
   try {
     text = strict.decode(bytes)
-    if (text) checkJson(text)
+    if (text) checkJson(text, unknownKey)
   } catch (error) {
     if (error instanceof Refusal) throw error
     return 'body_not_json'
@@ -135,7 +137,7 @@ async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number) {
     return joined(parts, size)
   }
   try {
-    return await within(bodyTime, reading(), 'upload_timeout')
+    return await arrived(bodyTime, reading())
   } finally {
     // What is left of it, if anything, is not waited for.
     reader.cancel().catch(() => {})
@@ -150,50 +152,4 @@ function joined(parts: Uint8Array[], size: number): Uint8Array {
     at += part.length
   }
   return bytes
-}
-
-/** How deep brackets nest, strings left out, counted before anything is built. */
-function depthOf(text: string): number {
-  let depth = 0
-  let deepest = 0
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i)
-    if (char === 0x22) {
-      while (++i < text.length && text.charCodeAt(i) !== 0x22) {
-        if (text.charCodeAt(i) === 0x5c) i++
-      }
-    } else if (char === 0x5b || char === 0x7b) {
-      if (++depth > deepest) deepest = depth
-    } else if (char === 0x5d || char === 0x7d) depth--
-  }
-  return deepest
-}
-
-/** Throws unless this is JSON that every layer reads alike, no deeper than it may be. */
-export function checkJson(text: string) {
-  if (depthOf(text) > depthLimit) {
-    throw new Refusal('validation_failed', { fields: [{ path: '', code: 'too_big' }] })
-  }
-  checkValues(text)
-}
-
-// Auth took a password as it was, so it is tried as it is; one that is to be set has a rule of its own.
-const asTyped = ['password', 'currentPassword']
-
-/** Refuses what JavaScript would take for something else: lost digits, lone surrogates, NUL. */
-function checkValues(text: string) {
-  if (!/[eE]|[\d.]{16}|\\u|\.\d{4}/.test(text)) {
-    JSON.parse(text)
-    return
-  }
-  const refuse = (path: string) => {
-    throw new Refusal('validation_failed', { fields: [{ path, code: 'invalid' }] })
-  }
-  JSON.parse(text, (key: string, value: unknown, context?: { source?: string }) => {
-    if (typeof value === 'number' && !exact(value, context?.source ?? '0')) refuse(key)
-    const whole = typeof value !== 'string' || value.isWellFormed() && !value.includes('\0')
-    if (!whole && !asTyped.includes(key)) refuse(key)
-    if (!key.isWellFormed() || key.includes('\0')) refuse('')
-    return value
-  })
 }

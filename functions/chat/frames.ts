@@ -2,8 +2,8 @@
 import { z } from '@hono/zod-openapi'
 import { NewMessage } from '../api/chat-schemas.ts'
 import type { ErrorCode } from '../api/errors.ts'
-import { type Detail, found, Refusal } from '../api/problem.ts'
-import { checkJson } from '../api/request.ts'
+import { type Detail, found, Refusal, stumbled } from '../api/problem.ts'
+import { checkJson } from '../api/json.ts'
 import type { Ref } from './protocol.ts'
 
 const ConversationId = z.uuid().toLowerCase()
@@ -43,7 +43,7 @@ export class BadFrame extends Refusal {
 
 /** What the sender calls the frame, as far as it can be said back. */
 function refIn(value: { ref?: unknown } | null): Ref | undefined {
-  const { data: ref } = Envelope.shape.ref.safeParse(value?.ref)
+  const { data: ref } = read(Envelope.shape.ref, value?.ref)
   return typeof ref === 'string' && !ref.isWellFormed() ? undefined : ref
 }
 
@@ -56,12 +56,20 @@ export function readFrame(text: string): Frame {
     const { code, detail } = error as Refusal
     throw new BadFrame(code, detail, refIn(value))
   }
-  const envelope = Envelope.safeParse(value)
+  const envelope = read(Envelope, value)
   if (!envelope.success) throw bad(envelope.error, '', refIn(value))
   const { event, ref } = envelope.data
-  const parsed = data[event].safeParse(envelope.data.data ?? {})
+  const parsed = read(data[event], envelope.data.data ?? {})
   if (!parsed.success) throw bad(parsed.error, 'data', ref)
   return { event, data: parsed.data, ref } as Frame
+}
+
+function read<T extends z.ZodType>(schema: T, value: unknown): z.ZodSafeParseResult<z.output<T>> {
+  try {
+    return schema.safeParse(value)
+  } catch (error) {
+    return { success: false, error: stumbled(error) as z.ZodError<z.output<T>> }
+  }
 }
 
 function bad(error: z.ZodError, within: string, ref?: Ref) {
