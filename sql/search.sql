@@ -24,8 +24,26 @@ $$;
 comment on function private.search_sort is
   'The order of a search; drop_desc is for deals, ends_at for auctions, distance goes with near.';
 
+create function private.match_few(strategy text, words tsquery) returns boolean
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  hits record;
+begin
+  hits := private.search_hits(
+    private.search_plan(strategy, private.search_sort(strategy, null, null), null),
+    words, null, null, null, null, 5
+  );
+  return cardinality(hits.ids) < 5;
+end
+$$;
+comment on function private.match_few is
+  'Whether fewer than 5 listings of a strategy have these words, whatever else is asked of them.';
+
 create function private.search_page(
-  plan private.search_plan, words text[], place jsonb, page_size integer,
+  plan private.search_plan, strategy text, words text[], place jsonb, page_size integer,
   out ids uuid[], out keys text[], out few uuid[], out exact_count integer
 )
   language plpgsql
@@ -53,11 +71,15 @@ begin
     keys := hits.keys;
   end if;
   exact_count := cardinality(ids);
-  if few is not null or place is null and exact is not null and exact_count < 5 then
+  -- Words and strategy alone decide: were filters to have a say, one more could find more.
+  if place is null and exact is not null and exact_count < 5
+    and (plan.wanted is null or private.match_few(strategy, exact)) then
     guess := private.search_query(words, true);
-    if few is null and guess <> exact then
+    if guess <> exact then
       few := ids;
     end if;
+  elsif few is not null then
+    guess := private.search_query(words, true);
   end if;
   if few is not null and exact_count <= page_size then
     hits := private.search_hits(plan, guess, null, few,
@@ -69,8 +91,8 @@ begin
 end
 $$;
 comment on function private.search_page is
-  'The ids of a page and of one listing more, with their sort keys. When fewer than 5 match on the '
-  'first page, these few are remembered, and what has words that look like it follows them.';
+  'The ids of a page and of one listing more, with their sort keys. When fewer than 5 have the words, '
+  'those on the first page are remembered, and what has words that look like them follows.';
 
 create function private.search(
   strategy text, filters jsonb, q text, sort text, page_cursor text, page_size integer,
@@ -108,7 +130,9 @@ begin
     plan.branches := '{false}';
   end if;
 
-  page := private.search_page(plan, words, private.cursor_key(query, page_cursor), page_size);
+  page := private.search_page(
+    plan, strategy, words, private.cursor_key(query, page_cursor), page_size
+  );
   if cardinality(page.ids) > page_size then
     next_cursor := private.cursor_of(query, jsonb_strip_nulls(jsonb_build_object(
       'key', page.keys[page_size],

@@ -124,9 +124,21 @@ async function oracle({ strategy, q, sort, filters }: Search): Promise<string[]>
   if (q === undefined) return await found()
   const readings = await Promise.all(searchWords(q).map(readingsOf))
   const exact = await found(...readings.map(([word]) => [word]))
-  if (exact.length >= 5) return exact
+  if (await haveWords(strategy, readings) >= 5) return exact
   const like = await found(...readings)
   return [...exact, ...like.filter((id) => !exact.includes(id))]
+}
+
+/** How many of a strategy have the words themselves, whatever else is asked. */
+async function haveWords(strategy: string, readings: string[][]): Promise<number> {
+  const match = readings.map((_, i) => `words && $${i + 1}::text[]`)
+  const { rows } = await client.query(
+    `select count(*)::integer as n from shown where ${
+      [categories[strategy], ...match].join(' and ')
+    }`,
+    readings.map(([word]) => [word]),
+  )
+  return rows[0].n
 }
 
 /** A word, and after it the ten that look most like it. */

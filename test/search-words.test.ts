@@ -128,7 +128,7 @@ test('where fewer than 5 match, what looks like it follows, once each, on all pa
   }
 })
 
-test('where 5 match, nothing is guessed; filters count', async () => {
+test('where 5 match, nothing is guessed, however few a filter leaves of them', async () => {
   const word = ownLetters()
   const misspelt = word.slice(0, 6) + 'ي' + word.slice(7)
   const [one, two] = await Promise.all([signUp(), signUp()])
@@ -141,8 +141,63 @@ test('where 5 match, nothing is guessed; filters count', async () => {
 
   expect(ids(await search({ q: word }))).toEqual(right)
   expect(ids(await search({ q: word, limit: 2 }))).toEqual(right.slice(0, 2))
-  // The filter leaves one, so the other follows.
-  expect(ids(await search({ q: word, bedroomsMin: 4 }))).toEqual([right[0], other.id])
+  expect(ids(await search({ q: word, bedroomsMin: 4 }))).toEqual([right[0]])
+  expect(ids(await search({ q: word, bedroomsMin: 5 }))).toEqual([])
+  expect(ids(await quick({ q: word, bedroomsMin: '4', sort: 'price_asc' }))).toEqual([right[0]])
+  // Where the words are few, a filter leaves some of both.
+  expect(ids(await search({ q: misspelt }))).toEqual([other.id, ...right])
+  expect(ids(await search({ q: misspelt, bedroomsMin: 4 }))).toEqual([other.id, right[0]])
+  expect(ids(await search({ q: misspelt, bedroomsMin: 5 }))).toEqual([])
+})
+
+test('the words of another strategy do not count', async () => {
+  const word = ownLetters()
+  const misspelt = word.slice(0, 6) + 'ي' + word.slice(7)
+  const person = await signUp()
+  const right = []
+  for (let n = 0; n < 5; n++) right.unshift((await offer(person, { titleAr: `شقة ${word}` })).id)
+  const exchange = { type: 'EXCHANGE', price: null, requestYear: 2012, requiredYear: 2014 }
+  const [rare, like] = [
+    await offer(person, { titleAr: `شقة ${word}`, ...exchange }),
+    await offer(person, { titleAr: `شقة ${misspelt}`, ...exchange }),
+  ]
+  expect(ids(await search({ q: word }))).toEqual(right)
+  expect(ids(await search({ strategy: 'exchange', q: word }))).toEqual([rare.id, like.id])
+})
+
+test('a filter never adds a result, on any page, and both ways of asking agree', async () => {
+  const word = ownLetters()
+  const alike = [3, 6, 9].map((at) => word.slice(0, at) + 'ي' + word.slice(at + 1))
+  const person = await signUp()
+  for (let n = 0; n < 12; n++) {
+    // Of the word itself 4, so that the others follow; of one that looks like it 6.
+    const titleAr = `شقة ${n < 4 ? word : n < 10 ? alike[0] : alike[n - 9]}`
+    await offer(person, { titleAr, bedrooms: n % 3, areaId: n % 2 ? 'salmiya' : 'qibla' })
+  }
+  const walk = async (body: Record<string, unknown>) => {
+    const found: string[] = []
+    let cursor: string | null = null
+    do {
+      const page: Reply = await search({ ...body, limit: 2, ...(cursor && { cursor }) })
+      const query = Object.entries({ ...body, limit: 2, ...(cursor && { cursor }) })
+        .map(([name, value]) => [name, String(value)])
+      expect((await quick(Object.fromEntries(query))).body).toEqual(page.body)
+      found.push(...ids(page))
+      cursor = page.body.nextCursor
+    } while (cursor)
+    expect(new Set(found).size).toBe(found.length)
+    return found
+  }
+  for (const q of [word, ...alike]) {
+    const all = await walk({ q })
+    expect(all).toHaveLength(q === alike[0] ? 6 : 12)
+    const filters = [{ bedroomsMin: 1 }, { bedroomsMin: 2 }, { areaIds: ['qibla'] }]
+    for (const filter of [...filters, { areaIds: ['salmiya'], bedroomsMin: 1 }]) {
+      const found = await walk({ q, ...filter })
+      expect(found.filter((id) => !all.includes(id)), JSON.stringify({ q, filter })).toEqual([])
+      expect(found.length).toBeGreaterThan(0)
+    }
+  }
 })
 
 test('a number is never guessed at', async () => {

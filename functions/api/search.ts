@@ -13,7 +13,9 @@ const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as con
 const asked = {
   // Two units for a character are the most; the database counts characters, up to 200.
   q: z.string().max(400).optional().openapi({
-    description: 'Words in any order; what looks like them follows where fewer than 5 match.',
+    description:
+      'Words in any order; what looks like them follows where fewer than 5 of the strategy ' +
+      'have them, before any filter.',
     example: 'شقة السالمية',
   }),
   sort: z
@@ -26,6 +28,7 @@ const page = json(pageOf(Property).openapi('SearchPage'), 'A page.')
 
 const advanced = route({
   tags: ['search'],
+  unknownKey: 'filter_unknown',
   operationId: 'search',
   method: 'post',
   path: '/advanced',
@@ -46,6 +49,7 @@ const advanced = route({
 
 const quick = route({
   tags: ['search'],
+  unknownKey: 'filter_unknown',
   operationId: 'quick_search',
   method: 'get',
   path: '/',
