@@ -12,6 +12,7 @@ import { benchChat, chatTable } from './chat.ts'
 import { benchFacade, type Compared } from './facade.ts'
 import { loadListings } from './listings.ts'
 import { benchMedia, mediaTable } from './media.ts'
+import { worstTable } from './media-worst.ts'
 import { compareShapes, shapesTable } from './shapes.ts'
 import { benchWebhooks, sandboxSecret, webhooksTable } from './webhooks.ts'
 
@@ -104,6 +105,8 @@ if (values.only.includes('media')) {
     const media = await benchMedia(stack, say)
     say('')
     table(mediaTable(media))
+    say('')
+    table(worstTable(media.worst))
     const { functions, services } = media.megabytesAtATime
     say(`20 at a time: ${media.perSecond}/s; functions +${functions} MB, services +${services} MB`)
     result.media = media

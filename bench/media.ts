@@ -1,6 +1,6 @@
 /**
- * Uploads end to end against writing the same bytes to disk in the same run, and how much memory the
- * functions take for 20 at a time.
+ * Uploads end to end against writing the same bytes to disk in the same run, how much memory the
+ * functions take for 20 at a time, and what the worst files cost.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { execFile } from 'node:child_process'
@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Stack } from '../test/stack.ts'
 import { png } from '../test/pictures.ts'
+import { benchWorst, type WorstFigures } from './media-worst.ts'
 
 const run = promisify(execFile)
 
@@ -25,6 +26,7 @@ export type MediaFigures = {
   times: number
   megabytesAtATime: Memory
   perSecond: number
+  worst: WorstFigures
 }
 
 const median = (times: number[], at = 0.5) =>
@@ -61,17 +63,22 @@ async function person({ baseUrl }: Stack): Promise<string> {
 
 type Memory = { functions: number; services: number }
 
-/** Memory of the parts that an upload goes through, in MB. */
-async function memory({ folder }: Stack): Promise<Memory> {
+/** The parts that an upload goes through: process and memory in MB. */
+async function parts({ folder }: Stack) {
   const { pid } = JSON.parse(readFileSync(join(folder, 'supervisor.lock'), 'utf8'))
-  const { stdout } = await run('ps', ['-A', '-o', 'ppid=,rss=,args='])
+  const { stdout } = await run('ps', ['-A', '-o', 'ppid=,pid=,rss=,args='])
   const of = (part: string) => {
-    const line = stdout.split('\n').map((line) => /^ *(\d+) +(\d+) (.*)$/.exec(line))
-      .find((line) => Number(line?.[1]) === pid && line![3]!.includes(part))
+    const line = stdout.split('\n').map((line) => /^ *(\d+) +(\d+) +(\d+) (.*)$/.exec(line))
+      .find((line) => Number(line?.[1]) === pid && line![4]!.includes(part))
     if (!line) throw new Error(`the stack has no ${part}`)
-    return Math.round(Number(line[2]) / 1024)
+    return { pid: Number(line[2]), megabytes: Math.round(Number(line[3]) / 1024) }
   }
   return { functions: of('functions.ts'), services: of('services.ts') }
+}
+
+async function memory(stack: Stack): Promise<Memory> {
+  const { functions, services } = await parts(stack)
+  return { functions: functions.megabytes, services: services.megabytes }
 }
 
 /** A picture of that size whose pixels cannot be made smaller. */
@@ -83,8 +90,9 @@ export function largePicture(): Buffer {
 
 export async function benchMedia(stack: Stack, say: (line: string) => void): Promise<MediaFigures> {
   const picture = largePicture()
-  const tokens = await Promise.all(Array.from({ length: 20 }, () => person(stack)))
-  const upload = async (token: string) => {
+  const tokens: string[] = []
+  while (tokens.length < 20) tokens.push(await person(stack))
+  const send = async (token: string, picture: Buffer) => {
     const form = new FormData()
     form.append('files', new Blob([new Uint8Array(picture)]), 'a.png')
     const response = await fetch(`${stack.baseUrl}/media/upload/listings`, {
@@ -92,8 +100,11 @@ export async function benchMedia(stack: Stack, say: (line: string) => void): Pro
       headers: { authorization: `Bearer ${token}` },
       body: form,
     })
-    const body = await response.json()
-    if (response.status !== 201) throw new Error(JSON.stringify(body))
+    return { status: response.status, body: await response.json() }
+  }
+  const upload = async (token: string) => {
+    const { status, body } = await send(token, picture)
+    if (status !== 201) throw new Error(JSON.stringify(body))
   }
   const folder = mkdtempSync(join(tmpdir(), 'media-bench-'))
   try {
@@ -105,8 +116,17 @@ export async function benchMedia(stack: Stack, say: (line: string) => void): Pro
       disk.push(await timed(() => toDisk(folder, picture)))
       uploads.push(await timed(() => upload(tokens[round % tokens.length]!)))
     }
+    say('the worst files of 10 MiB, each alone')
+    const { functions } = await parts(stack)
+    let person = 0
+    const worst = await benchWorst(
+      functions.pid,
+      // Each time as somebody else: an account may keep so many pictures and no more.
+      async (file) => (await send(tokens[person++ % tokens.length]!, file)).status,
+    )
     say('20 at a time')
     return {
+      worst,
       diskMs: median(disk),
       uploadMs: median(uploads),
       p95Ms: median(uploads, 0.95),

@@ -8,6 +8,7 @@ import {
   exifSegment,
   extended,
   header,
+  inChunks,
   jpeg,
   lossless,
   lossy,
@@ -87,6 +88,18 @@ const scanAt = plainJpeg.indexOf(Buffer.from([0xff, 0xda]))
 const tables = plainJpeg.indexOf(Buffer.from([0xff, 0xc4]))
 const vp8x = (width: number, height: number) => extended({ width, height }, 0)
 
+/** A frame in a frame in a frame. */
+function framesInFrames(depth: number): Buffer {
+  const bytes = Buffer.alloc(24 * depth)
+  for (let level = 0; level < depth; level++) {
+    const at = 24 * level
+    bytes.write('ANMF', at)
+    bytes.writeUInt32LE(bytes.length - at - 8, at + 4)
+    bytes.set([39, 0, 0, 29], at + 14)
+  }
+  return bytes
+}
+
 /** Pictures that are broken, or lie about themselves. */
 export const broken = list({
   'jpeg: only the beginning': plainJpeg.subarray(0, 3),
@@ -149,6 +162,56 @@ export const broken = list({
     header(40, 30, Buffer.from([8, 3, 0, 0, 0])),
     plainPng.subarray(33),
   ]),
+  'png: more pixels than it says': Buffer.concat([
+    pngSignature,
+    header(40, 30),
+    chunk('IDAT', deflateSync(Buffer.concat([Buffer.alloc(121 * 30), secret]))),
+    chunk('IEND'),
+  ]),
+  'png: fewer pixels than it says': Buffer.concat([
+    pngSignature,
+    header(40, 30),
+    chunk('IDAT', deflateSync(Buffer.alloc(121 * 29))),
+    chunk('IEND'),
+  ]),
+  'png: interlaced pixels that are not': Buffer.concat([
+    pngSignature,
+    header(40, 30, Buffer.from([8, 2, 0, 0, 1])),
+    plainPng.subarray(33),
+  ]),
+  'png: words for pixels': Buffer.concat([
+    pngSignature,
+    header(40, 30),
+    chunk('IDAT', secret),
+    chunk('IEND'),
+  ]),
+  'png: pixels that end in the middle': Buffer.concat([
+    pngSignature,
+    header(40, 30),
+    chunk('IDAT', deflateSync(Buffer.alloc(121 * 30)).subarray(0, -6)),
+    chunk('IEND'),
+  ]),
+  'png: a hundred thousand empty chunks': inChunks(
+    plainPng,
+    1000,
+    Buffer.concat(Array(100_000).fill(chunk('IDAT'))),
+  ),
+  'png: a hundred thousand chunks of its own': png({
+    ...size,
+    before: [Buffer.concat(Array(100_000).fill(chunk('prVt')))],
+  }),
+  'jpeg: a hundred thousand segments': jpeg({
+    ...size,
+    before: [Buffer.concat(Array(100_000).fill(segment(0xe5, Buffer.alloc(0))))],
+  }),
+  'jpeg: a table twice in one segment': jpeg({
+    ...size,
+    before: [segment(0xdb, Buffer.concat(Array(2).fill(Buffer.alloc(65))))],
+  }),
+  'jpeg: a table of a number that none has': jpeg({
+    ...size,
+    before: [segment(0xdb, Buffer.concat([Buffer.from([4]), Buffer.alloc(64)]))],
+  }),
   'png: a needed chunk that nobody knows': png({ ...size, before: [chunk('EVIL', secret)] }),
   'webp: only the head': plainWebp.subarray(0, 12),
   'webp: longer than the file': patched(plainWebp, 4, 0xff, 0xff, 0, 0),
@@ -158,6 +221,11 @@ export const broken = list({
   'webp: two pictures': webp(lossless(size), lossless(size)),
   'webp: two sizes': webp(vp8x(41, 30), lossless(size)),
   'webp: not a key frame': patched(webp(lossy()), 20, 0x31),
+  'webp: a hundred thousand chunks': webp(
+    lossless(size),
+    Buffer.concat(Array(100_000).fill(webpChunk('more', Buffer.alloc(0)))),
+  ),
+  'webp: frames in frames': webp(vp8x(40, 30), framesInFrames(20_000)),
   'webp: an empty frame': webp(vp8x(40, 30), webpChunk('ANMF', Buffer.alloc(16))),
 })
 
@@ -195,6 +263,21 @@ const animated = (inner: Buffer) =>
     ),
     webpChunk('ANMF', secret),
   )
+
+/** The picture with more in its chunk of pixels than these. */
+function behindPixels(picture: Buffer, more: Buffer[]): Buffer {
+  const at = picture.indexOf('IDAT') - 4
+  const end = at + 8 + picture.readUInt32BE(at)
+  return Buffer.concat([
+    picture.subarray(0, at),
+    chunk('IDAT', Buffer.concat([picture.subarray(at + 8, end), ...more])),
+    picture.subarray(end + 4),
+  ])
+}
+
+/** A table of quantisation that is words. */
+const wordsAsTable = (id: number) =>
+  segment(0xdb, Buffer.concat([Buffer.from([id]), secret, Buffer.alloc(64)]).subarray(0, 65))
 
 /** Real pictures with something in them, on them or behind them. */
 export const loaded = list({
@@ -256,6 +339,30 @@ export const loaded = list({
     before: [chunk('acTL', Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])), chunk('fcTL', secret)],
     between: [chunk('fcTL', secret), chunk('fdAT', secret)],
   }),
+  'png with words behind its pixels': behindPixels(png(size), [secret]),
+  'png with words behind its pixels, in chunks of their own': inChunks(
+    behindPixels(png(size), [chunk('IDAT', secret), zip]),
+    7,
+  ),
+  'png, interlaced, with words behind its pixels': behindPixels(
+    Buffer.concat([
+      pngSignature,
+      header(5, 5, Buffer.from([1, 0, 0, 0, 1])),
+      // The rows of its seven passes: each is a filter and a byte.
+      chunk('IDAT', deflateSync(Buffer.alloc(2 * (1 + 1 + 1 + 2 + 1 + 3 + 2)))),
+      chunk('IEND'),
+    ]),
+    [secret],
+  ),
+  'jpeg with words in tables that no scan uses': jpeg({
+    ...size,
+    before: [wordsAsTable(0), wordsAsTable(0), wordsAsTable(0)],
+  }),
+  'jpeg with words in tables behind its pixels': Buffer.concat([
+    jpeg(size).subarray(0, -2),
+    wordsAsTable(1),
+    Buffer.from([0xff, 0xd9]),
+  ]),
   'png and zip': png({ ...size, after: zip }),
   'png and pdf': png({ ...size, after: pdf }),
   'png with a pdf in a comment': png({ ...size, before: [chunk('tEXt', pdf)] }),

@@ -120,6 +120,52 @@ export function png(
   ])
 }
 
+/** A picture of exactly so many bytes, none of which can go. */
+export function pngOf(length: number): Buffer {
+  const width = 340
+  const row = 1 + width * 3
+  // Around the rows: signature, header, the chunk of pixels and the end; in it head and checksum.
+  const left = length - 8 - 25 - 12 - 12 - 6
+  let height = Math.floor((left - 10) / row)
+  // Rows are stored in blocks with a head of five bytes each; some are empty.
+  const blocks = () => (left - height * row) / 5
+  while (!Number.isInteger(blocks()) || blocks() * 65_535 < height * row) height--
+  const rows = Buffer.alloc(height * row, 0x5a)
+  for (let y = 0; y < height; y++) rows[y * row] = 0
+  const parts = Array.from({ length: blocks() }, (_, at) => {
+    const part = rows.subarray(at * 65_535, (at + 1) * 65_535)
+    const last = at === blocks() - 1 ? 1 : 0
+    return [bytes(last), little(part.length, 2), little(0xffff - part.length, 2), part]
+  })
+  const pixels = Buffer.concat([bytes(0x78, 0x01), ...parts.flat(), big(adler32(rows), 4)])
+  return Buffer.concat([pngSignature, header(width, height), chunk('IDAT', pixels), chunk('IEND')])
+}
+
+function adler32(content: Buffer): number {
+  let [low, high] = [1, 0]
+  for (const byte of content) {
+    low = (low + byte) % 65_521
+    high = (high + low) % 65_521
+  }
+  return high * 65_536 + low
+}
+
+/** The same picture with its pixels in chunks of so many bytes, and something between them. */
+export function inChunks(
+  picture: Buffer,
+  length: number,
+  between: Buffer = Buffer.alloc(0),
+): Buffer {
+  const at = picture.indexOf('IDAT') - 4
+  const size = picture.readUInt32BE(at)
+  const pixels = picture.subarray(at + 8, at + 8 + size)
+  const chunks: Buffer[] = []
+  for (let from = 0; from < size; from += length) {
+    chunks.push(chunk('IDAT', pixels.subarray(from, from + length)), between)
+  }
+  return Buffer.concat([picture.subarray(0, at), ...chunks, picture.subarray(at + 12 + size)])
+}
+
 export const header = (width: number, height: number, rest = bytes(8, 2, 0, 0, 0)) =>
   chunk('IHDR', Buffer.concat([big(width, 4), big(height, 4), rest]))
 

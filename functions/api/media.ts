@@ -1,6 +1,7 @@
 /** Media: pictures of people and listings. Rules: sql/media_uploads.sql and beside it. */
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
+import { effortOfRequest } from '../pictures/index.ts'
 import type { Part } from '../pictures/multipart.ts'
 import { call } from './db.ts'
 import { type ErrorCode, errors } from './errors.ts'
@@ -8,7 +9,7 @@ import { area, type Env, json, mine, problems, route, send } from './http.ts'
 import { type Field, Refusal } from './problem.ts'
 import { noteFilesUrl } from './storage-service.ts'
 import { openForm, shownName, textOf, wrong } from './upload-form.ts'
-import { withRoom } from './upload-room.ts'
+import { withRoom, withTurn } from './upload-room.ts'
 import { type Bad, type Entrance, mebibyte, pictureIn, quotaExceeded, Stored } from './uploads.ts'
 
 const avatarLimit = 5 * mebibyte
@@ -96,8 +97,8 @@ async function uploadAvatar(c: Context<Env>): Promise<string> {
     const { value: part } = await upload.parts.next()
     if (!part || part.name !== 'file' || part.filename === undefined) throw missing('file', part)
     const entrance = await begin(c, { bucket: 'avatars' })
-    return await withRoom(Math.min(avatarLimit, upload.atMost), async (buffer) => {
-      const read = await pictureIn(part, buffer, avatarLimit)
+    return await withRoom(async (room) => {
+      const read = await pictureIn(part, room, avatarLimit, effortOfRequest())
       if ('code' in read) throw refusalOf(read)
       const { value: another } = await upload.parts.next()
       if (another) throw wrong({ path: shownName(another.name), code: 'unknown' })
@@ -155,6 +156,7 @@ class ListingUpload {
   readonly again: { index: number; sha256: string }[] = []
   stored?: Stored
   private entrance?: Entrance
+  private readonly effort = effortOfRequest()
   private readonly c: Context<Env>
 
   constructor(c: Context<Env>) {
@@ -166,12 +168,12 @@ class ListingUpload {
   }
 
   /** Takes the next file: who may upload is asked once, before the first one is read. */
-  async take(part: Part, atMost: number) {
+  async take(part: Part) {
     const index = this.files.length
     if (index === mostFiles) throw wrong({ path: 'files', code: 'too_big' })
     this.entrance ??= await begin(this.c, { bucket: 'listings', ...this.place() })
     this.stored ??= new Stored('listings', this.entrance)
-    const bad = await this.keep(part, index, atMost)
+    const bad = await this.keep(part, index)
     const name = shownName(part.filename!)
     this.files.push(bad ? { index, name, ok: false, bad } : { index, name, ok: true })
   }
@@ -182,9 +184,9 @@ class ListingUpload {
     return { propertyId, uploadSessionId }
   }
 
-  private keep(part: Part, index: number, atMost: number): Promise<Bad | undefined> {
-    return withRoom(Math.min(listingLimit, atMost), async (buffer) => {
-      const read = await pictureIn(part, buffer, listingLimit)
+  private keep(part: Part, index: number): Promise<Bad | undefined> {
+    return withRoom(async (room) => {
+      const read = await pictureIn(part, room, listingLimit, this.effort)
       if ('code' in read) return read
       const entrance = this.entrance!
       if (this.isKnown(index, read.hash)) {
@@ -210,7 +212,7 @@ async function uploadListings(c: Context<Env>): Promise<string> {
   const upload = new ListingUpload(c)
   try {
     for await (const part of form.parts) {
-      if (part.name === 'files' && part.filename !== undefined) await upload.take(part, form.atMost)
+      if (part.name === 'files' && part.filename !== undefined) await upload.take(part)
       else if (part.name === 'files') throw missing('files', part)
       else await readField(upload.asked, part)
     }
@@ -266,6 +268,9 @@ function told({ code, detail: { max } }: Bad) {
   return { code, message, messageEn, ...(max !== undefined && { max }) }
 }
 
+const inTurn = (c: Context<Env>, upload: (c: Context<Env>) => Promise<string>) =>
+  withTurn(c.var.caller.sub!, () => upload(c))
+
 export const media = area()
-  .openapi(avatar, async (c) => send(c, await uploadAvatar(c), 201))
-  .openapi(listings, async (c) => send(c, await uploadListings(c), 201))
+  .openapi(avatar, async (c) => send(c, await inTurn(c, uploadAvatar), 201))
+  .openapi(listings, async (c) => send(c, await inTurn(c, uploadListings), 201))

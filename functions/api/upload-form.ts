@@ -5,18 +5,18 @@ import { within } from './deadline.ts'
 import type { Env } from './http.ts'
 import { type Field, Refusal } from './problem.ts'
 import { uploadLimit } from './request.ts'
+import type { Room } from './upload-room.ts'
 
 const fieldLimit = 100
-/** Nobody is silent so long on purpose; and a worker of a hosted project answers within 150 s. */
-const silence = 15_000
+/** A client that waits for nothing on our side sends at least so much in so long: 2 KB/s. */
+const pace = { bytes: 20 * 1024, ms: 10_000 }
+/** A worker of a hosted project answers within 150 s. */
 const longest = 120_000
 
 export const wrong = (...fields: Field[]) => new Refusal('validation_failed', { fields })
 
 export type Upload = {
   parts: AsyncGenerator<Part, void>
-  /** No file in it can be larger than this. */
-  atMost: number
   close: () => void
 }
 
@@ -24,23 +24,27 @@ export type Upload = {
 export function openForm(c: Context<Env>, mostParts: number): Upload {
   const boundary = boundaryOf(c.req.header('content-type') ?? '')
   if (!boundary) throw new Refusal('content_type_unsupported')
-  const length = Number(c.req.header('content-length') ?? uploadLimit)
   if (!c.req.raw.body) throw wrong({ path: '', code: 'invalid' })
   const reader = c.req.raw.body.getReader()
   return {
     parts: refusing(partsOf(counted(reader), boundary, mostParts)),
-    atMost: length,
     close: () => void reader.cancel().catch(() => {}),
   }
 }
 
 async function* counted(reader: ReadableStreamDefaultReader<Uint8Array>) {
   const end = Date.now() + longest
-  for (let size = 0;;) {
-    const { done, value } = await soon(reader.read(), Math.min(silence, end - Date.now()))
+  let [size, waited, come] = [0, 0, 0]
+  for (;;) {
+    const asked = Date.now()
+    const { done, value } = await soon(reader.read(), Math.min(pace.ms - waited, end - asked))
     if (done) return
     size += value.length
     if (size > uploadLimit) throw new Refusal('body_too_large')
+    waited += Date.now() - asked
+    come += value.length
+    if (come >= pace.bytes) waited = come = 0
+    else if (waited >= pace.ms) throw new Refusal('upload_timeout')
     yield value
   }
 }
@@ -75,10 +79,10 @@ export async function textOf({ content }: Part): Promise<string> {
   return text
 }
 
-/** Reads a file into a buffer; undefined when it is longer. The rest is left to whoever reads on. */
+/** Reads a file into a room; undefined when it is longer. The rest is left to whoever reads on. */
 export async function readInto(
   { content }: Part,
-  buffer: Uint8Array<ArrayBuffer>,
+  room: Room,
   limit: number,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   let size = 0
@@ -86,9 +90,10 @@ export async function readInto(
     for (;;) {
       // By hand: leaving a for…of would end the part, and the rest of it would be taken for the next.
       const { done, value } = await content.next()
-      if (done) return buffer.subarray(0, size)
-      if (size + value.length > Math.min(limit, buffer.length)) return undefined
-      buffer.set(value, size)
+      if (done) return room.bytes.subarray(0, size)
+      if (size + value.length > limit) return undefined
+      await room.grow(size + value.length, size)
+      room.bytes.set(value, size)
       size += value.length
     }
   } catch (error) {

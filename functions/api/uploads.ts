@@ -1,11 +1,19 @@
 /** One picture of an upload, from the form to Storage: read, looked at, rewritten, stored. */
 import { bytesToHex } from '@noble/hashes/utils.js'
-import { NoPicture, type Picture, readPicture, TooManyPixels } from '../pictures/index.ts'
+import {
+  beginsAsPicture,
+  type Effort,
+  NoPicture,
+  type Picture,
+  readPicture,
+  TooManyPixels,
+} from '../pictures/index.ts'
 import type { Part } from '../pictures/multipart.ts'
 import type { ErrorCode } from './errors.ts'
 import { type Detail, Refusal } from './problem.ts'
 import { type Bucket, remove, store } from './storage-service.ts'
 import { readInto } from './upload-form.ts'
+import type { Room } from './upload-room.ts'
 
 export const mebibyte = 1024 * 1024
 
@@ -31,14 +39,17 @@ export type Bad = { code: ErrorCode; detail: Detail }
 /** The picture in a part, or what is wrong with it. */
 export async function pictureIn(
   part: Part,
-  buffer: Uint8Array<ArrayBuffer>,
+  room: Room,
   limit: number,
+  effort: Effort,
 ): Promise<{ picture: Picture; hash: string } | Bad> {
-  const bytes = await readInto(part, buffer, limit)
+  const bytes = await readInto(part, room, limit)
   if (!bytes) return { code: 'file_too_large', detail: { max: limit / mebibyte } }
+  if (!beginsAsPicture(bytes)) return { code: 'file_not_image', detail: {} }
+  // Of what was sent, which reading makes into what is stored.
+  const hash = await hashOf(bytes)
   try {
-    const picture = readPicture(bytes)
-    return { picture, hash: await hashOf(bytes) }
+    return { picture: readPicture(bytes, effort), hash }
   } catch (error) {
     if (error instanceof NoPicture) return { code: 'file_not_image', detail: {} }
     if (error instanceof TooManyPixels) {

@@ -46,6 +46,26 @@ export function startsWith(bytes: Uint8Array, wanted: number[], at = 0): boolean
   return wanted.every((byte, index) => bytes[at + index] === byte)
 }
 
+/** Pieces of one whole, with those that lie side by side as one, and none that is empty. */
+export function joined(pieces: Bytes[]): Bytes[] {
+  const whole: Bytes[] = []
+  for (const piece of pieces) {
+    const last = whole.at(-1)
+    if (piece.length === 0) continue
+    if (last?.buffer === piece.buffer && last.byteOffset + last.length === piece.byteOffset) {
+      whole[whole.length - 1] = new Uint8Array(
+        piece.buffer,
+        last.byteOffset,
+        last.length + piece.length,
+      )
+    } else whole.push(piece)
+  }
+  return whole
+}
+
+// Cameras write some ten entries into the first directory.
+const mostEntries = 1000
+
 /** The orientation in a TIFF structure, 1 to 8, or undefined when there is none that can be read. */
 export function orientationOf(tiff: Bytes): number | undefined {
   try {
@@ -53,8 +73,7 @@ export function orientationOf(tiff: Bytes): number | undefined {
     const little = orders[reader.text(2)]
     if (little === undefined || reader.u16(little) !== 42) return undefined
     reader.at = reader.u32(little)
-    // 65,535 entries at most, and each of them must be there.
-    for (let left = reader.u16(little); left > 0; left--) {
+    for (let left = Math.min(reader.u16(little), mostEntries); left > 0; left--) {
       const entry = new Reader(reader.take(12))
       if (entry.u16(little) !== 0x0112) continue
       if (entry.u16(little) !== 3 || entry.u32(little) !== 1) return undefined

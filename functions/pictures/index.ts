@@ -1,21 +1,39 @@
 /**
  * Pictures, rewritten container by container without decoding: what a viewer needs to draw them is
  * kept, and of everything else only the orientation. What cannot be followed to its end is no
- * picture. Nothing here waits, allocates by what a file says of itself, or walks twice over a file.
+ * picture. Nothing here waits or allocates by what a file says of itself, and a file of many small
+ * parts costs no more than one of few.
  *
- * The coded pixels are taken as they are: whoever draws a secret into a picture has drawn it.
+ * The coded pixels are taken as they are: whoever draws a secret into a picture has drawn it. A PNG
+ * ends where its pixels do, as far as the effort of a request reaches. Beyond it, and always between
+ * the last pixel of a scan of a JPEG and the next marker, or at the end of the picture of a WebP,
+ * bytes can survive that no viewer draws: where those pixels end is known only to who decodes them.
+ * They are served as a picture and nothing else.
  */
 import type { Bytes } from './bytes.ts'
+import type { Effort } from './deflate.ts'
 import { readJpeg } from './jpeg.ts'
 import { NoPicture, type Picture } from './picture.ts'
 import { readPng } from './png.ts'
 import { readWebp } from './webp.ts'
 
+export type { Effort } from './deflate.ts'
 export { NoPicture, type Picture, TooManyPixels } from './picture.ts'
 
-/** The picture in these bytes by their content, whatever anybody called them. */
-export function readPicture(bytes: Bytes): Picture {
-  const read = [readJpeg, readPng, readWebp].find((read) => read.begins(bytes))
+const readers = [readJpeg, readPng, readWebp]
+
+/**
+ * What one request may cost: so many codes take 0.4 s of the 2 s of processor time that an edge
+ * function has.
+ */
+export const effortOfRequest = (): Effort => ({ left: 32_000_000 })
+
+/** Whether the bytes begin as a picture does that is taken. */
+export const beginsAsPicture = (bytes: Bytes) => readers.some((read) => read.begins(bytes))
+
+/** The picture in these bytes by their content, whatever anybody called them. It uses them. */
+export function readPicture(bytes: Bytes, effort: Effort): Picture {
+  const read = readers.find((read) => read.begins(bytes))
   if (!read) throw new NoPicture('of no type that is taken')
-  return read(bytes)
+  return read(bytes, effort)
 }

@@ -1,8 +1,9 @@
 /**
- * JPEG: kept are frame, tables and scans, and as bytes of ours the two marks that say how colours
- * are meant. Every other segment goes, wherever it stands, and all that follows the end.
+ * JPEG: kept are frame, scans and the tables that a scan can use, and as bytes of ours the two marks
+ * that say how colours are meant. Every other segment goes, wherever it stands, and all that follows
+ * the end.
  */
-import { Broken, type Bytes, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
+import { Broken, type Bytes, joined, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'
 
 const SOI = 0xd8
@@ -14,6 +15,7 @@ const DHT = 0xc4
 const APP0 = 0xe0
 const APP1 = 0xe1
 const APP14 = 0xee
+const COM = 0xfe
 // Baseline, extended and progressive: what browsers draw.
 const frames = [0xc0, 0xc1, 0xc2]
 
@@ -21,22 +23,46 @@ const exif = [0x45, 0x78, 0x69, 0x66, 0, 0]
 const jfif = [0x4a, 0x46, 0x49, 0x46, 0]
 const adobe = [0x41, 0x64, 0x6f, 0x62, 0x65]
 
+// Each many times what encoders write: a file of nothing else is made to keep us busy.
+const mostSegments = 2000
+const mostFill = 1000
+const mostScans = 200
+
+/** A segment of tables, and how many of them no later one has replaced. */
+type Tables = { whole: Bytes; inUse: number }
+
 type Found = {
   width: number
   height: number
   components: number
   orientation?: number
+  exif: boolean
   jfif: boolean
   transform?: number
   kept: Bytes[]
   scans: number
+  /** What no scan has used so far: segments in order, and who set each table. */
+  waiting: Tables[]
+  tables: Map<number, Tables>
 }
 
 export function readJpeg(bytes: Bytes): Picture {
   const reader = new Reader(bytes, 2)
-  const found: Found = { width: 0, height: 0, components: 0, jfif: false, kept: [], scans: 0 }
+  const found: Found = {
+    width: 0,
+    height: 0,
+    components: 0,
+    exif: false,
+    jfif: false,
+    kept: [],
+    scans: 0,
+    waiting: [],
+    tables: new Map(),
+  }
   try {
-    while (segment(reader, found)) { /* one after another, each further on */ }
+    for (let count = 0; segment(reader, found); count++) {
+      if (count === mostSegments) throw new Broken('too many segments')
+    }
   } catch (error) {
     throw error instanceof Broken ? new NoPicture(error.message) : error
   }
@@ -48,7 +74,7 @@ export function readJpeg(bytes: Bytes): Picture {
     width,
     height,
     orientation,
-    pieces: [head(found), ...found.kept, new Uint8Array([0xff, EOI])],
+    pieces: [head(found), ...joined(found.kept), new Uint8Array([0xff, EOI])],
   }
 }
 
@@ -63,15 +89,17 @@ function segment(reader: Reader, found: Found): boolean {
   if (length < 2) throw new Broken('a length that cannot be')
   const content = reader.take(length - 2)
   const whole = reader.bytes.subarray(start, reader.at)
-  if (frames.includes(marker)) frame(content, found)
-  else if (marker === DQT) checkTables(content, (head) => 1 + 64 * ((head >> 4) + 1))
-  else if (marker === DHT) checkHuffman(content)
-  else if (marker === SOS) return scan(reader, start, content, found)
+  if (marker === DQT) tables(marker, whole, quantisation(content), found)
+  else if (marker === DHT) tables(marker, whole, huffman(content), found)
   else if (marker === DRI) {
     if (content.length !== 2) throw new Broken('DRI')
-  } else if ((marker & 0xf0) === 0xe0 || marker === 0xfe) return metadata(marker, content, found)
+    tables(marker, whole, [0], found)
+  } else if (frames.includes(marker)) {
+    frame(content, found)
+    found.waiting.push({ whole, inUse: 1 })
+  } else if (marker === SOS) scan(reader, start, content, found)
+  else if ((marker & 0xf0) === 0xe0 || marker === COM) metadata(marker, content, found)
   else throw new Broken('a segment that no browser knows')
-  found.kept.push(whole)
   return true
 }
 
@@ -79,9 +107,24 @@ function segment(reader: Reader, found: Found): boolean {
 function nextMarker(reader: Reader): number {
   if (reader.u8() !== 0xff) throw new Broken('no marker')
   let marker = reader.u8()
-  while (marker === 0xff) marker = reader.u8()
+  for (let fill = 0; marker === 0xff; fill++) {
+    if (fill === mostFill) throw new Broken('nothing but fill bytes')
+    marker = reader.u8()
+  }
   if (marker < 0xc0) throw new Broken('no marker')
   return marker
+}
+
+/** Keeps a segment of tables until a scan uses them; one whose tables are all replaced before goes. */
+function tables(marker: number, whole: Bytes, ids: number[], found: Found) {
+  const added = { whole, inUse: ids.length }
+  for (const id of ids) {
+    const key = marker << 8 | id
+    const before = found.tables.get(key)
+    if (before && --before.inUse === 0) found.waiting.splice(found.waiting.indexOf(before), 1)
+    found.tables.set(key, added)
+  }
+  found.waiting.push(added)
 }
 
 function frame(content: Bytes, found: Found) {
@@ -99,54 +142,69 @@ function frame(content: Bytes, found: Found) {
   if (reader.left) throw new Broken('frame')
 }
 
-function checkTables(content: Bytes, sizeOf: (head: number) => number) {
+/** The numbers of the tables in a segment, each there once. */
+function* idsIn(content: Bytes, most: number, skip: (head: number, reader: Reader) => void) {
   const reader = new Reader(content)
-  do reader.take(sizeOf(reader.bytes[reader.at] ?? 0))
-  while (reader.left)
-}
-
-function checkHuffman(content: Bytes) {
-  const reader = new Reader(content)
+  const seen = new Set<number>()
   do {
-    const counts = reader.take(17).subarray(1)
-    reader.take(counts.reduce((sum, count) => sum + count, 0))
+    const head = reader.u8()
+    if (head >> 4 > 1 || (head & 15) > 3 || seen.has(head & most)) throw new Broken('tables')
+    seen.add(head & most)
+    skip(head, reader)
+    yield head & most
   } while (reader.left)
 }
 
+// Of quantisation the precision is no part of the number; of Huffman codes the class is.
+const quantisation = (content: Bytes) => [
+  ...idsIn(content, 0x0f, (head, reader) => reader.take(64 * ((head >> 4) + 1))),
+]
+
+const huffman = (content: Bytes) => [
+  ...idsIn(content, 0x1f, (_, reader) => {
+    const symbols = reader.take(16).reduce((sum, count) => sum + count, 0)
+    if (symbols > 256) throw new Broken('tables')
+    reader.take(symbols)
+  }),
+]
+
 /** The coded pixels: they end at the next marker that is neither padding nor a restart. */
-function scan(reader: Reader, start: number, content: Bytes, found: Found): boolean {
+function scan(reader: Reader, start: number, content: Bytes, found: Found) {
   const count = content[0]
   if (!found.components || count < 1 || count > found.components) throw new Broken('scan')
   if (content.length !== 4 + 2 * count) throw new Broken('scan')
-  const { bytes } = reader
-  const begin = reader.at
-  for (let at = begin;;) {
-    at = bytes.indexOf(0xff, at)
-    if (at < 0 || at + 1 >= bytes.length) throw new Broken('cut short')
-    const next = bytes[at + 1]
-    if (next === 0 || (next >= 0xd0 && next <= 0xd7)) at += 2
-    else if (next === 0xff) at += 1
-    else {
-      if (at === begin) throw new Broken('empty scan')
-      reader.at = at
-      found.scans++
-      // Later scans of a picture are few; a file of nothing but scans is made to keep us busy.
-      if (found.scans > 200) throw new Broken('too many scans')
-      found.kept.push(bytes.subarray(start, at))
-      return true
-    }
-  }
+  if (++found.scans > mostScans) throw new Broken('too many scans')
+  const { bytes, at: begin } = reader
+  const end = endOfScan(bytes, begin)
+  if (end === begin) throw new Broken('empty scan')
+  reader.at = end
+  found.kept.push(...found.waiting.splice(0).map(({ whole }) => whole))
+  found.kept.push(bytes.subarray(start, end))
+  found.tables.clear()
 }
 
-function metadata(marker: number, content: Bytes, found: Found): boolean {
+// Byte by byte: asking for the next 0xff is slower where a file is full of them.
+function endOfScan(bytes: Bytes, begin: number): number {
+  const last = bytes.length - 1
+  for (let at = begin; at < last; at++) {
+    if (bytes[at] !== 0xff) continue
+    const next = bytes[at + 1]
+    if (next === 0xff) continue
+    if (next !== 0 && (next < 0xd0 || next > 0xd7)) return at
+    at++
+  }
+  throw new Broken('cut short')
+}
+
+function metadata(marker: number, content: Bytes, found: Found) {
   if (marker === APP0 && startsWith(content, jfif)) found.jfif = true
-  if (marker === APP1 && startsWith(content, exif)) {
-    found.orientation ??= orientationOf(content.subarray(6))
+  if (marker === APP1 && startsWith(content, exif) && !found.exif) {
+    found.exif = true
+    found.orientation = orientationOf(content.subarray(6))
   }
   if (marker === APP14 && startsWith(content, adobe) && content.length >= 12) {
     found.transform = content[11]
   }
-  return true
 }
 
 /** The beginning of the file, all of it ours. */

@@ -1,14 +1,20 @@
 /**
- * PNG: kept are the chunks without which nothing can be drawn, each with a checksum that is right.
- * An animated one becomes the still picture that it shows where nothing moves.
+ * PNG: kept are the chunks without which nothing can be drawn, each with a checksum that is right. The
+ * pixels become one chunk, which ends where their stream ends. An animated picture becomes the still
+ * one that it shows where nothing moves.
  */
 import { Broken, type Bytes, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
+import { crc } from './crc.ts'
+import { type Effort, endOfStream } from './deflate.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'
 
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const utf8 = new TextEncoder()
 
-// Bit depths that each colour type may have.
+// Encoders write pixels in chunks of 8 KiB or more: a file of our size has some 1,300.
+const mostChunks = 10_000
+
+// Bit depths that each colour type may have, and its samples per pixel.
 const depths: Record<number, number[]> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -16,45 +22,61 @@ const depths: Record<number, number[]> = {
   4: [8, 16],
   6: [8, 16],
 }
+const samples: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 
 type Found = {
   width: number
   height: number
   colour: number
+  bitsPerPixel: number
+  interlaced: boolean
   orientation?: number
   palette?: Bytes
   transparency?: Bytes
   header?: Bytes
-  pixels: Bytes[]
+  /** Chunks of pixels, and where their content lies: drawn together as they are found. */
+  pixels?: { count: number; from: number; to: number }
+  exif: boolean
   ended: boolean
 }
 
-export function readPng(bytes: Bytes): Picture {
+/** Uses the bytes: pixels in many chunks are moved together where they lie. */
+export function readPng(bytes: Bytes, effort: Effort): Picture {
   const reader = new Reader(bytes, signature.length)
-  const found: Found = { width: 0, height: 0, colour: 0, pixels: [], ended: false }
+  const found: Found = {
+    width: 0,
+    height: 0,
+    colour: 0,
+    bitsPerPixel: 0,
+    interlaced: false,
+    exif: false,
+    ended: false,
+  }
   try {
-    while (!found.ended) chunk(reader, found)
+    for (let count = 0; !found.ended; count++) {
+      if (count === mostChunks) throw new Broken('too many chunks')
+      chunk(reader, found)
+    }
+    const { width, height, orientation = 1, header, palette, transparency } = found
+    if (found.colour === 3 && !palette) throw new Broken('no palette')
+    return {
+      type: 'image/png',
+      ending: 'png',
+      width,
+      height,
+      orientation,
+      pieces: [
+        new Uint8Array(signature),
+        header!,
+        ...(orientation > 1 ? [chunkOf('eXIf', tiffOf(orientation))] : []),
+        ...(palette ? [palette] : []),
+        ...(transparency ? [transparency] : []),
+        pixels(bytes, found, effort),
+        chunkOf('IEND', new Uint8Array()),
+      ],
+    }
   } catch (error) {
     throw error instanceof Broken ? new NoPicture(error.message) : error
-  }
-  const { width, height, orientation = 1, header, palette, transparency, pixels } = found
-  if (!pixels.length) throw new NoPicture('no pixels')
-  if (found.colour === 3 && !palette) throw new NoPicture('no palette')
-  return {
-    type: 'image/png',
-    ending: 'png',
-    width,
-    height,
-    orientation,
-    pieces: [
-      new Uint8Array(signature),
-      header!,
-      ...(orientation > 1 ? [chunkOf('eXIf', tiffOf(orientation))] : []),
-      ...(palette ? [palette] : []),
-      ...(transparency ? [transparency] : []),
-      ...pixels,
-      chunkOf('IEND', new Uint8Array()),
-    ],
   }
 }
 
@@ -71,20 +93,35 @@ function chunk(reader: Reader, found: Found) {
     return reader.bytes.subarray(start, reader.at)
   }
   if (!found.header && type !== 'IHDR') throw new Broken('no header')
-  // Pixels stand together: anything between them makes two pictures of one.
-  const late = found.pixels.length > 0
-  if (type === 'IDAT') found.pixels.push(whole())
-  else if (type === 'IHDR') header(content, whole(), found)
+  const late = found.pixels !== undefined
+  if (type === 'IDAT') {
+    whole()
+    join(reader.bytes, start + 8, length, found)
+  } else if (type === 'IHDR') header(content, whole(), found)
   else if (type === 'PLTE' && !late && !found.palette) {
     if (length % 3 || length < 3 || length > 768) throw new Broken('palette')
     found.palette = whole()
   } else if (type === 'tRNS' && !late && !found.transparency) {
     if (length < 1 || length > 256) throw new Broken('transparency')
     found.transparency = whole()
-  } else if (type === 'eXIf') found.orientation ??= orientationOf(content)
-  else if (type === 'IEND') found.ended = true
+  } else if (type === 'eXIf' && !found.exif) {
+    found.exif = true
+    found.orientation = orientationOf(content)
+  } else if (type === 'IEND') found.ended = true
   // A capital first letter: nothing can be drawn without it, and we do not know it.
-  else if (/^[A-Z]/.test(type) || !/^[a-zA-Z]{4}$/.test(type)) throw new Broken('unknown chunk')
+  else if (!/^[a-z][a-zA-Z]{3}$/.test(type)) throw new Broken('unknown chunk')
+}
+
+/** Puts the content of a chunk of pixels behind that of those before. */
+function join(bytes: Bytes, from: number, length: number, found: Found) {
+  const { pixels } = found
+  if (!pixels) {
+    found.pixels = { count: 1, from, to: from + length }
+    return
+  }
+  bytes.copyWithin(pixels.to, from, from + length)
+  pixels.count++
+  pixels.to += length
 }
 
 function header(content: Bytes, whole: Bytes, found: Found) {
@@ -96,9 +133,56 @@ function header(content: Bytes, whole: Bytes, found: Found) {
   const depth = reader.u8()
   found.colour = reader.u8()
   const fits = depths[found.colour]?.includes(depth)
-  if (!fits || reader.u8() !== 0 || reader.u8() !== 0 || reader.u8() > 1) throw new Broken('header')
+  if (!fits || reader.u8() !== 0 || reader.u8() !== 0) throw new Broken('header')
+  const interlace = reader.u8()
+  if (interlace > 1) throw new Broken('header')
+  found.bitsPerPixel = depth * samples[found.colour]
+  found.interlaced = interlace === 1
   found.header = whole
 }
+
+/**
+ * The pixels as one chunk. What stands behind the end of their stream goes, and a stream of more or
+ * less than the picture has is none of it; only where the effort does not reach to the end they stay
+ * as they are.
+ */
+function pixels(bytes: Bytes, found: Found, effort: Effort): Bytes {
+  if (!found.pixels) throw new Broken('no pixels')
+  const { count, from, to } = found.pixels
+  const stream = endOfStream(bytes.subarray(from, to), effort)
+  if (stream && stream.size !== sizeOf(found)) throw new Broken('other pixels than it says')
+  const end = stream ? from + stream.end : to
+  const whole = bytes.subarray(from - 8, end + 4)
+  if (count > 1 || end < to) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset + from - 8, whole.length)
+    view.setUint32(0, end - from)
+    view.setUint32(whole.length - 4, crc(bytes.subarray(from - 4, end)))
+  }
+  return whole
+}
+
+/** Bytes of all rows before they are packed: each row begins with its filter. */
+function sizeOf({ width, height, bitsPerPixel, interlaced }: Found): number {
+  const rows = (columns: number, count: number) =>
+    columns < 1 ? 0 : count * (1 + Math.ceil((columns * bitsPerPixel) / 8))
+  if (!interlaced) return rows(width, height)
+  return passes.reduce(
+    (sum, [x, y, right, down]) =>
+      sum + rows(Math.ceil((width - x) / right), Math.ceil((height - y) / down)),
+    0,
+  )
+}
+
+// Adam7: where each pass begins, and its steps.
+const passes = [
+  [0, 0, 8, 8],
+  [4, 0, 8, 8],
+  [0, 4, 4, 8],
+  [2, 0, 4, 4],
+  [0, 2, 2, 4],
+  [1, 0, 2, 2],
+  [0, 1, 1, 2],
+]
 
 /** A chunk of ours. */
 function chunkOf(type: string, content: Bytes): Bytes {
@@ -109,19 +193,4 @@ function chunkOf(type: string, content: Bytes): Bytes {
   bytes.set(content, 8)
   view.setUint32(8 + content.length, crc(bytes.subarray(4, 8 + content.length)))
   return bytes
-}
-
-const table = Int32Array.from({ length: 256 }, (_, byte) => {
-  let value = byte
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? 0xedb88320 ^ (value >>> 1) : value >>> 1
-  return value
-})
-
-/** CRC-32 as PNG has it. */
-export function crc(bytes: Uint8Array): number {
-  let value = -1
-  for (let index = 0; index < bytes.length; index++) {
-    value = table[(value ^ bytes[index]) & 255] ^ (value >>> 8)
-  }
-  return (value ^ -1) >>> 0
 }

@@ -2,12 +2,15 @@
  * WebP, lossy, lossless and extended: kept are the picture and its alpha, under a head of ours. Of
  * an animated one the first frame is kept.
  */
-import { Broken, type Bytes, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
+import { Broken, type Bytes, joined, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'
 
 const riff = [0x52, 0x49, 0x46, 0x46]
 const webp = [0x57, 0x45, 0x42, 0x50]
 const utf8 = new TextEncoder()
+
+// An animation of our size has some hundreds of frames.
+const mostChunks = 5000
 
 type Found = {
   /** What VP8X or a frame says that the picture measures. */
@@ -16,6 +19,7 @@ type Found = {
   image?: { type: 'VP8 ' | 'VP8L'; content: Bytes }
   alpha?: Bytes
   orientation?: number
+  exif?: boolean
 }
 
 export function readWebp(bytes: Bytes): Picture {
@@ -25,7 +29,7 @@ export function readWebp(bytes: Bytes): Picture {
     const reader = new Reader(bytes, 12)
     // What the head does not count is not ours; what it counts must be there.
     if (length < 4 || length + 8 > bytes.length) throw new Broken('cut short')
-    chunks(new Reader(bytes, reader.at, length + 8), found)
+    chunks(new Reader(bytes, reader.at, length + 8), (type, content) => chunk(type, content, found))
   } catch (error) {
     throw error instanceof Broken ? new NoPicture(error.message) : error
   }
@@ -46,33 +50,41 @@ export function readWebp(bytes: Bytes): Picture {
 readWebp.begins = (bytes: Uint8Array) => startsWith(bytes, riff) && startsWith(bytes, webp, 8)
 
 /** Each chunk is padded to an even length. */
-function chunks(reader: Reader, found: Found) {
-  while (reader.left > 0) {
+function chunks(reader: Reader, take: (type: string, content: Bytes) => void) {
+  for (let count = 0; reader.left > 0; count++) {
+    if (count === mostChunks) throw new Broken('too many chunks')
     const type = reader.text(4)
     const length = reader.u32(true)
     const content = reader.take(length)
     if (length % 2 && reader.left) reader.take(1)
-    chunk(type, content, found)
+    take(type, content)
   }
 }
 
-function chunk(type: string, content: Bytes, found: Found) {
+/** What a file holds, and a frame as well. */
+function pixels(type: string, content: Bytes, found: Found) {
   if (type === 'VP8 ' || type === 'VP8L') {
     if (found.image) throw new Broken('two pictures')
     found.size = type === 'VP8 ' ? lossySize(content) : losslessSize(content)
     checkSize(found.size.width, found.size.height)
     found.image = { type, content }
-  } else if (type === 'VP8X') {
+  } else if (type === 'ALPH' && !found.image && !found.alpha) found.alpha = content
+}
+
+function chunk(type: string, content: Bytes, found: Found) {
+  if (type === 'VP8X') {
     if (found.canvas || found.image || content.length !== 10) throw new Broken('VP8X')
     const reader = new Reader(content, 4)
     found.canvas = { width: reader.u24() + 1, height: reader.u24() + 1 }
     checkSize(found.canvas.width, found.canvas.height)
-  } else if (type === 'ALPH' && !found.image && !found.alpha) found.alpha = content
-  else if (type === 'ANMF' && !found.image) frame(content, found)
-  else if (type === 'EXIF') {
-    const exif = startsWith(content, [0x45, 0x78, 0x69, 0x66, 0, 0])
-    found.orientation ??= orientationOf(exif ? content.subarray(6) : content)
-  }
+  } else if (type === 'ANMF') {
+    if (!found.image) frame(content, found)
+  } else if (type === 'EXIF') {
+    if (found.exif) return
+    found.exif = true
+    const named = startsWith(content, [0x45, 0x78, 0x69, 0x66, 0, 0])
+    found.orientation = orientationOf(named ? content.subarray(6) : content)
+  } else pixels(type, content, found)
 }
 
 function frame(content: Bytes, found: Found) {
@@ -80,8 +92,9 @@ function frame(content: Bytes, found: Found) {
   found.canvas = { width: reader.u24() + 1, height: reader.u24() + 1 }
   reader.take(4)
   const inner: Found = {}
-  chunks(new Reader(content, reader.at), inner)
-  if (!inner.image || inner.canvas) throw new Broken('frame')
+  // In a frame there is a picture, and no frame again.
+  chunks(new Reader(content, reader.at), (type, content) => pixels(type, content, inner))
+  if (!inner.image) throw new Broken('frame')
   Object.assign(found, { image: inner.image, size: inner.size, alpha: inner.alpha })
 }
 
@@ -122,7 +135,7 @@ function piecesOf({ image, alpha }: Found, size: { width: number; height: number
   const head = new Uint8Array(12)
   head.set(headOf('RIFF', length + 4))
   head.set(webp, 8)
-  return [head, ...chunks]
+  return joined([head, ...chunks])
 }
 
 function headOf(type: string, length: number): Bytes {

@@ -1,0 +1,176 @@
+/**
+ * What a file made to keep us busy costs against a plain one of the same type and size: processor time
+ * and memory of the functions.
+ */
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { deflateSync } from 'node:zlib'
+import {
+  chunk,
+  header,
+  inChunks,
+  jpeg,
+  lossless,
+  pngOf,
+  pngSignature,
+  segment,
+  webp,
+  webpChunk,
+} from '../test/pictures.ts'
+
+const bytes = 10 * 1024 * 1024
+const small = { width: 40, height: 30 }
+const repeated = (part: Buffer, length: number) =>
+  Buffer.alloc(Math.floor(length / part.length) * part.length, part)
+
+/** The picture, with so much at a place in it that it has the size of the others. */
+const filled = (picture: Buffer, at: number, part: Buffer) =>
+  Buffer.concat([
+    picture.subarray(0, at),
+    repeated(part, bytes - picture.length),
+    picture.subarray(at),
+  ])
+
+function pngs(): Record<string, Buffer> {
+  const tiny = pngOf(5000)
+  const pixels = tiny.indexOf('IDAT') - 4
+  const noise = randomBytes(3_800_000).map((byte) => byte & 63)
+  const rows = Buffer.alloc(4_700_000 * 3)
+  for (let at = 0; at < rows.length; at++) rows[at] = at % 4701 ? noise[at % noise.length]! : 0
+  const packed = (content: Buffer) =>
+    Buffer.concat([
+      pngSignature,
+      header(1566, 2999),
+      chunk('IDAT', content.subarray(0, bytes - 100)),
+      chunk('IEND'),
+    ])
+  return {
+    'plain': packed(deflateSync(rows.subarray(0, (1 + 1566 * 3) * 2999), { level: 6 })),
+    'plain, its pixels not packed': pngOf(bytes),
+    'empty chunks': filled(tiny, pixels, chunk('IDAT')),
+    'chunks of one byte': inChunks(pngOf(800_000), 1).subarray(0, bytes),
+    '9,000 chunks': inChunks(pngOf(bytes - 150_000), 1152),
+    'chunks of its own': filled(tiny, pixels, chunk('prVt')),
+    'one bit a code': packed(deflateSync(Buffer.alloc(8 * bytes), { strategy: 2 })),
+    'blocks of nothing': packed(Buffer.concat([
+      Buffer.from([0x78, 0x9c]),
+      // Fixed codes and their end, ten bits each, four of them in five bytes.
+      repeated(Buffer.from([0x02, 0x08, 0x20, 0x80, 0x00]), bytes),
+    ])),
+    'directories of EXIF': filled(
+      tiny,
+      pixels,
+      chunk(
+        'eXIf',
+        Buffer.concat([Buffer.from('MM\0*\0\0\0\x08\xff\xff', 'latin1'), Buffer.alloc(780_000)]),
+      ),
+    ),
+  }
+}
+
+function jpegs(): Record<string, Buffer> {
+  const tiny = jpeg(small)
+  const scan = tiny.indexOf(Buffer.from([0xff, 0xda]))
+  const pixels = scan + 10
+  const table = segment(0xdb, Buffer.concat([Buffer.from([0]), Buffer.alloc(64, 1)]))
+  return {
+    'plain': filled(
+      tiny,
+      pixels,
+      Buffer.from(randomBytes(9973).map((byte) => byte === 0xff ? 0 : byte)),
+    ),
+    'empty segments': filled(tiny, 2, segment(0xe5, Buffer.alloc(0))),
+    'large segments': filled(tiny, 2, segment(0xe5, Buffer.alloc(5300))),
+    'tables': filled(tiny, 2, table),
+    'fill bytes': filled(tiny, 2, Buffer.from([0xff])),
+    'fill bytes in a scan': filled(tiny, pixels + 1, Buffer.from([0xff])),
+    'padding in a scan': filled(tiny, pixels, Buffer.from([0xff, 0])),
+    'restarts in a scan': filled(tiny, pixels, Buffer.from([0xff, 0xd0])),
+    '199 scans': filled(
+      tiny,
+      scan,
+      Buffer.concat([
+        tiny.subarray(scan, pixels),
+        repeated(Buffer.from([0xff, 0xd0]), bytes / 199),
+        table,
+      ]),
+    ),
+  }
+}
+
+function webps(): Record<string, Buffer> {
+  const picture = lossless(small)
+  const behind = (part: Buffer, length = bytes) => webp(picture, repeated(part, length - 100))
+  const frame = webpChunk('ANMF', Buffer.alloc(16))
+  return {
+    'plain': webp(
+      webpChunk('VP8L', Buffer.concat([picture.subarray(8), randomBytes(bytes - 100)])),
+    ),
+    'empty chunks': behind(webpChunk('more', Buffer.alloc(0))),
+    'chunks of one byte': behind(webpChunk('more', Buffer.alloc(1))),
+    '4,900 chunks': behind(webpChunk('more', Buffer.alloc(2131))),
+    'frames': behind(frame),
+    'directories of EXIF': behind(
+      webpChunk(
+        'EXIF',
+        Buffer.concat([Buffer.from('II*\0\x08\0\0\0\xff\xff', 'latin1'), Buffer.alloc(780_000)]),
+      ),
+    ),
+  }
+}
+
+export type Cost = { cpuMs: number; megabytes: number; status: number }
+export type WorstFigures = Record<string, Record<string, Cost>>
+
+/** Processor time of a process so far; Linux tells it by hundredths of a second. */
+function cpuOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
+const memoryOf = (pid: number) =>
+  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]).toString()) / 1024
+
+const times = 10
+
+async function costOf(pid: number, send: () => Promise<number>): Promise<Cost> {
+  const status = await send()
+  await send()
+  await sleep(500)
+  const [cpu, memory] = [cpuOf(pid), memoryOf(pid)]
+  let most = memory
+  const watch = setInterval(() => (most = Math.max(most, memoryOf(pid))), 50)
+  for (let time = 0; time < times; time++) await send()
+  clearInterval(watch)
+  return { cpuMs: (cpuOf(pid) - cpu) / times, megabytes: Math.round(most), status }
+}
+
+/** Each file alone, again and again; `send` uploads a picture and gives the status. */
+export async function benchWorst(
+  pid: number,
+  send: (picture: Buffer) => Promise<number>,
+): Promise<WorstFigures> {
+  const figures: WorstFigures = {}
+  for (const [type, files] of Object.entries({ PNG: pngs(), JPEG: jpegs(), WebP: webps() })) {
+    figures[type] = {}
+    for (const [name, file] of Object.entries(files)) {
+      figures[type][name] = await costOf(pid, () => send(file))
+    }
+  }
+  return figures
+}
+
+export const worstTable = (figures: WorstFigures) => [
+  ['10 MiB', 'processor', 'times', 'memory', 'status'],
+  ...Object.entries(figures).flatMap(([type, costs]) =>
+    Object.entries(costs).map(([name, { cpuMs, megabytes, status }]) => [
+      `${type}: ${name}`,
+      `${cpuMs.toFixed(0)} ms`,
+      (cpuMs / costs.plain!.cpuMs).toFixed(1),
+      `${megabytes} MB`,
+      String(status),
+    ])
+  ),
+]

@@ -1,0 +1,222 @@
+/**
+ * Where a zlib stream ends, and how long what it holds is (RFC 1950, 1951). It is walked through code
+ * by code and nothing is kept: what a bomb unpacks to costs nothing, only what it is packed in.
+ */
+import { Broken, type Bytes } from './bytes.ts'
+
+/** How many codes may still be looked at; what one request may cost is counted in them. */
+export type Effort = { left: number }
+
+/** Tables cost about as much as so many codes. */
+const costOfTables = 1500
+
+const lengthExtra = [
+  ...[0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2],
+  ...[3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0],
+]
+const lengthBase = lengthExtra.map((_, code) =>
+  code === 28 ? 258 : 3 + lengthExtra.slice(0, code).reduce((sum, extra) => sum + 2 ** extra, 0)
+)
+const orderOfLengths = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
+
+/**
+ * A Huffman code. Codes of up to `direct` bits stand in a table by what comes next in the stream, as
+ * symbol × 16 + length; longer ones are searched bit by bit.
+ */
+class Code {
+  readonly table: Uint16Array
+  readonly symbols: Uint16Array
+  readonly counts = new Uint16Array(16)
+  private readonly direct: number
+
+  constructor(size: number, direct: number) {
+    this.direct = direct
+    this.table = new Uint16Array(1 << direct)
+    this.symbols = new Uint16Array(size)
+  }
+
+  /** From the lengths of its codes; gives how much of the code is unused. */
+  read(lengths: Uint8Array): number {
+    const { table, counts, symbols, direct } = this
+    counts.fill(0)
+    for (const length of lengths) counts[length]++
+    counts[0] = 0
+    const next = new Uint16Array(17)
+    const place = new Uint16Array(17)
+    let unused = 1
+    for (let length = 1; length < 16; length++) {
+      unused = unused * 2 - counts[length]
+      if (unused < 0) throw new Broken('code')
+      next[length + 1] = (next[length] + counts[length]) << 1
+      place[length + 1] = place[length] + counts[length]
+    }
+    table.fill(0)
+    for (let symbol = 0; symbol < lengths.length; symbol++) {
+      const length = lengths[symbol]
+      if (length === 0) continue
+      symbols[place[length]++] = symbol
+      if (length > direct) continue
+      const first = reversed(next[length]++, length)
+      const entry = symbol << 4 | length
+      for (let at = first; at < table.length; at += 1 << length) table[at] = entry
+    }
+    return unused
+  }
+}
+
+/** Codes stand in the stream with their first bit last. */
+function reversed(code: number, length: number): number {
+  let bits = 0
+  for (let bit = 0; bit < length; bit++) bits |= ((code >> bit) & 1) << (length - 1 - bit)
+  return bits
+}
+
+class Stream {
+  private readonly bytes: Bytes
+  private at = 0
+  private held = 0
+  private count = 0
+  private readonly literals = new Code(288, 10)
+  private readonly distances = new Code(32, 9)
+  private readonly lengths = new Code(19, 7)
+
+  constructor(bytes: Bytes) {
+    this.bytes = bytes
+  }
+
+  private take(count: number): number {
+    this.fill(count)
+    if (count > this.count) throw new Broken('cut short')
+    const value = this.held & ((1 << count) - 1)
+    this.held >>>= count
+    this.count -= count
+    return value
+  }
+
+  private fill(count: number) {
+    while (this.count < count && this.at < this.bytes.length) {
+      this.held |= this.bytes[this.at++] << this.count
+      this.count += 8
+    }
+  }
+
+  private symbol(code: Code): number {
+    this.fill(15)
+    const entry = code.table[this.held & (code.table.length - 1)]
+    const length = entry & 15
+    if (length === 0) return this.longSymbol(code)
+    if (length > this.count) throw new Broken('cut short')
+    this.held >>>= length
+    this.count -= length
+    return entry >> 4
+  }
+
+  private longSymbol({ counts, symbols }: Code): number {
+    let [code, first, index] = [0, 0, 0]
+    for (let length = 1; length < 16; length++) {
+      code |= this.take(1)
+      if (code - counts[length] < first) return symbols[index + code - first]
+      index += counts[length]
+      first = (first + counts[length]) << 1
+      code <<= 1
+    }
+    throw new Broken('no code')
+  }
+
+  /** Gives up when the effort is used up: undefined. */
+  read(effort: Effort): { end: number; size: number } | undefined {
+    const head = this.take(8) << 8 | this.take(8)
+    if (((head >> 8) & 15) !== 8 || head % 31 || head & 32) throw new Broken('no zlib stream')
+    let size = 0
+    for (let last = 0; !last;) {
+      effort.left -= costOfTables
+      if (effort.left < 0) return undefined
+      last = this.take(1)
+      const type = this.take(2)
+      if (type === 3) throw new Broken('block')
+      if (type === 0) size += this.stored()
+      else {
+        if (type === 1) this.fixedCodes()
+        else this.ownCodes()
+        const block = this.compressed(effort)
+        if (block === undefined) return undefined
+        size += block
+      }
+    }
+    this.toByte()
+    // A checksum ends it.
+    if (this.at + 4 > this.bytes.length) throw new Broken('cut short')
+    return { end: this.at + 4, size }
+  }
+
+  private toByte() {
+    this.at -= this.count >> 3
+    this.held = this.count = 0
+  }
+
+  private stored(): number {
+    this.toByte()
+    const length = this.take(16)
+    if ((length ^ this.take(16)) !== 0xffff) throw new Broken('block')
+    this.at += length
+    if (this.at > this.bytes.length) throw new Broken('cut short')
+    return length
+  }
+
+  private fixedCodes() {
+    const lengths = new Uint8Array(288).fill(8).fill(9, 144, 256).fill(7, 256, 280)
+    this.literals.read(lengths)
+    this.distances.read(new Uint8Array(30).fill(5))
+  }
+
+  private ownCodes() {
+    const literals = this.take(5) + 257
+    const distances = this.take(5) + 1
+    const count = this.take(4) + 4
+    const first = new Uint8Array(19)
+    for (const place of orderOfLengths.slice(0, count)) first[place] = this.take(3)
+    if (this.lengths.read(first) !== 0) throw new Broken('code')
+    const lengths = new Uint8Array(literals + distances)
+    for (let at = 0; at < lengths.length;) {
+      const symbol = this.symbol(this.lengths)
+      if (symbol < 16) {
+        lengths[at++] = symbol
+        continue
+      }
+      const value = symbol === 16 ? lengths[at - 1] : 0
+      const times = symbol === 16
+        ? 3 + this.take(2)
+        : symbol === 17
+        ? 3 + this.take(3)
+        : 11 + this.take(7)
+      if (value === undefined || at + times > lengths.length) throw new Broken('code')
+      lengths.fill(value, at, at += times)
+    }
+    if (literals > 286 || distances > 30 || lengths[256] === 0) throw new Broken('code')
+    this.literals.read(lengths.subarray(0, literals))
+    this.distances.read(lengths.subarray(literals))
+  }
+
+  /** A block of codes; gives how many bytes they stand for. */
+  private compressed(effort: Effort): number | undefined {
+    const { literals, distances } = this
+    for (let size = 0; effort.left > 0; effort.left--) {
+      const symbol = this.symbol(literals)
+      if (symbol < 256) {
+        size++
+        continue
+      }
+      if (symbol === 256) return size
+      if (symbol > 285) throw new Broken('no length')
+      effort.left -= 2
+      size += lengthBase[symbol - 257] + this.take(lengthExtra[symbol - 257])
+      const distance = this.symbol(distances)
+      if (distance > 29) throw new Broken('no distance')
+      if (distance > 3) this.take((distance >> 1) - 1)
+    }
+    return undefined
+  }
+}
+
+/** The end of the stream that these bytes begin with, and the size of what it holds. */
+export const endOfStream = (bytes: Bytes, effort: Effort) => new Stream(bytes).read(effort)
