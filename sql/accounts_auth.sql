@@ -177,18 +177,32 @@ $$;
 comment on function private.usable_individual is
   'The individual identity, made if it is missing; null while an admin has suspended it.';
 
+create function private.end_suspension(account_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  update public.accounts
+  set status = 'active', status_reason = null, suspended_until = null
+  where accounts.id = end_suspension.account_id
+    and accounts.status = 'suspended' and accounts.suspended_until < now();
+  return found;
+end
+$$;
+comment on function private.end_suspension is 'Lets an account act again whose suspension is over.';
+
 create function private.end_suspensions() returns bigint
   language sql
   security definer -- writes a closed table
   set search_path = ''
 as $$
-  with over as (
-    update public.accounts
-    set status = 'active', status_reason = null, suspended_until = null
+  select private.for_each('end_suspension', array(
+    select accounts.id::text from public.accounts
     where accounts.status = 'suspended' and accounts.suspended_until < now()
-    returning 1
-  )
-  select count(*) from over
+      and not private.rests('end_suspension', accounts.id::text)
+    order by accounts.suspended_until
+    limit 500
+  ))
 $$;
 comment on function private.end_suspensions is
   'Job: suspensions whose time is over end, and with them the hiding of listings.';

@@ -26,27 +26,27 @@ $$;
 comment on function private.due_payments is
   'Job: payments that nobody has told the end of for 10 minutes, each given out once in 4.';
 
+create function private.give_up_payment(payment_id uuid) returns boolean
+  language sql
+  set search_path = ''
+as $$
+  select private.fail_payment(give_up_payment.payment_id) = 'failed'
+$$;
+comment on function private.give_up_payment is 'One that came to nothing.';
+
 create function private.give_up_payments() returns bigint
-  language plpgsql
+  language sql
   security definer -- a job: everybody's payments
   set search_path = ''
 as $$
-declare
-  payment_id uuid;
-  done bigint := 0;
-begin
-  for payment_id in
-    select payments.id from public.payments
+  select private.for_each('give_up_payment', array(
+    select payments.id::text from public.payments
     where payments.state in ('starting', 'open', 'superseded')
       and payments.created_at < now() - interval '24 hours'
       and payments.looked_up_at > now() - interval '1 hour'
+      and not private.rests('give_up_payment', payments.id::text)
     limit 200
-  loop
-    perform private.fail_payment(payment_id);
-    done := done + 1;
-  end loop;
-  return done;
-end
+  ))
 $$;
 comment on function private.give_up_payments is
   'Job: a charge that the provider still calls pending, or does not know, after a day came to '
@@ -74,79 +74,126 @@ as $$
 $$;
 comment on function private.due_refunds is 'Job: refunds whose end is not known yet.';
 
-create function private.expire_invoices() returns bigint
+create function private.expire_invoice(invoice_id uuid) returns boolean
   language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform from public.invoices
+  where invoices.id = expire_invoice.invoice_id
+    and invoices.state in ('open', 'failed') and invoices.due_at <= now()
+  for update skip locked;
+  if not found then
+    return false;
+  end if;
+  update public.invoices set state = 'open'
+  where invoices.id = expire_invoice.invoice_id and invoices.state = 'failed';
+  update public.invoices set state = 'expired' where invoices.id = expire_invoice.invoice_id;
+  return true;
+end
+$$;
+comment on function private.expire_invoice is 'Ends an invoice that is still unpaid.';
+
+create function private.expire_invoices() returns bigint
+  language sql
   security definer -- a job: everybody's invoices
   set search_path = ''
 as $$
-declare
-  due uuid[];
-begin
-  due := array(
-    select invoices.id from public.invoices
+  select private.for_each('expire_invoice', array(
+    select invoices.id::text from public.invoices
     where invoices.state in ('open', 'failed') and invoices.due_at <= now()
+      and not private.rests('expire_invoice', invoices.id::text)
     order by invoices.due_at
     limit 1000
-    for update skip locked
-  );
-  update public.invoices set state = 'open'
-  where invoices.id = any (due) and invoices.state = 'failed';
-  update public.invoices set state = 'expired' where invoices.id = any (due);
-  return cardinality(due);
-end
+  ))
 $$;
 comment on function private.expire_invoices is 'Job: ends invoices that nobody paid in time.';
 
-create function private.remind_of_plans() returns bigint
+create function private.remind_of_plan(subscription_id uuid) returns boolean
   language plpgsql
-  security definer -- a job: everybody's plans
   set search_path = ''
 as $$
 declare
   due record;
-  done bigint := 0;
 begin
-  for due in
-    select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at,
-      subscriptions.renews, subscriptions.pay_with, plans, identities.account_id
-    from public.subscriptions
-    join public.plans on plans.id = subscriptions.plan_id
+  select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at,
+    subscriptions.renews, subscriptions.pay_with, plans, identities.account_id
+  into due
+  from public.subscriptions
+  join public.plans on plans.id = subscriptions.plan_id
+  join public.identities on identities.id = subscriptions.identity_id
+  where subscriptions.id = remind_of_plan.subscription_id
+    and subscriptions.status = 'active' and subscriptions.reminded_at is null
+  for update of subscriptions skip locked;
+  if due.id is null then
+    return false;
+  end if;
+  update public.subscriptions set reminded_at = now() where subscriptions.id = due.id;
+  if due.renews and due.pay_with = 'invoice' and (due.plans).on_sale
+    and private.unpaid_plan_invoice(due.identity_id, due.plans) is null then
+    perform private.issue_plan_invoice(due.identity_id, due.plans, due.ends_at);
+  end if;
+  perform private.notify(due.account_id, due.identity_id, 'plan_expiring', (due.plans).id,
+    jsonb_build_object('nameAr', (due.plans).name_ar, 'nameEn', (due.plans).name_en,
+      'days', greatest(1, ceil(extract(epoch from due.ends_at - now()) / 86400))::integer));
+  return true;
+end
+$$;
+comment on function private.remind_of_plan is 'Tells an owner that a plan ends, with the invoice that renews it.';
+
+create function private.remind_of_plans() returns bigint
+  language sql
+  security definer -- a job: everybody's plans
+  set search_path = ''
+as $$
+  select private.for_each('remind_of_plan', array(
+    select subscriptions.id::text from public.subscriptions
     join public.identities on identities.id = subscriptions.identity_id
     where subscriptions.status = 'active' and subscriptions.reminded_at is null
       and subscriptions.ends_at between now() and now() + interval '3 days'
       and identities.status <> 'closed'
+      and not private.rests('remind_of_plan', subscriptions.id::text)
     order by subscriptions.ends_at
     limit 200
-    for update of subscriptions skip locked
-  loop
-    update public.subscriptions set reminded_at = now() where subscriptions.id = due.id;
-    if due.renews and due.pay_with = 'invoice' and (due.plans).on_sale
-      and private.unpaid_plan_invoice(due.identity_id, due.plans) is null then
-      perform private.issue_plan_invoice(due.identity_id, due.plans, due.ends_at);
-    end if;
-    perform private.notify(due.account_id, due.identity_id, 'plan_expiring', (due.plans).id,
-      jsonb_build_object('nameAr', (due.plans).name_ar, 'nameEn', (due.plans).name_en,
-        'days', greatest(1, ceil(extract(epoch from due.ends_at - now()) / 86400))::integer));
-    done := done + 1;
-  end loop;
-  return done;
-end
+  ))
 $$;
 comment on function private.remind_of_plans is
   'Job: three days before a plan ends its owner is told, with the invoice that renews it.';
 
-create function private.renew_plans() returns bigint
+create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql
-  security definer -- a job: everybody's plans
   set search_path = ''
 as $$
 declare
   due record;
-  done bigint := 0;
 begin
-  for due in
-    select subscriptions.id, subscriptions.identity_id, plans
-    from public.subscriptions
+  perform pg_advisory_xact_lock(hashtextextended('subscribe ' || subscriptions.identity_id, 0))
+  from public.subscriptions where subscriptions.id = renew_plan.subscription_id;
+  select subscriptions.identity_id, plans into due
+  from public.subscriptions
+  join public.plans on plans.id = subscriptions.plan_id
+  where subscriptions.id = renew_plan.subscription_id and subscriptions.status = 'active'
+    and subscriptions.renews and subscriptions.ends_at < now() + interval '1 day';
+  if due.identity_id is null then
+    return false;
+  end if;
+  perform private.pay_from_wallet(
+    private.issue_plan_invoice(due.identity_id, due.plans, now() + interval '1 day'));
+  return true;
+exception
+  when sqlstate 'PT402' then -- its wallet was emptied just now
+    return false;
+end
+$$;
+comment on function private.renew_plan is 'Renews a plan from the wallet, unless that is empty by now.';
+
+create function private.renew_plans() returns bigint
+  language sql
+  security definer -- a job: everybody's plans
+  set search_path = ''
+as $$
+  select private.for_each('renew_plan', array(
+    select subscriptions.id::text from public.subscriptions
     join public.plans on plans.id = subscriptions.plan_id
     join public.wallets
       on wallets.identity_id = subscriptions.identity_id and wallets.part = 'available'
@@ -154,52 +201,34 @@ begin
       and subscriptions.pay_with = 'wallet'
       and subscriptions.ends_at between now() and now() + interval '1 day'
       and plans.on_sale and wallets.balance >= plans.price
+      and not private.rests('renew_plan', subscriptions.id::text)
     order by subscriptions.ends_at
     limit 200
-  loop
-    -- One that cannot be renewed, because its wallet was just emptied, stops none of the others.
-    begin
-      perform pg_advisory_xact_lock(hashtextextended('subscribe ' || due.identity_id, 0));
-      if exists (
-        select from public.subscriptions
-        where subscriptions.id = due.id and subscriptions.status = 'active'
-          and subscriptions.renews and subscriptions.ends_at < now() + interval '1 day'
-      ) then
-        perform private.pay_from_wallet(
-          private.issue_plan_invoice(due.identity_id, due.plans, now() + interval '1 day'));
-        done := done + 1;
-      end if;
-    exception
-      when sqlstate 'PT402' then null;
-    end;
-  end loop;
-  return done;
-end
+  ))
 $$;
 comment on function private.renew_plans is
   'Job: renews plans from the wallet in the day before they end, where it holds enough.';
 
+create function private.lapse_plan(subscription_id uuid) returns boolean
+  language sql
+  set search_path = ''
+as $$
+  select private.end_subscription(lapse_plan.subscription_id, 'lapsed')
+$$;
+comment on function private.lapse_plan is 'Ends a plan whose time is over.';
+
 create function private.lapse_plans() returns bigint
-  language plpgsql
+  language sql
   security definer -- a job: everybody's plans
   set search_path = ''
 as $$
-declare
-  due record;
-  done bigint := 0;
-begin
-  for due in
-    select subscriptions.id from public.subscriptions
+  select private.for_each('lapse_plan', array(
+    select subscriptions.id::text from public.subscriptions
     where subscriptions.status = 'active' and subscriptions.ends_at <= now()
+      and not private.rests('lapse_plan', subscriptions.id::text)
     order by subscriptions.ends_at
     limit 200
-  loop
-    if private.end_subscription(due.id, 'lapsed') then
-      done := done + 1;
-    end if;
-  end loop;
-  return done;
-end
+  ))
 $$;
 comment on function private.lapse_plans is
   'Job: plans whose time is over end, and what is active over the free quota is paused.';

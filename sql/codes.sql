@@ -376,16 +376,36 @@ create function private.sweep_codes() returns bigint
   set search_path = ''
 as $$
   with old_attempts as (
-    delete from private.registrations where registrations.created_at < now() - interval '1 hour'
+    select registrations.id from private.registrations
+    where registrations.created_at < now() - interval '1 hour'
+    order by registrations.created_at
+    limit 1000
+    for update skip locked
+  ), gone_attempts as (
+    delete from private.registrations using old_attempts
+    where registrations.id = old_attempts.id
     returning 1
   ), old_claims as (
-    delete from private.email_claims where email_claims.claimed_at < now() - interval '1 hour'
+    select email_claims.email from private.email_claims
+    where email_claims.claimed_at < now() - interval '1 hour'
+    order by email_claims.claimed_at
+    limit 1000
+    for update skip locked
+  ), gone_claims as (
+    delete from private.email_claims using old_claims
+    where email_claims.email = old_claims.email
     returning 1
   ), old_codes as (
-    delete from private.codes where codes.created_at < now() - interval '1 day' returning 1
+    select codes.id from private.codes
+    where codes.created_at < now() - interval '1 day'
+    order by codes.created_at
+    limit 1000
+    for update skip locked
+  ), gone_codes as (
+    delete from private.codes using old_codes where codes.id = old_codes.id returning 1
   )
-  select (select count(*) from old_attempts) + (select count(*) from old_claims)
-    + (select count(*) from old_codes)
+  select (select count(*) from gone_attempts) + (select count(*) from gone_claims)
+    + (select count(*) from gone_codes)
 $$;
 comment on function private.sweep_codes is 'Job: forgets old attempts, claims and codes.';
 

@@ -53,35 +53,39 @@ comment on function private.request_deletion is
   'Marks an account for deletion in 14 days and ends its sessions; signing in again takes it back. '
   '409 account_has_obligations, last_admin.';
 
-create function private.delete_due_accounts() returns bigint
+create function private.delete_due_account(account_id uuid) returns boolean
   language plpgsql
+  set search_path = ''
+as $$
+begin
+  -- Whoever is signing in just now holds the user, and stays.
+  perform from auth.users where users.id = delete_due_account.account_id for update;
+  delete from auth.users
+  where users.id = delete_due_account.account_id
+    and exists (
+      select from public.accounts
+      where accounts.id = delete_due_account.account_id
+        and accounts.status = 'deletion_requested'
+    );
+  return found;
+end
+$$;
+comment on function private.delete_due_account is 'Deletes an account unless its owner is back.';
+
+create function private.delete_due_accounts() returns bigint
+  language sql
   security definer -- deletes users of Auth
   set search_path = ''
 as $$
-declare
-  due uuid;
-  gone bigint := 0;
-begin
-  for due in
-    select accounts.id from public.accounts
+  select private.for_each('delete_due_account', array(
+    select accounts.id::text from public.accounts
     where accounts.status = 'deletion_requested' and accounts.delete_at <= now()
       -- A payment that came in meanwhile is settled first.
       and private.obligations(accounts.id) = '{}'
+      and not private.rests('delete_due_account', accounts.id::text)
     order by accounts.delete_at
     limit 100
-  loop
-    -- Whoever is signing in just now holds the user, and stays.
-    perform from auth.users where users.id = due for update;
-    delete from auth.users
-    where users.id = due
-      and exists (
-        select from public.accounts
-        where accounts.id = due and accounts.status = 'deletion_requested'
-      );
-    gone := gone + found::integer;
-  end loop;
-  return gone;
-end
+  ))
 $$;
 comment on function private.delete_due_accounts is
   'Job: deletes the users whose 14 days are over; triggers make their accounts anonymous.';

@@ -180,7 +180,8 @@ as $$
   with over as (
     select publications.property_id, publications.until from private.publications
     where publications.until < 'infinity' and publications.until < now() - interval '7 hours'
-    limit 5000
+    order by publications.until
+    limit 1000
     for update skip locked
   ), gone as (
     delete from private.publications using over
@@ -190,26 +191,27 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.sweep_publications is
-  'Job: forgets, 5,000 at a time, what ended and no living snapshot needs.';
+  'Job: forgets, 1,000 at a time, what ended and no living snapshot needs.';
 
 create function private.sweep_office_ranks() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  with over as (
+  with old as (
     select office_ranks.id from private.office_ranks
     where office_ranks.until < 'infinity' and office_ranks.until < now() - interval '7 hours'
-    limit 5000
+    order by office_ranks.until
+    limit 1000
     for update skip locked
   ), gone as (
-    delete from private.office_ranks using over where office_ranks.id = over.id
+    delete from private.office_ranks using old where office_ranks.id = old.id
     returning 1
   )
   select count(*) from gone
 $$;
 comment on function private.sweep_office_ranks is
-  'Job: forgets, 5,000 at a time, ranks that no living snapshot needs.';
+  'Job: forgets, 1,000 at a time, ranks that no living snapshot needs.';
 
 revoke execute on all functions in schema private from public;
 grant execute on function private.sweep_publications, private.sweep_office_ranks to backend;

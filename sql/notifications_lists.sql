@@ -184,10 +184,11 @@ as $$
     select notifications.id from public.notifications
     where notifications.created_at < now() - interval '180 days'
     order by notifications.created_at
-    limit 5000
+    limit 1000
     for update skip locked
   ), gone as (
-    delete from public.notifications using old where notifications.id = old.id
+    delete from public.notifications using old
+    where notifications.id = old.id
     returning 1
   )
   select count(*) from gone

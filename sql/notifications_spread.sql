@@ -25,14 +25,20 @@ begin
     select * from private.news
     where news.told_at is null and news.kind = 'security_login'
       and news.created_at < clock_timestamp() - interval '2 seconds'
+      and not private.rests('spread_sign_ins', news.id::text)
     order by news.id
     limit 200
     for update skip locked
   loop
-    perform private.notify(sign_in.account_id, null, 'security_login', sign_in.session_id,
-      jsonb_build_object('at', sign_in.created_at));
-    delete from private.news where news.id = sign_in.id;
-    told := told + 1;
+    begin
+      perform private.notify(sign_in.account_id, null, 'security_login', sign_in.session_id,
+        jsonb_build_object('at', sign_in.created_at));
+      delete from private.news where news.id = sign_in.id;
+      told := told + 1;
+    exception
+      when others then
+        perform private.step_failed('spread_sign_ins', sign_in.id::text, sqlstate, sqlerrm);
+    end;
   end loop;
   return told;
 end
@@ -148,8 +154,14 @@ begin
     order by favorites.identity_id
     limit 200
   loop
-    perform private.notify(
-      saver.account_id, saver.identity_id, item.kind, item.property_id, words);
+    begin
+      perform private.notify(
+        saver.account_id, saver.identity_id, item.kind, item.property_id, words);
+    exception
+      when lock_not_available or deadlock_detected then raise; -- all of them once more
+      when others then
+        perform private.step_failed('spread_news', saver.identity_id::text, sqlstate, sqlerrm);
+    end;
     item.reached := saver.identity_id;
     heard := heard + 1;
   end loop;
@@ -176,17 +188,37 @@ comment on column private.expiry_warnings.expires_at is
 alter table private.expiry_warnings enable row level security;
 create policy "nobody but functions of their owner" on private.expiry_warnings using (false);
 
-create function private.warn_expiring_listings() returns bigint
+create function private.warn_expiring_listing(property_id uuid) returns boolean
   language plpgsql
-  security definer -- tells owners, for a job
   set search_path = ''
 as $$
 declare
   property public.properties;
-  warned bigint := 0;
 begin
-  for property in
-    select * from public.properties
+  select * into property from public.properties
+  where properties.id = warn_expiring_listing.property_id;
+  insert into private.expiry_warnings as before (property_id, expires_at)
+  values (property.id, property.expires_at)
+  on conflict on constraint expiry_warnings_pkey
+    do update set expires_at = excluded.expires_at
+    where before.expires_at <> excluded.expires_at;
+  if not found then
+    return false; -- another run of the job was faster
+  end if;
+  perform private.tell_listing_owner(property, 'listing_expiring', jsonb_build_object(
+    'days', ceil(extract(epoch from property.expires_at - now()) / 86400)::integer));
+  return true;
+end
+$$;
+comment on function private.warn_expiring_listing is 'Tells an owner once that a listing ends.';
+
+create function private.warn_expiring_listings() returns bigint
+  language sql
+  security definer -- tells owners, for a job
+  set search_path = ''
+as $$
+  select private.for_each('warn_expiring_listing', array(
+    select properties.id::text from public.properties
     where properties.status = 'active'
       and properties.expires_at > now() and properties.expires_at <= now() + interval '3 days'
       and not exists (
@@ -194,23 +226,10 @@ begin
         where expiry_warnings.property_id = properties.id
           and expiry_warnings.expires_at = properties.expires_at
       )
+      and not private.rests('warn_expiring_listing', properties.id::text)
     order by properties.expires_at
     limit 500
-  loop
-    insert into private.expiry_warnings as before (property_id, expires_at)
-    values (property.id, property.expires_at)
-    on conflict on constraint expiry_warnings_pkey
-      do update set expires_at = excluded.expires_at
-      where before.expires_at <> excluded.expires_at;
-    -- Not found: another run of the job was faster.
-    if found then
-      perform private.tell_listing_owner(property, 'listing_expiring', jsonb_build_object(
-        'days', ceil(extract(epoch from property.expires_at - now()) / 86400)::integer));
-      warned := warned + 1;
-    end if;
-  end loop;
-  return warned;
-end
+  ))
 $$;
 comment on function private.warn_expiring_listings is
   'Job: tells owners once that a listing ends within three days.';
@@ -220,10 +239,20 @@ create function private.sweep_news() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  with gone as (
-    delete from private.news
-    where news.told_at < now() - interval '1 day' or news.created_at < now() - interval '2 days'
-    returning 1
+  with told as (
+    select news.id from private.news
+    where news.told_at < now() - interval '1 day'
+    order by news.told_at
+    limit 1000
+  ), old as (
+    select news.id from private.news
+    where news.id in (select told.id from told)
+      or news.created_at < now() - interval '2 days'
+        -- They are numbered as they come, so what is too old is among the first.
+        and news.id in (select first.id from private.news as first order by first.id limit 1000)
+    for update skip locked
+  ), gone as (
+    delete from private.news using old where news.id = old.id returning 1
   )
   select count(*) from gone
 $$;

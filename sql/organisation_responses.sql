@@ -55,31 +55,43 @@ comment on function private.response_minutes is
   'Median of the minutes after which an organisation answered, over its last 200 conversations of '
   '90 days; null where it never did.';
 
+create function private.measure_response(identity_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  minutes integer;
+begin
+  perform from private.response_measures
+  where response_measures.identity_id = measure_response.identity_id
+    and response_measures.measured_at < now() - interval '1 hour'
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
+  update private.response_measures set measured_at = now()
+  where response_measures.identity_id = measure_response.identity_id;
+  minutes := private.response_minutes(measure_response.identity_id);
+  update public.organisations set median_response_minutes = minutes
+  where organisations.identity_id = measure_response.identity_id
+    and organisations.median_response_minutes is distinct from minutes;
+  return true;
+end
+$$;
+comment on function private.measure_response is 'How fast one identity answers.';
+
 create function private.measure_responses() returns bigint
   language sql
   security definer -- writes pages of everybody, for a job
   set search_path = ''
 as $$
-  with due as (
-    select response_measures.identity_id from private.response_measures
+  select private.for_each('measure_response', array(
+    select response_measures.identity_id::text from private.response_measures
     where response_measures.measured_at < now() - interval '1 hour'
+      and not private.rests('measure_response', response_measures.identity_id::text)
     order by response_measures.measured_at
     limit 200
-    for no key update skip locked
-  ), measured as materialized (
-    select due.identity_id, private.response_minutes(due.identity_id) as minutes from due
-  ), noted as (
-    update private.response_measures set measured_at = now()
-    from measured
-    where response_measures.identity_id = measured.identity_id
-  ), written as (
-    update public.organisations set median_response_minutes = measured.minutes
-    from measured
-    where organisations.identity_id = measured.identity_id
-      and organisations.median_response_minutes is distinct from measured.minutes
-    returning 1
-  )
-  select count(*) from written
+  ))
 $$;
 comment on function private.measure_responses is
   'Job: measures again how soon organisations answer, those first that were measured longest ago. '

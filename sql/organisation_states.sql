@@ -117,33 +117,36 @@ create trigger accounts_show_their_organisations
   )
   execute function private.follow_account();
 
-create function private.expire_licences() returns bigint
+create function private.expire_licence(identity_id uuid) returns boolean
   language plpgsql
+  set search_path = ''
+as $$
+begin
+  -- Whoever renews it just now holds the identity; then it is not over any more.
+  perform from public.identities where identities.id = expire_licence.identity_id for update;
+  update public.identities set status = 'expired'
+  from public.organisations
+  where identities.id = expire_licence.identity_id
+    and organisations.identity_id = identities.id and identities.status = 'active'
+    and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date;
+  return found;
+end
+$$;
+comment on function private.expire_licence is 'Ends an identity whose licence is over.';
+
+create function private.expire_licences() returns bigint
+  language sql
   security definer -- writes identities of everybody, for a job
   set search_path = ''
 as $$
-declare
-  over_id uuid;
-  expired bigint := 0;
-begin
-  for over_id in
-    select organisations.identity_id from public.organisations
+  select private.for_each('expire_licence', array(
+    select organisations.identity_id::text from public.organisations
     where organisations.active
       and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
+      and not private.rests('expire_licence', organisations.identity_id::text)
     order by organisations.identity_id
     limit 500
-  loop
-    -- Whoever renews it just now holds the identity; then it is not over any more.
-    perform from public.identities where identities.id = over_id for update;
-    update public.identities set status = 'expired'
-    from public.organisations
-    where identities.id = over_id and organisations.identity_id = over_id
-      and identities.status = 'active'
-      and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date;
-    expired := expired + found::integer;
-  end loop;
-  return expired;
-end
+  ))
 $$;
 comment on function private.expire_licences is
   'Job: identities whose licence is over expire, and with them go their listings, at once.';

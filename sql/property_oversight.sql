@@ -2,23 +2,37 @@
 --
 -- The admin routes come with their area; here is what they do, closed to everybody until then.
 
+create function private.expire_listing(property_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform from public.properties
+  where properties.id = expire_listing.property_id
+    and properties.status = 'active' and properties.expires_at <= now()
+  for update skip locked;
+  if not found then
+    return false;
+  end if;
+  update public.properties set status = 'expired', version = properties.version + 1
+  where properties.id = expire_listing.property_id;
+  return true;
+end
+$$;
+comment on function private.expire_listing is 'Ends a listing whose time is over, unless somebody is writing it.';
+
 create function private.expire_listings() returns bigint
   language sql
   security definer -- writes everybody's listings, for a job
   set search_path = ''
 as $$
-  with due as (
-    select properties.id from public.properties
+  select private.for_each('expire_listing', array(
+    select properties.id::text from public.properties
     where properties.status = 'active' and properties.expires_at <= now()
+      and not private.rests('expire_listing', properties.id::text)
     order by properties.expires_at
     limit 1000
-    for update skip locked
-  ), gone as (
-    update public.properties set status = 'expired', version = properties.version + 1
-    from due where properties.id = due.id
-    returning 1
-  )
-  select count(*) from gone
+  ))
 $$;
 comment on function private.expire_listings is 'Job: ends listings whose time is over.';
 

@@ -37,39 +37,67 @@ end
 $$;
 comment on function private.count_view is 'Counts a viewer of a listing once a day.';
 
+create function private.fold_views_of(property_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  views bigint;
+begin
+  -- A listing that somebody else is writing waits for the next time, so the job waits for nobody.
+  perform from public.properties where properties.id = fold_views_of.property_id
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
+  update private.property_views set counted = true
+  where property_views.property_id = fold_views_of.property_id and not property_views.counted;
+  get diagnostics views = row_count;
+  update public.properties set views_count = properties.views_count + views
+  where properties.id = fold_views_of.property_id and views > 0;
+  return found;
+end
+$$;
+comment on function private.fold_views_of is 'Adds new views to the count of a listing.';
+
 create function private.fold_views() returns bigint
   language sql
   security definer -- writes counters of everybody's listings, for a job
   set search_path = ''
 as $$
-  -- Listings that somebody else is writing wait for the next time, so the job waits for nobody.
-  with viewed as (
-    select properties.id from public.properties
-    where properties.id in (
-      select property_views.property_id from private.property_views
-      where not property_views.counted
-      limit 5000
-    )
-    for no key update skip locked
-  ), marked as (
-    update private.property_views set counted = true
-    from viewed
-    where property_views.property_id = viewed.id and not property_views.counted
-    returning property_views.property_id
-  ), counts as (
-    select marked.property_id, count(*) as views from marked group by marked.property_id
-  ), folded as (
-    update public.properties set views_count = properties.views_count + counts.views
-    from counts
-    where properties.id = counts.property_id
-  ), gone as (
-    delete from private.property_views
-    where property_views.counted
-      and property_views.day < (now() at time zone 'Asia/Kuwait')::date - 1
-  )
-  select count(*) from marked
+  select private.for_each('fold_views_of', array(
+    select distinct property_views.property_id::text from private.property_views
+    where not property_views.counted
+      and not private.rests('fold_views_of', property_views.property_id::text)
+    limit 1000
+  ))
 $$;
-comment on function private.fold_views is 'Job: adds new views to the listings, forgets old ones.';
+comment on function private.fold_views is 'Job: adds new views to the listings.';
+
+create function private.sweep_views() returns bigint
+  language sql
+  security definer -- deletes from a closed table
+  set search_path = ''
+as $$
+  with old as (
+    select property_views.property_id, property_views.identity_id, property_views.day
+    from private.property_views
+    where property_views.day < (now() at time zone 'Asia/Kuwait')::date - 1
+      and (property_views.counted
+        or property_views.day < (now() at time zone 'Asia/Kuwait')::date - 7)
+    order by property_views.day
+    limit 1000
+    for update skip locked
+  ), gone as (
+    delete from private.property_views using old
+    where property_views.property_id = old.property_id
+      and property_views.identity_id = old.identity_id and property_views.day = old.day
+    returning 1
+  )
+  select count(*) from gone
+$$;
+comment on function private.sweep_views is
+  'Job: forgets who looked at what two days ago, also what could not be counted for a week.';
 
 revoke execute on all functions in schema private from public;
-grant execute on function private.fold_views to backend;
+grant execute on function private.fold_views, private.sweep_views to backend;

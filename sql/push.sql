@@ -157,7 +157,7 @@ as $$
         or sessions.id is null
         or not private.may_act(accounts)
       )
-    limit 5000
+    limit 1000
     for update of waiting skip locked
   ), gone as (
     delete from private.push_outbox using needless where push_outbox.id = needless.id

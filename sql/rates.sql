@@ -227,8 +227,16 @@ create function private.sweep_rates() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  with gone as (
-    delete from private.rate_hits where rate_hits.expires_at < now() returning 1
+  with old as (
+    select rate_hits.rule, rate_hits.subject from private.rate_hits
+    where rate_hits.expires_at < now()
+    order by rate_hits.expires_at
+    limit 1000
+    for update skip locked
+  ), gone as (
+    delete from private.rate_hits using old
+    where rate_hits.rule = old.rule and rate_hits.subject = old.subject
+    returning 1
   )
   select count(*) from gone
 $$;

@@ -100,8 +100,16 @@ create function private.sweep_social_tokens() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  with gone as (
-    delete from private.social_tokens where social_tokens.expires_at < now() returning 1
+  with old as (
+    select social_tokens.key from private.social_tokens
+    where social_tokens.expires_at < now()
+    order by social_tokens.expires_at
+    limit 1000
+    for update skip locked
+  ), gone as (
+    delete from private.social_tokens using old
+    where social_tokens.key = old.key
+    returning 1
   )
   select count(*) from gone
 $$;

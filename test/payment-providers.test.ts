@@ -73,9 +73,9 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
       {
         PAYMENT_PROVIDER: kind,
         TAP_SECRET_KEY: kind === 'tap' ? tapKey : undefined,
-        TAP_SECRET_KEY_OLD: kind === 'tap' ? 'sk_test_before' : undefined,
+        TAP_SECRET_KEY_OLD: kind === 'tap' ? 'sk_test_used_before' : undefined,
         TAP_URL: stub.url,
-        MYFATOORAH_TOKEN: kind === 'myfatoorah' ? 'token' : undefined,
+        MYFATOORAH_TOKEN: kind === 'myfatoorah' ? 'token-of-the-merchant' : undefined,
         MYFATOORAH_WEBHOOK_SECRET: kind === 'myfatoorah' ? portalSecret : undefined,
         MYFATOORAH_URL: stub.url,
         SANDBOX_SECRET: undefined,
@@ -212,7 +212,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     else changed.Data.Invoice.Id = '1'
     expect((await deliver({ body: changed, headers })).status).toBe(401)
     if (kind === 'tap') {
-      const old = { hashstring: tapSignature(charge, 'sk_test_before') }
+      const old = { hashstring: tapSignature(charge, 'sk_test_used_before') }
       const other = { hashstring: tapSignature(charge, 'sk_test_other') }
       expect((await deliver({ body, headers: other })).status).toBe(401)
       expect(await stateOf(invoice)).toBe('processing')

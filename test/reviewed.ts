@@ -303,6 +303,7 @@ const reviews: Review[] = [
     'private.measure_responses',
     'private.spread_news',
     'private.spread_sign_ins',
+    'private.sweep_alarms',
     'private.sweep_codes',
     'private.sweep_idempotency_keys',
     'private.sweep_news',
@@ -311,7 +312,12 @@ const reviews: Review[] = [
     'private.sweep_publications',
     'private.sweep_rates',
     'private.sweep_social_tokens',
+    'private.sweep_views',
     'private.warn_expiring_listings',
+  ]],
+  ['backend', 'what a job has to tell the admins, and takes back', [
+    'private.raise_alarm',
+    'private.settle_failures',
   ]],
   ['users', 'plans, wallet and invoices of the acting identity', [
     'api.cancel_plan',

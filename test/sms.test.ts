@@ -237,8 +237,13 @@ describe('with an SMS provider', () => {
 
   testLocally('SMS-03 the other providers are told apart from their failures', async () => {
     const others = [
-      { SMS_PROVIDER: 'kwtsms', SMS_USERNAME: 'u', SMS_PASSWORD: 'p', SMS_SENDER: 'DAR' },
-      { SMS_PROVIDER: 'unifonic', SMS_APP_SID: 'a', SMS_SENDER: 'DAR' },
+      {
+        SMS_PROVIDER: 'kwtsms',
+        SMS_USERNAME: 'u',
+        SMS_PASSWORD: 'long-enough-for-kwtsms',
+        SMS_SENDER: 'DAR',
+      },
+      { SMS_PROVIDER: 'unifonic', SMS_APP_SID: 'long-enough-for-unifonic', SMS_SENDER: 'DAR' },
     ]
     for (const settings of others) {
       const functions = await startFunctions({ ...settings, SMS_URL: stub.url })

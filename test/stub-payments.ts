@@ -1,5 +1,5 @@
 /** Tap and MyFatoorah as they speak, counting what they are asked; they can be slow, fail and lie. */
-import { createHmac, randomUUID } from 'node:crypto'
+import { createHmac, randomInt, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -25,6 +25,8 @@ export type PaymentStub = {
   /** Charges and invoices made, by id, as they would be answered. */
   charges: Map<string, Json>
   refunds: Map<string, Json>
+  /** Ids are counted from here: other stubs have others, and jobs look up everybody's payments. */
+  firstId: number
   /** The charges made for one of our payments. */
   madeFor: (paymentId: string) => Json[]
   stop: () => Promise<void>
@@ -101,7 +103,7 @@ function myFatoorah(stub: PaymentStub, path: string, sent: Json, key?: string) {
   switch (path) {
     case '/v2/SendPayment': {
       const known = key && [...stub.charges.values()].find((one) => one.key === key)
-      const InvoiceId = known ? known.InvoiceId : 500_000 + stub.charges.size
+      const InvoiceId = known ? known.InvoiceId : stub.firstId + stub.charges.size
       stub.charges.set(
         String(InvoiceId),
         known || {
@@ -123,19 +125,25 @@ function myFatoorah(stub: PaymentStub, path: string, sent: Json, key?: string) {
       return found ? good(found) : bad('No data match the provided value')
     }
     case '/v2/MakeRefund': {
-      const RefundId = 700_000 + stub.refunds.size
-      stub.refunds.set(String(RefundId), {
-        RefundId,
-        RefundStatus: 'Pending',
-        InvoiceId: Number(sent.Key),
-        Amount: sent.Amount,
-        RefundReference: `R${RefundId}`,
-      })
+      const known = key && [...stub.refunds.values()].find((one) => one.key === key)
+      const RefundId = known ? known.RefundId : stub.firstId + stub.refunds.size
+      stub.refunds.set(
+        String(RefundId),
+        known || {
+          key,
+          RefundId,
+          RefundStatus: 'Pending',
+          InvoiceId: Number(sent.Key),
+          Amount: sent.Amount,
+          RefundReference: `R${RefundId}`,
+        },
+      )
       return good({ Key: sent.Key, RefundId, Amount: sent.Amount })
     }
     case '/v2/GetRefundStatus': {
-      const found = stub.refunds.get(String(sent.Key))
-      return found ? good({ RefundStatusResult: [found] }) : bad('No data')
+      const field = sent.KeyType === 'InvoiceId' ? 'InvoiceId' : 'RefundId'
+      const found = [...stub.refunds.values()].filter((one) => String(one[field]) === sent.Key)
+      return found.length ? good({ RefundStatusResult: found }) : bad('No data')
     }
     default:
       return { status: 404, value: { Message: 'No HTTP resource', MessageDetail: '' } }
@@ -171,6 +179,7 @@ export async function startPaymentStub(kind: 'tap' | 'myfatoorah'): Promise<Paym
     asked: [],
     charges: new Map(),
     refunds: new Map(),
+    firstId: randomInt(1_000_000, 1_000_000_000),
     madeFor: (paymentId) =>
       [...stub.charges.values()].filter((one) =>
         one.reference?.transaction === paymentId || one.CustomerReference === paymentId

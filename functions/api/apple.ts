@@ -6,8 +6,7 @@ import { importPKCS8, SignJWT } from 'jose'
 import { backend } from './db.ts'
 import { env } from './env.ts'
 import { seal, unseal } from './secrets.ts'
-
-const setting = (name: string) => Deno.env.get(name)?.trim() || undefined
+import { secret as secretOf, setting } from './setting.ts'
 
 const base = !env.production && setting('APPLE_URL') || 'https://appleid.apple.com'
 
@@ -16,7 +15,8 @@ const freshConnections = Deno.createHttpClient?.({ poolMaxIdlePerHost: 0 })
 
 /** Who we are to Apple; undefined while its key is not set. */
 async function clientSecret(clientId: string): Promise<string | undefined> {
-  const [team, kid, key] = ['APPLE_TEAM_ID', 'APPLE_KEY_ID', 'APPLE_PRIVATE_KEY'].map(setting)
+  const [team, kid] = ['APPLE_TEAM_ID', 'APPLE_KEY_ID'].map(setting)
+  const key = secretOf('APPLE_PRIVATE_KEY')
   if (!team || !kid || !key) return undefined
   return await new SignJWT()
     .setProtectedHeader({ alg: 'ES256', kid })

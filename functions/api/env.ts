@@ -1,4 +1,5 @@
 /** The settings of the functions, read once. A missing one is named at start, never its value. */
+import { isSecret, refuseSecret } from './setting.ts'
 
 const text = (name: string, fallback?: string): string => {
   const value = Deno.env.get(name) || fallback
@@ -31,6 +32,13 @@ const url = (name: string, scheme: RegExp): string => {
   return value
 }
 
+/** Without this secret nothing may begin. */
+function required(name: string, value: string): void {
+  if (isSecret(value)) return
+  refuseSecret(name)
+  throw new Error(`The setting ${name} is empty, a placeholder or too short for a secret.`)
+}
+
 /** A key of 32 bytes in base64; anything else would quietly weaken what it protects. */
 const key = (name: string): Uint8Array<ArrayBuffer> => {
   let bytes: Uint8Array<ArrayBuffer> | undefined
@@ -40,6 +48,7 @@ const key = (name: string): Uint8Array<ArrayBuffer> => {
     if (!(error instanceof DOMException)) throw error
   }
   if (bytes?.length !== 32) throw new Error(`The setting ${name} must be 32 bytes in base64.`)
+  required(name, String.fromCharCode(...bytes))
   return bytes
 }
 
@@ -57,6 +66,16 @@ const firstKey = (name: string): string => {
   return value
 }
 
+/** An address of the database whose password is one. */
+const databaseUrl = (name: string): string => {
+  const value = url(name, /^postgres(ql)?:/)
+  required(name, decodeURIComponent(new URL(value).password))
+  return value
+}
+
+const secretKey = firstKey('SUPABASE_SECRET_KEYS')
+required('SUPABASE_SECRET_KEYS', secretKey)
+
 const supabaseUrl = url('SUPABASE_URL', /^https?:/).replace(/\/$/, '')
 
 export const env = {
@@ -69,12 +88,12 @@ export const env = {
   filesUrl: text('FILES_URL', `${supabaseUrl}/storage/v1/object/public`).replace(/\/$/, ''),
   /** `iss` of access tokens; another one where Auth is reached by a custom domain. */
   issuer: text('AUTH_ISSUER', `${supabaseUrl}/auth/v1`),
-  secretKey: firstKey('SUPABASE_SECRET_KEYS'),
+  secretKey,
   publishableKey: firstKey('SUPABASE_PUBLISHABLE_KEYS'),
   /** How long a fetched key set serves, and so what it verified: in seconds there, ms here. */
   jwksMaxAge: count('JWKS_MAX_AGE', 60) * 1000,
   /** Role `facade`, through the transaction pooler on hosted projects. */
-  databaseUrl: url('FACADE_DB_URL', /^postgres(ql)?:/),
+  databaseUrl: databaseUrl('FACADE_DB_URL'),
   // More connections than this cost more in switching than they give (measured on 2 cores).
   databasePool: count('FACADE_DB_POOL', 6, 1),
   /** HMAC key of one-time codes. */

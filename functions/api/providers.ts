@@ -1,18 +1,22 @@
 /** SMS and mail providers, chosen by SMS_PROVIDER and MAIL_PROVIDER; none when not configured. */
 
+import { secret, setting } from './setting.ts'
+
 /** Hands over one message; throws unless the provider took it. */
 export type Send = (to: string, body: string, code: string) => Promise<void>
 
-const setting = (name: string) => Deno.env.get(name)?.trim() || undefined
+// What opens a provider to us; all else names us there.
+const secrets = ['SMS_PASSWORD', 'SMS_AUTH_TOKEN', 'SMS_APP_SID', 'MAIL_API_KEY']
+const given = (name: string) => secrets.includes(name) ? secret(name) : setting(name)
 
 /** Settings of a provider, or undefined with a log line that names what is missing. */
 function settings<Name extends string>(provider: string, ...names: Name[]) {
-  const missing = names.filter((name) => !setting(name))
+  const missing = names.filter((name) => !given(name))
   if (missing.length) {
     console.error(JSON.stringify({ alert: 'provider_not_configured', provider, missing }))
     return undefined
   }
-  return Object.fromEntries(names.map((name) => [name, setting(name)!])) as Record<Name, string>
+  return Object.fromEntries(names.map((name) => [name, given(name)!])) as Record<Name, string>
 }
 
 // fetch repeats a request of its own accord when a kept connection breaks. No message goes out twice.

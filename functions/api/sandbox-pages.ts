@@ -1,11 +1,11 @@
 /** The sandbox's checkout page: where a person pays, fails or leaves, in Arabic, right to left. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { setting } from '../payments/index.ts'
 import type { Truth } from '../payments/provider.ts'
 import { signature } from '../payments/sandbox.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'
+import { secret } from './setting.ts'
 import type { Env } from './http.ts'
 import { problem } from './problem.ts'
 import { escaped } from './receipt.ts'
@@ -101,7 +101,7 @@ async function callBack({ ref, status, amount, currency }: Charge, times: number
   })
   const headers = {
     'content-type': 'application/json',
-    'sandbox-signature': await signature(setting('SANDBOX_SECRET')!, raw),
+    'sandbox-signature': await signature(secret('SANDBOX_SECRET')!, raw),
   }
   await Promise.all(
     Array.from({ length: times }, () =>

@@ -1,5 +1,6 @@
 /** Firebase Cloud Messaging, HTTP v1: one call for one device, and what its answer means. */
 import { importPKCS8, SignJWT } from 'jose'
+import { isSecret, refuseSecret, setting } from '../api/setting.ts'
 
 /** A push as sql/push.sql hands it out. */
 export type Push = {
@@ -32,7 +33,6 @@ export type Outcome = {
 
 type Account = { projectId: string; email: string; key: string; tokenUrl: string; url: string }
 
-const setting = (name: string) => Deno.env.get(name)?.trim() || undefined
 const callTime = 4000
 
 /**
@@ -52,6 +52,9 @@ function readAccount(): Account | undefined {
   const missing = usual.filter((name) => typeof given[name] !== 'string' || !given[name])
   if (missing.length) {
     console.error(JSON.stringify({ alert: 'provider_not_configured', provider: 'fcm', missing }))
+    return undefined
+  } else if (!isSecret(String(given.private_key))) {
+    refuseSecret('FCM_SERVICE_ACCOUNT')
     return undefined
   }
   const stub = setting('FCM_URL')?.replace(/\/$/, '')

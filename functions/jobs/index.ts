@@ -7,11 +7,16 @@ import { revokeApple } from '../api/apple.ts'
 import { backend, type BackendFunction } from '../api/db.ts'
 import { env } from '../api/env.ts'
 import { sameText } from '../api/secrets.ts'
+import { refusedSecrets } from '../api/setting.ts'
+import { alarm } from './alarms.ts'
 import { proveMedia, removeFiles } from './files.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'
 
-/** Each takes nothing, may run twice at once, and gives the number of things it did. */
+/**
+ * Each takes nothing, may run twice at once, and gives the number of things it did, a few at a time:
+ * it is called until there is nothing left to do, or its time is over and the next run goes on.
+ */
 const jobs: BackendFunction[] = [
   'delete_due_accounts',
   'end_suspensions',
@@ -23,9 +28,9 @@ const jobs: BackendFunction[] = [
   'measure_responses',
   'give_up_payments',
   'lapse_plans',
-  'recount_wallets',
   'remind_of_plans',
   'renew_plans',
+  'sweep_alarms',
   'sweep_codes',
   'sweep_idempotency_keys',
   'sweep_news',
@@ -34,11 +39,13 @@ const jobs: BackendFunction[] = [
   'sweep_publications',
   'sweep_rates',
   'sweep_social_tokens',
+  'sweep_views',
   'warn_expiring_listings',
 ]
 
-/** Those that ask somebody outside. */
-const outside = {
+/** Those that ask somebody outside, or walk on a stretch at each run. */
+const others: Record<string, () => Promise<number>> = {
+  recount_wallets: () => backend<number>('recount_wallets', {}),
   look_up_payments: lookUpPayments,
   look_up_refunds: lookUpRefunds,
   remove_files: removeFiles,
@@ -53,9 +60,8 @@ const often: Record<string, () => Promise<number>> = {
   revoke_apple: revokeApple,
 }
 
-/** Calls a job again and again until it finds nothing to do, for a few seconds: the next run goes on. */
-async function untilDone(name: BackendFunction): Promise<number> {
-  const end = Date.now() + 4000
+async function untilDone(name: BackendFunction, time = 4000): Promise<number> {
+  const end = Date.now() + time
   let all = 0
   for (let done = 1; done && Date.now() < end; all += done) done = await backend<number>(name, {})
   return all
@@ -65,7 +71,10 @@ async function run(name: string, work: () => Promise<number>) {
   const started = performance.now()
   const outcome = await work().then(
     (done) => ({ done }),
-    (error) => ({ error: String(error.message) }),
+    (error) => {
+      console.error(JSON.stringify({ alert: 'job_failed', job: name }))
+      return { error: String(error.message) }
+    },
   )
   // What runs every other second is worth a line only when it did something.
   if (!Object.hasOwn(often, name) || !('done' in outcome && outcome.done === 0)) {
@@ -78,15 +87,26 @@ async function run(name: string, work: () => Promise<number>) {
 
 const running = new Set<string>()
 
+/** What failed as a whole is an alarm until it goes well again; what is no secret is one too. */
+async function tellAdmins(outcomes: Awaited<ReturnType<typeof run>>[]) {
+  const well = outcomes.filter(([, outcome]) => 'done' in outcome).map(([name]) => name)
+  await backend('settle_failures', { subjects: well }).catch(() => {})
+  for (const [name, outcome] of outcomes) {
+    if ('error' in outcome) await alarm('job_failed', name, { why: outcome.error })
+  }
+  for (const name of refusedSecrets) await alarm('secret_refused', name)
+}
+
 Deno.serve(async (request) => {
   if (!sameText(request.headers.get('apikey') ?? '', env.secretKey)) {
     return Response.json({ error: { code: 'token_missing' } }, { status: 401 })
   }
   const asked = new URL(request.url).pathname.split('/').at(-1)!
-  const outcomes = []
+  const outcomes: Awaited<ReturnType<typeof run>>[] = []
   if (asked === 'jobs') {
-    for (const name of jobs) outcomes.push(await run(name, () => backend<number>(name, {})))
-    for (const [name, work] of Object.entries(outside)) outcomes.push(await run(name, work))
+    for (const name of jobs) outcomes.push(await run(name, () => untilDone(name, 10_000)))
+    for (const [name, work] of Object.entries(others)) outcomes.push(await run(name, work))
+    await tellAdmins(outcomes)
   }
   const quick = Object.entries(often).filter(([name]) =>
     !Object.hasOwn(often, asked) || name === asked

@@ -3,11 +3,19 @@ import { backend } from '../api/db.ts'
 import { lookUp, lookUpRefund, lookUpRefundsOf } from '../payments/events.ts'
 import { providerNamed } from '../payments/index.ts'
 import { type RefundOrder, Refused, Silent } from '../payments/provider.ts'
+import { alarm } from './alarms.ts'
 
 type Due = { paymentId: string; provider: string; ref: string | null; createdAt: string }
 
-/** One that does not answer stops none of the others; it is asked again later. */
-async function each<T>(list: T[], work: (one: T) => Promise<unknown>): Promise<number> {
+/**
+ * One that fails stops none of the others; it is asked again later. That a provider does not answer
+ * is usual, everything else is an alarm.
+ */
+async function each<T>(
+  list: T[],
+  nameOf: (one: T) => string,
+  work: (one: T) => Promise<unknown>,
+): Promise<number> {
   const waiting = [...list]
   let done = 0
   // A provider counts how often it is asked, so few at a time.
@@ -16,8 +24,9 @@ async function each<T>(list: T[], work: (one: T) => Promise<unknown>): Promise<n
       try {
         if (await work(one) !== undefined) done++
       } catch (error) {
-        if (!(error instanceof Silent || error instanceof Refused)) throw error
-        console.error(JSON.stringify({ job: 'look_up', why: error.message }))
+        const why = String((error as Error).message)
+        console.error(JSON.stringify({ job: 'look_up', why }))
+        if (!(error instanceof Silent)) await alarm('job_failed', nameOf(one), { why })
       }
     }
   }))
@@ -25,7 +34,8 @@ async function each<T>(list: T[], work: (one: T) => Promise<unknown>): Promise<n
 }
 
 export async function lookUpPayments(): Promise<number> {
-  return await each(await backend<Due[]>('due_payments', {}), async (due) => {
+  const nameOf = ({ paymentId }: Due) => `look_up_payment ${paymentId}`
+  return await each(await backend<Due[]>('due_payments', {}), nameOf, async (due) => {
     const provider = providerNamed(due.provider)
     return provider && await lookUp(provider, due)
   })
@@ -34,7 +44,8 @@ export async function lookUpPayments(): Promise<number> {
 type DueRefund = RefundOrder & { provider: string }
 
 export async function lookUpRefunds(): Promise<number> {
-  return await each(await backend<DueRefund[]>('due_refunds', {}), async (order) => {
+  const nameOf = ({ refundId }: DueRefund) => `look_up_refund ${refundId}`
+  return await each(await backend<DueRefund[]>('due_refunds', {}), nameOf, async (order) => {
     const provider = providerNamed(order.provider)
     if (!provider) return undefined
     const { refundId, refundRef, chargeRef } = order

@@ -1,5 +1,6 @@
 /** Drains the outbox of pushes: leases a batch, sends it a few at a time, says what became of each. */
 import { backend } from '../api/db.ts'
+import { alarm } from './alarms.ts'
 import { configured, type Outcome, type Push, send } from './fcm.ts'
 
 const batch = 100
@@ -52,7 +53,9 @@ async function spread(pushes: Push[]): Promise<number> {
         if (await deliver(push)) sent++
       } catch (error) {
         // The database could not be told: the lease ends by itself.
-        console.error(JSON.stringify({ push: push.id, error: (error as Error).message }))
+        const why = String((error as Error).message)
+        console.error(JSON.stringify({ push: push.id, error: why }))
+        await alarm('job_failed', 'send_pushes', { push: push.id, why })
       }
     }
   }))

@@ -1,11 +1,10 @@
 /** Which payment providers are configured, and which of them takes new charges. */
 import { env } from '../api/env.ts'
+import { secret, setting } from '../api/setting.ts'
 import { myfatoorah } from './myfatoorah.ts'
 import type { Provider } from './provider.ts'
 import { sandbox } from './sandbox.ts'
 import { tap } from './tap.ts'
-
-export const setting = (name: string) => Deno.env.get(name)?.trim() || undefined
 
 /** Where providers call us. */
 const webhookUrl = (name: string) => `${env.apiUrl}/payments/webhook/${name}`
@@ -14,11 +13,11 @@ const filled = (...values: (string | undefined)[]) =>
   values.filter((value): value is string => value !== undefined)
 
 function configuredTap(): Provider | undefined {
-  const keys = filled(setting('TAP_SECRET_KEY'), setting('TAP_SECRET_KEY_OLD'))
-  return setting('TAP_SECRET_KEY')
+  const key = secret('TAP_SECRET_KEY')
+  return key
     ? tap({
       url: setting('TAP_URL') ?? 'https://api.tap.company/v2',
-      keys,
+      keys: filled(key, secret('TAP_SECRET_KEY_OLD')),
       source: setting('TAP_SOURCE') ?? 'src_all',
       callbackUrl: webhookUrl('tap'),
     })
@@ -26,23 +25,23 @@ function configuredTap(): Provider | undefined {
 }
 
 function configuredMyFatoorah(): Provider | undefined {
-  const token = setting('MYFATOORAH_TOKEN')
-  const secret = setting('MYFATOORAH_WEBHOOK_SECRET')
-  if (!token || !secret) return undefined
+  const token = secret('MYFATOORAH_TOKEN')
+  const portal = secret('MYFATOORAH_WEBHOOK_SECRET')
+  if (!token || !portal) return undefined
   const mode = setting('MYFATOORAH_MODE') === 'live' ? 'live' : 'test'
   return myfatoorah({
     url: setting('MYFATOORAH_URL') ??
       `https://${mode === 'live' ? 'api' : 'apitest'}.myfatoorah.com`,
     mode,
     token,
-    secrets: filled(secret, setting('MYFATOORAH_WEBHOOK_SECRET_OLD')),
+    secrets: filled(portal, secret('MYFATOORAH_WEBHOOK_SECRET_OLD')),
   })
 }
 
 /** The sandbox does not exist in production, whatever is set. */
 function configuredSandbox(): Provider | undefined {
-  const secret = setting('SANDBOX_SECRET')
-  return secret && !env.production ? sandbox({ url: env.apiUrl, secret }) : undefined
+  const shared = secret('SANDBOX_SECRET')
+  return shared && !env.production ? sandbox({ url: env.apiUrl, secret: shared }) : undefined
 }
 
 /** All that are configured: their webhooks are taken also when another one takes new charges. */

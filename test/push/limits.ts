@@ -119,13 +119,16 @@ testLocally.each([
 })
 
 testLocally('a key that is none: pushes wait, and no word of it is logged', async () => {
-  const key = { ...JSON.parse(fcm.settings.FCM_SERVICE_ACCOUNT), private_key: 'not a key' }
+  const key = {
+    ...JSON.parse(fcm.settings.FCM_SERVICE_ACCOUNT),
+    private_key: 'nothing that could be read as one',
+  }
   await withOwnJobs(async (own) => {
     await device(sara)
     await notify(sara, 'system', words())
     await run(own)
     expect(await rowsOf(sara)).toMatchObject([{ attempts: 1, lease: null }])
     expect(own.said()).toContain('no_token')
-    expect(own.said()).not.toContain('not a key')
+    expect(own.said()).not.toContain('could be read')
   }, { FCM_SERVICE_ACCOUNT: JSON.stringify(key) })
 })
