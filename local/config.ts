@@ -7,7 +7,7 @@ type Table = { [key: string]: Value | Table }
 export type Hook = { schema: string; name: string }
 
 export type SocialProvider = 'google' | 'apple'
-type Social = { clientIds: string[]; keysUrl: string }
+type Social = { clientIds: string[]; keysUrl: string; skipNonce: boolean }
 
 /** What the embedded stack reads of supabase/config.toml. */
 export type Config = {
@@ -62,12 +62,14 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
         google: social(
           env,
           at('auth.external.google.client_id', ''),
+          at('auth.external.google.skip_nonce_check', false),
           'GOOGLE_JWKS_URL',
           'https://www.googleapis.com/oauth2/v3/certs',
         ),
         apple: social(
           env,
           at('auth.external.apple.client_id', ''),
+          at('auth.external.apple.skip_nonce_check', false),
           'APPLE_JWKS_URL',
           'https://appleid.apple.com/auth/keys',
         ),
@@ -95,6 +97,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 function social(
   env: NodeJS.ProcessEnv,
   clientId: string,
+  skipNonce: boolean,
   keysName: string,
   usual: string,
 ): Social {
@@ -103,6 +106,7 @@ function social(
   return {
     clientIds: given.split(',').map((text) => text.trim()).filter(Boolean),
     keysUrl: env[keysName] || usual,
+    skipNonce,
   }
 }
 

@@ -6,9 +6,12 @@ create table private.social_tokens (
   expires_at timestamptz not null
 );
 comment on table private.social_tokens is
-  'Id tokens and nonces that were taken, until they expire: each is good once.';
-comment on column private.social_tokens.key is 'Provider and SHA-256 of the token or the nonce.';
-comment on column private.social_tokens.expires_at is 'From then on nobody would take it anyhow.';
+  'Id tokens and nonces that were taken: each gives one session. For two minutes while it is tried, '
+  'until it expires once it gave one.';
+comment on column private.social_tokens.key is
+  'Provider and SHA-256 of what the token signs, or of the nonce.';
+comment on column private.social_tokens.expires_at is
+  'From then on it may be tried again, or nobody would take it anyhow.';
 create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);
@@ -36,8 +39,7 @@ create policy "nobody but functions of their owner" on private.apple_tokens usin
 -- Signing in -------------------------------------------------------------------------------------
 
 create function private.enter_social(
-  provider text, subject text, email text, email_verified boolean,
-  keys text[], expires_at timestamptz
+  provider text, subject text, email text, email_verified boolean, keys text[]
 ) returns jsonb
   language plpgsql
   security definer -- for guests: reads accounts and Auth's identities
@@ -46,29 +48,29 @@ as $$
 declare
   refused constant jsonb := '{"error":{"code":"social_token_invalid","detail":{}}}';
   holder_id uuid;
-  known boolean;
   fresh bigint;
 begin
-  -- Of several that bring the same token at once, one gets past here.
-  insert into private.social_tokens (key, expires_at)
-  select key, enter_social.expires_at from unnest(keys) as key order by key
-  on conflict do nothing;
-  get diagnostics fresh = row_count;
-  if fresh < cardinality(keys) then
-    return refused;
-  end if;
-
   select identities.user_id into holder_id from auth.identities
   where identities.provider = enter_social.provider
     and identities.provider_id = enter_social.subject;
-  known := holder_id is not null;
-  if not known then
+  if holder_id is null then
     select accounts.id into holder_id from public.accounts
     where accounts.email = enter_social.email;
     if email_verified is not true then
       return case when holder_id is not null
         then '{"error":{"code":"email_taken","detail":{}}}' else refused end;
     end if;
+  end if;
+
+  -- Of several that bring the same token at once, one gets past here. Should it be lost on its way,
+  -- the token is good again: a sign-in takes less than two minutes.
+  insert into private.social_tokens as taken (key, expires_at)
+  select key, now() + interval '2 minutes' from unnest(keys) as key order by key
+  on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
+    where taken.expires_at <= now();
+  get diagnostics fresh = row_count;
+  if fresh < cardinality(keys) then
+    return refused;
   end if;
   return jsonb_build_object(
     'exists', holder_id is not null,
@@ -85,6 +87,18 @@ comment on function private.enter_social is
   'social_token_invalid for one seen before, and for a new subject without a verified email; '
   'email_taken when an unverified email belongs to an account.';
 
+create function private.finish_social(keys text[], expires_at timestamptz) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  insert into private.social_tokens (key, expires_at)
+  select key, finish_social.expires_at from unnest(keys) as key order by key
+  on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
+$$;
+comment on function private.finish_social is
+  'A token that gave a session gives no other, in the transaction that answers with that session.';
+
 create function private.release_social(keys text[]) returns void
   language sql
   security definer -- writes a closed table
@@ -93,7 +107,7 @@ as $$
   delete from private.social_tokens where social_tokens.key = any (keys)
 $$;
 comment on function private.release_social is
-  'A token whose sign-in failed by no fault of its own may be brought again.';
+  'A token that gave no session may be brought again.';
 
 create function private.sweep_social_tokens() returns bigint
   language sql
@@ -225,6 +239,6 @@ comment on function private.finish_apple_revocation is 'Revoked: nothing is left
 
 revoke execute on all functions in schema private from public;
 grant execute on function
-  private.enter_social, private.release_social, private.sweep_social_tokens,
+  private.enter_social, private.finish_social, private.release_social, private.sweep_social_tokens,
   private.keep_apple_token, private.take_apple_revocations, private.finish_apple_revocation
   to backend;

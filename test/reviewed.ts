@@ -261,6 +261,7 @@ const reviews: Review[] = [
   ['backend', 'social sign-in: tokens taken once, and what Apple gave for them', [
     'private.enter_social',
     'private.finish_apple_revocation',
+    'private.finish_social',
     'private.keep_apple_token',
     'private.release_social',
     'private.take_apple_revocations',

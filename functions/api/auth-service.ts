@@ -107,14 +107,22 @@ export async function signIn(
 type ByToken = { idToken: string; nonce?: string }
 
 /**
+ * Trouble of Auth's own: with its database, or with the provider's keys for a token that we have
+ * verified ourselves. Two that link one subject at once are such trouble for one of them.
+ */
+const passes = ({ status, body }: Answer) =>
+  status >= 500 || body.error === 'server_error' || body.error_description === 'Bad ID token'
+
+/**
  * Signs in by a provider's id token, which we have verified before; undefined: Auth does not take
- * it. Two that link one subject at once make Auth fail for one of them, so that is tried again.
+ * it. What passes is tried again, but for an answer that did not come in time.
  */
 export async function signInByToken(
   provider: 'google' | 'apple',
   { idToken, nonce }: ByToken,
   address: string,
 ): Promise<Tokens | Refused | undefined> {
+  const end = Date.now() + 6000
   for (let tries = 1;; tries++) {
     const answer = await ask('POST', '/token?grant_type=id_token', {
       body: { provider, id_token: idToken, nonce },
@@ -127,8 +135,14 @@ export async function signInByToken(
       throw new Refusal('provider_disabled', { provider: name })
     }
     if (status === 401 || status === 403) return refused(answer)
-    if (status === 400 || body.code === 'provider_email_needs_verification') return undefined
-    if (status < 500 || tries === 4) throw unavailable(answer)
+    if (!passes(answer) && (status === 400 || status === 422)) {
+      // Its settings are not ours, or it knows of the account what we do not.
+      const cause = body.error_description ?? body.code
+      console.error(JSON.stringify({ alert: 'auth_refuses_token', provider, cause }))
+      return undefined
+    }
+    const late = body.code === 'TimeoutError' || Date.now() > end
+    if (!passes(answer) || late || tries === 4) throw unavailable(answer)
     await new Promise((resolve) => setTimeout(resolve, 50 * tries + Math.random() * 100))
   }
 }

@@ -66,7 +66,7 @@ const logout = route({
 export async function answer(
   c: Context<Env>,
   tokens: Tokens,
-  after?: { name: 'finish_login'; args: Record<string, unknown> },
+  after?: { name: 'finish_login' | 'finish_social'; args: Record<string, unknown> },
 ): Promise<string> {
   c.set('caller', callerOfIssued(tokens.access_token))
   const who = await call(c, 'get_me', {}, { after })

@@ -24,7 +24,7 @@ const fields = {
     description: 'Apple tells the app a name once, at the first sign-in.',
   }),
 }
-const Given = z.strictObject(fields)
+const GivenByGoogle = z.strictObject(fields)
 const GivenByApple = z.strictObject({
   ...fields,
   authorizationCode: z.string().min(1).max(2048).optional().openapi({
@@ -57,7 +57,7 @@ const google = route({
   ...described('google'),
   operationId: 'sign_in_with_google',
   path: '/google',
-  request: body(Given),
+  request: body(GivenByGoogle),
 })
 
 const apple = route({
@@ -102,52 +102,46 @@ async function comesSoon(email: string) {
   throw new Refusal('service_unavailable', { retryAfter: 2 })
 }
 
+type Given = z.output<typeof GivenByApple>
+
+/** Has Auth open the account of a proven subject, made first if there is none. */
 async function tokensOf(
   c: Context<Env>,
   provider: ProviderName,
-  given: z.output<typeof Given>,
+  given: Given,
   said: Proven,
+  entry: Entry,
 ) {
-  const { subject, email, emailVerified, keys, expiresAt } = said
   const fullName = given.fullName ?? said.name
-  const entry = await backend<Entry>('enter_social', {
-    provider,
-    subject,
-    email,
-    emailVerified,
-    keys,
-    expiresAt,
-  })
-  refuseReturned(entry)
-  try {
-    const isNewAccount = !entry.exists && await makeUser(email!, fullName)
-    const tokens = await signInByToken(provider, given, c.var.address)
-    if (!tokens) throw new Refusal('social_token_invalid')
-    if ('refused' in tokens) throw new Refusal(tokens.refused, { reason: tokens.reason })
-    c.set('caller', callerOfIssued(tokens.access_token))
-    if (entry.exists && !entry.hasName && fullName) {
-      await call(c, 'update_me', { fields: { fullName } })
-    }
-    return { tokens, isNewAccount }
-  } catch (error) {
-    const isFinal = error instanceof Refusal && error.code === 'social_token_invalid'
-    if (!isFinal) await backend('release_social', { keys })
-    throw error
+  const isNewAccount = !entry.exists && await makeUser(said.email!, fullName)
+  const tokens = await signInByToken(provider, given, c.var.address)
+  if (!tokens) throw new Refusal('social_token_invalid')
+  if ('refused' in tokens) throw new Refusal(tokens.refused, { reason: tokens.reason })
+  c.set('caller', callerOfIssued(tokens.access_token))
+  if (entry.exists && !entry.hasName && fullName) {
+    await call(c, 'update_me', { fields: { fullName } })
   }
+  return { tokens, isNewAccount }
 }
 
-async function signedIn(
-  c: Context<Env>,
-  provider: ProviderName,
-  given: z.output<typeof GivenByApple>,
-) {
+async function signedIn(c: Context<Env>, provider: ProviderName, given: Given) {
   const said = await proven(provider, given.idToken, given.nonce)
-  const { tokens, isNewAccount } = await tokensOf(c, provider, given, said)
-  if (given.authorizationCode) {
-    await keepAppleCode(tokens.user.id, said.clientId, given.authorizationCode)
+  const { subject, email, emailVerified, keys, expiresAt } = said
+  const who = { provider, subject, email, emailVerified, keys }
+  const entry = await backend<Entry>('enter_social', who)
+  refuseReturned(entry)
+  try {
+    const { tokens, isNewAccount } = await tokensOf(c, provider, given, said, entry)
+    if (given.authorizationCode) {
+      await keepAppleCode(tokens.user.id, said.clientId, given.authorizationCode)
+    }
+    const session = await answer(c, tokens, { name: 'finish_social', args: { keys, expiresAt } })
+    return send(c, `${session.slice(0, -1)},"isNewAccount":${isNewAccount}}`)
+  } catch (error) {
+    // What gave no session stays good; if this fails too, in two minutes.
+    await backend('release_social', { keys }).catch(() => {})
+    throw error
   }
-  const session = await answer(c, tokens)
-  return send(c, `${session.slice(0, -1)},"isNewAccount":${isNewAccount}}`)
 }
 
 export const social = area()

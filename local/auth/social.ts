@@ -4,6 +4,7 @@ import type { SocialProvider } from '../config.ts'
 import { transaction, type Tx } from './database.ts'
 import {
   type Answer,
+  AuthError,
   badRequest,
   forbidden,
   internal,
@@ -47,7 +48,7 @@ export async function idTokenGrant(context: Context, request: AuthRequest): Prom
     throw badRequest(`Custom OIDC provider "${params.provider}" not allowed`)
   }
   const payload = await verified(context, params.provider, params.id_token)
-  checkNonce(payload, params.nonce ?? '')
+  if (!context.config.social[params.provider].skipNonce) checkNonce(payload, params.nonce ?? '')
   if (params.link_identity) {
     throw new OAuthError('invalid request', 'linking needs a signed-in user and manual linking')
   }
@@ -62,6 +63,11 @@ export async function idTokenGrant(context: Context, request: AuthRequest): Prom
     )
     if (isBanned(user)) throw forbidden('user_banned', 'User is banned')
     return await startSession(context, tx, request, user, 'oauth')
+  }).catch((error) => {
+    if (error instanceof AuthError) throw error
+    // Whatever the database had against it.
+    console.error('auth: id token:', error)
+    throw new OAuthError('server_error', 'Internal Server Error')
   })
   return { status: 200, headers, body }
 }
