@@ -135,6 +135,7 @@ begin
     end if;
 
     texts := private.notification_texts(known.kind, known.category, facts, known.times + 1);
+    made.created_at := coalesce((facts ->> 'at')::timestamptz, clock_timestamp());
     made.account_id := notify.account_id;
     made.identity_id := notify.identity_id;
     made.kind := known.kind;
@@ -151,15 +152,16 @@ begin
       update public.notifications
       set title_ar = made.title_ar, body_ar = made.body_ar, title_en = made.title_en,
           body_en = made.body_en, from_identity_id = made.from_identity_id,
-          times = notifications.times + 1, created_at = clock_timestamp()
+          times = notifications.times + 1,
+          created_at = greatest(notifications.created_at, made.created_at)
       where notifications.id = known.unread_id and notifications.times = known.times
         and notifications.read_at is null
       returning * into made;
     else
       insert into public.notifications (account_id, identity_id, kind, entity_id, from_identity_id,
-        title_ar, body_ar, title_en, body_en, route)
+        title_ar, body_ar, title_en, body_en, route, created_at)
       values (made.account_id, made.identity_id, made.kind, made.entity_id, made.from_identity_id,
-        made.title_ar, made.body_ar, made.title_en, made.body_en, made.route)
+        made.title_ar, made.body_ar, made.title_en, made.body_en, made.route, made.created_at)
       on conflict do nothing
       returning * into made;
     end if;
@@ -185,7 +187,8 @@ $$;
 comment on function private.notify is
   'Tells an account of something as it wants: in the list and live, as a push, both or neither. '
   'Within the transaction that did it, which it never makes fail. The facts of each kind stand in '
-  'notifications_texts.sql; from is the identity whose words they are.';
+  'notifications_texts.sql; from is the identity whose words they are, at when it happened if a job '
+  'tells it later.';
 
 revoke execute on all functions in schema private from public;
 grant execute on function private.notification_record to authenticated;

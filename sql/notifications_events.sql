@@ -23,7 +23,7 @@ comment on column private.news.kind is 'The kind of notification that it becomes
 comment on column private.news.property_id is 'Which listing; told to everybody who saved it.';
 comment on column private.news.account_id is 'Of a sign-in: whose.';
 comment on column private.news.session_id is 'Of a sign-in: which session.';
-comment on column private.news.facts is 'What the texts need.';
+comment on column private.news.facts is 'What the texts need; of a sign-in: from where it came.';
 comment on column private.news.reached is 'Identities up to this one have been told.';
 comment on column private.news.told_at is
   'When everybody had been told; kept for a day, so that the same is not told twice a day.';
@@ -150,13 +150,22 @@ create function private.on_session_begun() returns trigger
   security definer -- writes a closed table, for Auth's role
   set search_path = ''
 as $$
+declare
+  place jsonb := jsonb_build_object(
+    'address', host(new.ip), 'device', left(new.user_agent, 200));
 begin
-  -- The first sign-in is the person who has just registered.
-  insert into private.news (kind, account_id, session_id)
-  select 'security_login', accounts.id, new.id
+  -- The first sign-in is the person who has just registered: kept as told. Whoever comes from the
+  -- same place within a quarter of an hour is that person again.
+  insert into private.news (kind, account_id, session_id, facts, told_at)
+  select 'security_login', accounts.id, new.id, place,
+    case when users.last_sign_in_at is null then clock_timestamp() end
   from auth.users
   join public.accounts on accounts.id = users.id
-  where users.id = new.user_id and users.last_sign_in_at is not null;
+  where users.id = new.user_id and not exists (
+    select from private.news as first
+    where first.account_id = users.id and first.kind = 'security_login'
+      and first.told_at > clock_timestamp() - interval '15 minutes' and first.facts = place
+  );
   return null;
 exception
   -- Nobody is kept out because the notice of it failed.

@@ -139,7 +139,7 @@ begin
   if item.id is null then
     return 0;
   end if;
-  words := private.news_facts(item);
+  words := private.news_facts(item) || jsonb_build_object('at', item.created_at);
   if words is null then
     delete from private.news where news.id = item.id;
     return 1;
