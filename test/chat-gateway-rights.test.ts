@@ -55,6 +55,34 @@ test('AUTH-13 a suspended account: the socket closes with 4403 and hears nothing
   expect((await history(a, conversationId)).length).toBe(1)
 })
 
+test.each([
+  ['account_suspended', { reason: 'تجربة' }, 4403, suspend],
+  [
+    'account_banned',
+    {},
+    4403,
+    (person: Person) =>
+      database().query(`update public.accounts set status = 'banned' where id = $1`, [person.id]),
+  ],
+  ['token_invalid', {}, 4401, (person: Person) => person.post('/auth/logout', {})],
+])('who is in several conversations is told once why it ends: %s', async (code, facts, as, end) => {
+  const { b, right } = await talking()
+  const rooms = await Promise.all(
+    (await Promise.all([signUp(), signUp(), signUp()])).map((other) => converse(other, b)),
+  )
+  // Each conversation and the account find out by themselves, in any order.
+  const sockets = [right, ...await Promise.all(Array.from({ length: 7 }, () => socketOf(b)))]
+  await Promise.all(sockets.flatMap((socket) => rooms.map((room) => socket.join(room))))
+  await end(b)
+  for (const socket of sockets) {
+    expect((await socket.end()).code).toBe(as)
+    const errors = socket.events('error')
+    expect(errors.map((error) => error.code)).toEqual([code])
+    expect(errors[0]).toMatchObject(facts)
+    if ('reason' in facts) expect(errors[0].message).toContain(facts.reason)
+  }
+})
+
 test('AUTH-17 a session that ends closes its sockets, and no others', async () => {
   const { a, b, conversationId, left, right } = await talking()
   const other = await signIn(b.identifier, b.password)

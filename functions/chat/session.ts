@@ -241,11 +241,13 @@ export class Session implements Peer {
     if (lastMessage) this.conversations.get(conversationId)?.feed.heardOf(lastMessage.seq)
   }
 
-  /** It takes no part in a conversation any more. */
+  /** It takes no part in a conversation any more, or in none at all: whoever hears that first. */
   expel(conversationId: string, refusal: Refusal): void {
+    if (endsSession(refusal.code)) return this.end(refusal)
     this.conversations.get(conversationId)?.stop()
     this.conversations.delete(conversationId)
-    this.tell(new Refusal(alike(refusal).code, { conversationId }))
+    const { code, detail } = alike(refusal)
+    this.tell(new Refusal(code, { ...detail, conversationId }))
   }
 
   private ack(ref: Ref | undefined, data: unknown) {
