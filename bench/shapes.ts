@@ -46,6 +46,7 @@ const kinds = [
 
 const shapes: Record<string, (draw: Draw) => readonly [name: string, args: readonly unknown[]]> = {
   feed: () => ['api.list_feed', ['all', 1]],
+  'feed, page 500': () => ['api.list_feed', ['sale', 500]],
   newest: search(() => ({})),
   area: search(({ area }) => ({ areaIds: [area()] })),
   'three areas': search(({ area }) => ({ areaIds: [area(), area(), area()] })),

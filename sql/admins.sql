@@ -61,7 +61,8 @@ begin
     join public.accounts on accounts.id = admins.account_id
     where private.may_act(accounts) and accounts.status <> 'deletion_requested'
   ) then
-    perform private.refuse(409, 'last_admin');
+    perform private.refuse(409, 'last_admin', '{}',
+      'Nobody else is an admin: add a row to admins for another account first.');
   end if;
 end
 $$;

@@ -86,16 +86,23 @@ comment on function private.is_name is 'A name that shows as it is: 2 to 120 cha
 
 -- Refusals ---------------------------------------------------------------------------------------
 
-create function private.refuse(status integer, code text, detail jsonb default '{}') returns void
+create function private.refuse(
+  status integer, code text, detail jsonb default '{}', by_hand text default null
+) returns void
   language plpgsql
   set search_path = ''
 as $$
 begin
+  if by_hand is not null then
+    raise exception using
+      errcode = 'PT' || status, message = code, detail = refuse.detail::text, hint = by_hand;
+  end if;
   raise exception using errcode = 'PT' || status, message = code, detail = refuse.detail::text;
 end
 $$;
 comment on function private.refuse is
-  'Raises a refusal of the contract (section 9): HTTP status, stable code, what else the answer says.';
+  'Raises a refusal of the contract (section 9): HTTP status, stable code, what else the answer says, '
+  'and a sentence for whoever came to it by changing a row by hand.';
 
 -- Pages ------------------------------------------------------------------------------------------
 

@@ -91,8 +91,14 @@ begin
   end if;
   -- No commit takes that long, so an older snapshot has nobody to wait for.
   if asked > now() - interval '15 seconds' then
-    perform pg_advisory_lock(hashtextextended('publishing', 2));
-    perform pg_advisory_unlock(hashtextextended('publishing', 2));
+    -- To have had the lock is enough. With this block it goes back, also from a reader who is cut
+    -- off at this very moment: a lock of the session could stay on its connection for good.
+    begin
+      perform pg_advisory_xact_lock(hashtextextended('publishing', 2));
+      raise exception using errcode = 'ZZ001';
+    exception
+      when sqlstate 'ZZ001' then null;
+    end;
   end if;
   return asked;
 end

@@ -174,7 +174,9 @@ begin
     where steps.from_state = old.state and steps.to_state = new.state
   ) then
     perform private.refuse(409, 'status_transition_invalid',
-      jsonb_build_object('from', old.state, 'to', new.state));
+      jsonb_build_object('from', old.state, 'to', new.state),
+      format('An invoice that is %s does not become %s: private.invoice_steps() says what it can.',
+        old.state, new.state));
   end if;
   return new;
 end

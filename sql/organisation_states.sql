@@ -39,7 +39,8 @@ begin
       and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
   ) then
     perform private.refuse(422, 'licence_expired',
-      '{"fields":[{"path":"licenceExpiresOn","code":"licence_expired"}]}');
+      '{"fields":[{"path":"licenceExpiresOn","code":"licence_expired"}]}',
+      'The licence is over: set organisations.licence_expires_on once a new one was seen.');
   end if;
   return new;
 end

@@ -341,6 +341,29 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     expect(await row()).toEqual(before)
   })
 
+  test('what the routes refuse by a code says by hand what to do', async () => {
+    const { id } = await signUp()
+    const over = await organisationOf(id)
+    await edit('identities', over, { status: 'suspended' })
+    await edit('organisations', over, { licence_expires_on: '2020-01-01' }, 'identity_id')
+    await expect(edit('identities', over, { status: 'active' })).rejects
+      .toMatchObject({ message: 'licence_expired', hint: expect.stringContaining('expires_on') })
+    await expect(edit('invoices', invoice, { state: 'failed' })).rejects.toMatchObject({
+      message: 'status_transition_invalid',
+      hint:
+        'An invoice that is open does not become failed: private.invoice_steps() says what it can.',
+    })
+    const client = await database().connect()
+    try {
+      await client.query('begin')
+      await expect(client.query('delete from public.admins')).rejects
+        .toMatchObject({ message: 'last_admin', hint: expect.stringContaining('add a row') })
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+  })
+
   test('reports that say no reason, or were decided', async () => {
     const other = await signUp()
     const { body } = await other.post('/reports', {

@@ -340,6 +340,22 @@ test('what comes or goes at the moment of a snapshot does so for its first reade
   }
 })
 
+test('a reader keeps no lock, not even until its transaction ends', async () => {
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    await client.query('select private.feed_snapshot(now())')
+    const { rows } = await client.query(
+      `select count(*)::int as held from pg_locks
+       where pid = pg_backend_pid() and locktype = 'advisory'`,
+    )
+    expect(rows).toEqual([{ held: 0 }])
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+})
+
 test('nobody waits for what is still on its way, and it comes with a later snapshot', async () => {
   const seller = await signUp()
   const [shown] = await offered(seller, 1)
