@@ -118,6 +118,44 @@ create trigger identities_keep_their_type
   execute function private.refuse_edit(
     'An identity keeps its type and its account: the person asks for another one in the app.');
 
+-- A name stands in two places; whoever changes the one that is written changes the one that is shown.
+create function private.show_name() returns trigger
+  language plpgsql
+  security definer -- writes the identity of whoever's name changes
+  set search_path = ''
+as $$
+begin
+  if tg_table_name = 'organisations' then
+    update public.identities set display_name = new.name_ar
+    where identities.id = new.identity_id and identities.display_name <> new.name_ar;
+  else
+    update public.identities set display_name = new.full_name
+    where identities.account_id = new.account_id and identities.type = 'individual'
+      and identities.display_name <> new.full_name;
+  end if;
+  return null;
+end
+$$;
+comment on function private.show_name is 'The name that others see is the one that was written.';
+
+create trigger individual_profiles_show_their_name
+  after update of full_name on public.individual_profiles
+  for each row when (new.full_name <> coalesce(old.full_name, ''))
+  execute function private.show_name();
+create trigger organisations_show_their_name
+  after update of name_ar on public.organisations
+  for each row when (new.name_ar <> old.name_ar)
+  execute function private.show_name();
+create trigger identities_are_named_by_their_page
+  before update of display_name, avatar_url on public.identities
+  for each row when (
+    old.status = new.status
+    and (old.display_name, old.avatar_url) is distinct from (new.display_name, new.avatar_url)
+  )
+  execute function private.refuse_edit(
+    'What others see comes from individual_profiles.full_name or organisations.name_ar and from the '
+    'pictures that people upload: change it there.');
+
 -- An identity that waits, was refused or is over is made good by its own status.
 create trigger organisations_are_verified_by_their_identity
   before update of verified on public.organisations
@@ -213,6 +251,16 @@ comment on function private.check_setting is
 create trigger settings_are_understood
   before insert or update on private.settings
   for each row execute function private.check_setting();
+create trigger rates_keep_their_name
+  before update of rule on private.rates
+  for each row when (old.rule <> new.rule)
+  execute function private.refuse_edit(
+    'A rate keeps its name: functions count under it. A max of a million or more is no limit.');
+create trigger plans_keep_the_free_one
+  before update of code on public.plans
+  for each row when (old.code = 'free' and new.code <> 'free')
+  execute function private.refuse_edit(
+    'The plan called free is everybody''s without another: change its figures, not its code.');
 create trigger settings_of_functions_are_theirs
   before update of value on private.settings
   for each row when (old.name = 'files_url' and old.value <> new.value)

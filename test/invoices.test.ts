@@ -210,8 +210,8 @@ describe.runIf(hasSandbox)('receipts', () => {
     expect(html).not.toContain('<b>العجمي')
 
     await database().query(
-      `update public.identities set display_name = 'اسم آخر' where id = $1`,
-      [person.identityId],
+      `update public.individual_profiles set full_name = 'اسم آخر' where account_id = $1`,
+      [person.id],
     )
     expect((await receiptOf(person, invoice)).body).toEqual(body)
     for (const change of [`receipt = '{}'`, `payer_name = 'غيره'`, 'made_at = now()']) {

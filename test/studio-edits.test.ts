@@ -284,6 +284,21 @@ test('organisations.verified and reviews.hidden_at are seen at once', async () =
   expect(await summary()).toMatchObject({ count: 1, average: 4 })
 })
 
+test('a name changed where it is written is the one that others see', async () => {
+  const person = await signUp()
+  const { id } = await offer(person)
+  await edit('individual_profiles', person.id, { full_name: 'فهد المطيري' }, 'account_id')
+  expect((await guest.get(`/properties/${id}`)).body.owner.displayName).toBe('فهد المطيري')
+  expect((await person.get('/auth/me')).body).toMatchObject({
+    user: { fullName: 'فهد المطيري' },
+    activeIdentity: { displayName: 'فهد المطيري' },
+  })
+  const office = await organisationOf(person.id, 'office')
+  await edit('organisations', office, { name_ar: 'مكتب النخيل' }, 'identity_id')
+  expect((await person.get(`/auth/identities/${office}`)).body)
+    .toMatchObject({ displayName: 'مكتب النخيل', nameAr: 'مكتب النخيل' })
+})
+
 describe('refused with a sentence that says what to do, and nothing has changed', () => {
   let seller: Person
   let listing: string
@@ -323,6 +338,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['identities', 'status', () => seller.identityId, { status: 'rejected' }, /no licence/],
     ['identities', 'status', () => seller.identityId, { status: 'closed' }, /with the account/],
     ['identities', 'type', () => seller.identityId, { type: 'office' }, /keeps its type/],
+    ['identities', 'display_name', () => office, { display_name: 'اسم آخر' }, /change it there/],
     ['organisations', 'verified', () => office, { verified: true }, /identities.status to active/],
     ['organisations', 'active', () => office, { active: true }, /follows its identity/],
     ['invoices', 'state', () => invoice, {
@@ -404,6 +420,14 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['files_url', '"https://elsewhere.example"', 'written by the functions'],
   ])('private.settings %s set to %s', async (name, value, sentence) => {
     await expect(edit('private.settings', name, { value }, 'name')).rejects.toThrow(sentence)
+  })
+
+  test.each([
+    ['private.rates', 'rule', 'uploads', { rule: 'upload' }, 'keeps its name'],
+    ['plans', 'code', 'free', { code: 'none' }, 'change its figures'],
+    ['private.settings', 'name', 'seller', { name: 'vendor' }, 'keeps its name'],
+  ])('%s.%s that functions ask for', async (table, key, name, columns, sentence) => {
+    await expect(edit(table, name, columns, key)).rejects.toThrow(sentence)
   })
 
   test.each([

@@ -302,7 +302,7 @@ export const backendSignatures = {
   recount_wallets: {},
   refund_answered: { refund_id: 'uuid', provider_ref: 'text', status: 'text' },
   refund_order: { refund_id: 'uuid' },
-  refuse: { status: 'integer', code: 'text', detail: 'jsonb?' },
+  refuse: { status: 'integer', code: 'text', detail: 'jsonb?', by_hand: 'text?' },
   refuse_rate: { rate: 'text' },
   register_phone: {
     phone: 'text',
