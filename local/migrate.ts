@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import pg from 'pg'
 import { Refusal } from './refusal.ts'
+import { failureIn, patiently, remote, supabase } from './schema/cli.ts'
 import { root } from './settings.ts'
 import type { Stack } from './stack.ts'
 
@@ -51,28 +50,14 @@ async function push(stack: Stack) {
   const home = join(stack.dataDir, 'cli')
   mkdirSync(home, { recursive: true })
   const args = ['db', 'push', '--yes', '--include-all', '--workdir', root]
-  const remote = `--remote=${stack.databaseUrl('postgres')}`
-  try {
-    await promisify(execFile)(
-      process.execPath,
-      [join(root, 'node_modules', 'supabase', 'dist', 'supabase.js'), ...args, remote],
-      // A home of its own: the CLI keeps notes there, and finds no project that is linked.
-      {
-        env: { PATH: process.env.PATH, HOME: home, DO_NOT_TRACK: '1' },
-        maxBuffer: 64 * 1024 * 1024,
-      },
-    )
-  } catch (error) {
-    const { stderr, stdout, message } = error as Error & { stderr?: string; stdout?: string }
-    const said = `${stdout ?? ''}${stderr ?? ''}`.split('\n')
-      .filter((line) => line.trim() && !/^([│▲]|WARN:|Target:)/.test(line)).join('\n')
-    throw new Refusal(
-      'The migrations do not apply; nothing of the failing one was kept. If they were made anew ' +
-        `since the last start, "npm run reset" begins with an empty database.\n\n${
-          said || message
-        }`,
-    )
-  }
+  const url = remote(stack.databaseUrl('postgres'))
+  // A home of its own: the CLI keeps notes there, and finds no project that is linked.
+  const said = await patiently(() => supabase([...args, url], { HOME: home }))
+  if (said.code === 0) return
+  throw new Refusal(
+    'The migrations do not apply; nothing of the failing one was kept. If they were made anew ' +
+      `since the last start, "npm run reset" begins with an empty database.\n\n${failureIn(said)}`,
+  )
 }
 
 /** The facade's role comes from a migration, which knows no password. */

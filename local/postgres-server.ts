@@ -42,7 +42,11 @@ export async function launchServer(
 ): Promise<ChildProcess> {
   const { postgres } = await binaries()
   const path = logFile(dataDir, 'postgres')
-  const flags = Object.entries({ ...settings, ...(options.throwAway ? { fsync: 'off' } : {}) })
+  const flags = Object.entries({
+    ...settings,
+    ...(options.throwAway ? { fsync: 'off' } : {}),
+    ...(options.countCalls ? { track_functions: 'pl' } : {}),
+  })
   const args = ['-D', cluster, '-p', String(options.port)]
   for (const [name, value] of flags) args.push('-c', `${name}=${value}`)
   const [file, fileArgs, spawnOptions] = runner().command(postgres, args)

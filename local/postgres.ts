@@ -15,6 +15,8 @@ export type PostgresOptions = {
   dataDir: string
   port: number
   log?: (line: string) => void
+  /** Counts the calls of each plpgsql function. */
+  countCalls?: boolean
   /** For databases that nobody will miss: faster, and gone after a power cut. */
   throwAway?: boolean
 }

@@ -27,11 +27,16 @@ export type Settings = {
   rates: boolean
   /** bcrypt's cost: Auth's own, or the least there is. */
   hashCost: number
+  /** Postgres counts the calls of each plpgsql function, for suites (track_functions). */
+  countCalls: boolean
   /** Processes of the chat gateway; with none its sockets are the edge function's. */
   gateways: number
 }
 
-/** Reads PORT, LOCAL_DATA, SEED, RATES, HASHING and GATEWAYS; a wrong value is named, not guessed at. */
+/**
+ * Reads PORT, LOCAL_DATA, SEED, RATES, HASHING, CALLS and GATEWAYS; a wrong value is named, not
+ * guessed at.
+ */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   for (const name of ['ENVIRONMENT', 'NODE_ENV']) {
     if (env[name]?.trim().toLowerCase() === 'production') {
@@ -53,6 +58,10 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (hashing !== 'usual' && hashing !== 'quick') {
     throw new Refusal('HASHING must be usual or quick.')
   }
+  const calls = env.CALLS || 'uncounted'
+  if (calls !== 'uncounted' && calls !== 'counted') {
+    throw new Refusal('CALLS must be uncounted or counted.')
+  }
   const gateways = Number(env.GATEWAYS || 1)
   if (![0, 1, 2].includes(gateways)) throw new Refusal('GATEWAYS must be 0, 1 or 2.')
   return {
@@ -71,6 +80,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     seed,
     rates: rates === 'on',
     hashCost: hashing === 'quick' ? 4 : 10,
+    countCalls: calls === 'counted',
     gateways,
   }
 }

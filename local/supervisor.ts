@@ -12,7 +12,7 @@ import { takeLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { startPostgres } from './postgres.ts'
 import { Refusal } from './refusal.ts'
-import { type Ports, readSettings } from './settings.ts'
+import { type Ports, readSettings, type Settings } from './settings.ts'
 import { chatPorts, describe, functionsEnvironment, readStack, type Stack } from './stack.ts'
 
 const began = Date.now()
@@ -34,7 +34,7 @@ function stop(): Promise<void> {
 /** Runs the stack until it is told to stop. */
 export async function run(): Promise<void> {
   const settings = readSettings(process.env)
-  const { dataDir, ports } = settings
+  const { dataDir } = settings
   const lock = takeLock(dataDir)
   toStop.push(lock.release)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -47,7 +47,7 @@ export async function run(): Promise<void> {
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
   try {
-    await start(dataDir, ports, lock.leftover)
+    await start(settings, lock.leftover)
   } catch (error) {
     if (stopping) return
     await stop()
@@ -55,7 +55,7 @@ export async function run(): Promise<void> {
   }
 }
 
-async function start(dataDir: string, ports: Ports, leftover: boolean) {
+async function start({ dataDir, ports, countCalls }: Settings, leftover: boolean) {
   const described = join(dataDir, 'stack.json')
   rmSync(described, { force: true })
   const { database: _own, ...others } = ports
@@ -64,7 +64,7 @@ async function start(dataDir: string, ports: Ports, leftover: boolean) {
 
   const database = new Kept(
     'database',
-    () => startPostgres({ dataDir, port: ports.database, log: say }),
+    () => startPostgres({ dataDir, port: ports.database, log: say, countCalls }),
     say,
   )
   toStop.push(() => database.stop())

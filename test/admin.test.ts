@@ -396,6 +396,26 @@ describe('ADM-04 lists', () => {
     }
   })
 
+  test('a name that thousands have is looked for in one account after another, alike', async () => {
+    const name = `ترف ${newPhone()}`
+    const people = await Promise.all([name, `${name} الثاني`, 'غيرها'].map((one) => signUp(one)))
+    const ids = people.map(({ id }) => id)
+    for (
+      const q of [name, name.slice(2), people[2]!.identifier, people[2]!.identifier.slice(3, 30)]
+    ) {
+      const { body } = await admin.get(`/admin/users?${new URLSearchParams({ q, limit: '50' })}`)
+      const { rows } = await database().query(
+        `select id from public.accounts
+         where id = any ($1) and private.is_named_so(accounts, private.tidy($2))`,
+        [ids, q],
+      )
+      const listed = body.items.map(({ id }: { id: string }) => id)
+      expect(rows.map(({ id }) => id).sort(), q)
+        .toEqual(ids.filter((id) => listed.includes(id)).sort())
+      expect(rows.length, q).toBeGreaterThan(0)
+    }
+  })
+
   test('INP-03 text is text: no pattern, no query, no filter of its own', async () => {
     const texts = [
       '%%',

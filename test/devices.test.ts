@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, type Reply, signIn, signUp } from './client.ts'
 import { race } from './races.ts'
@@ -81,16 +79,16 @@ test('ISO-16 a push token goes to whoever registers it last, also twenty at once
   }
 })
 
-/** How many Postgres has found so far, where its log can be read. */
-function deadlocks(): number {
-  const folder = process.env.LOCAL_STACK
-  if (!folder) return 0
-  const log = readFileSync(join(folder, 'logs', 'postgres.log'), 'utf8')
-  return log.split('deadlock detected').length - 1
+/** How many Postgres has found so far. */
+async function deadlocks(): Promise<number> {
+  const { rows } = await database().query(
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
+  )
+  return rows[0].deadlocks
 }
 
 test('two accounts and two devices that swap their tokens at once end with one owner each', async () => {
-  const before = deadlocks()
+  const before = await deadlocks()
   for (let round = 0; round < 10; round++) {
     const [one, two] = [await device(sara), await device(fahad)]
     const put = (person: Person, { deviceId }: typeof one, { pushToken }: typeof one) => ({
@@ -104,7 +102,7 @@ test('two accounts and two devices that swap their tokens at once end with one o
     expect(await owners(one.pushToken)).toEqual([fahad.id])
     expect(await owners(two.pushToken)).toEqual([sara.id])
   }
-  expect(deadlocks()).toBe(before)
+  expect(await deadlocks()).toBe(before)
 })
 
 test('a device ends with its session: signed out, signed out elsewhere, password changed', async () => {

@@ -1,30 +1,34 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type pg from 'pg'
-import { chk } from './chk.ts'
+import { beforeAll, expect, test } from 'vitest'
 import { database } from './client.ts'
+import { talk, write } from './conversations.ts'
 import { invariants } from './invariants.ts'
+import { offer } from './listings.ts'
+import { topUpInvoice } from './money.ts'
+import { jpeg } from './pictures.ts'
+import { uploadPictures } from './uploads.ts'
 
-// After the areas, whose rows some plants need. All of it is one transaction that is rolled back.
-let client: pg.PoolClient
-
+// What the plants break.
 beforeAll(async () => {
-  client = await database().connect()
-  await client.query('begin')
-  await client.query(chk)
-})
-
-afterAll(async () => {
-  await client.query('rollback')
-  client.release()
+  const { a, b, id } = await talk()
+  await write(a, id)
+  const { id: propertyId } = await offer(b)
+  const pictures = [1, 2].map((shade) => jpeg({ width: 16, height: 16, shade }))
+  await uploadPictures(b, pictures, { propertyId })
+  await topUpInvoice(b)
 })
 
 test.each(invariants.filter(({ plant }) => plant))(
-  '$id ISO-01 finds what is planted',
+  '$id ISO-01 finds what is planted: $says',
   async ({ sql, plant }) => {
-    await client.query('savepoint planted')
-    await client.query(plant!)
-    const { rows } = await client.query(sql)
-    await client.query('rollback to savepoint planted')
-    expect(rows).not.toEqual([])
+    const client = await database().connect()
+    try {
+      await client.query('begin')
+      expect((await client.query(sql)).rows).toEqual([])
+      await client.query(plant!)
+      expect((await client.query(sql)).rows).not.toEqual([])
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
   },
 )

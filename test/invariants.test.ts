@@ -3,9 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type pg from 'pg'
-import { chk } from './chk.ts'
+import { describe, expect, test } from 'vitest'
 import { database, request } from './client.ts'
 import { hasStack, usualSettings } from './facade.ts'
 import { invariants } from './invariants.ts'
@@ -13,23 +11,10 @@ import { usedSecrets } from './used-secrets.ts'
 
 const planted = randomUUID()
 
-// After everything else. The views live in one transaction that is rolled back.
-let client: pg.PoolClient
-
-beforeAll(async () => {
-  client = await database().connect()
-  await client.query('begin')
-  await client.query(chk)
-})
-
-afterAll(async () => {
-  await client.query('rollback')
-  client.release()
-})
-
+// After everything else.
 describe('what must always hold', () => {
   test.each(invariants)('$id $says', async ({ sql }) => {
-    expect((await client.query(sql)).rows).toEqual([])
+    expect((await database().query(sql)).rows).toEqual([])
   })
 })
 

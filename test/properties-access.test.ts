@@ -105,7 +105,7 @@ test('ISO-06 ISO-11 what the server decides is never taken from the client', asy
     expect(await seller.patch(`/properties/${own.id}`, { [key]: value })).toMatchObject(refused)
   }
   const polluting = '{"type":"SALE","__proto__":{"isAdmin":true}}'
-  expect((await seller.post('/properties', polluting)).status).toBeOneOf([201, 422])
+  expect((await seller.post('/properties', polluting)).status).toBe(422)
   expect(
     (await seller.patch(`/properties/${own.id}`, {
       location: { lat: 29.3, lng: 48, precision: 'area', status: 'sold' },

@@ -4,6 +4,15 @@ import { beforeAll, expect, test } from 'vitest'
 import { database, type Person, signUp } from './client.ts'
 import { draft, offer } from './listings.ts'
 
+const isJson = (text: string) => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 let seller: Person
 beforeAll(async () => {
   seller = await signUp()
@@ -18,7 +27,7 @@ test('INP-04 every number is taken exactly or refused, never rounded or guessed'
   for (const field of ['price', 'propertyIncome', 'landAreaM2', 'bedrooms', 'requestYear']) {
     for (const value of strange) {
       const { status } = await seller.post('/properties', `{"type":"EXCHANGE","${field}":${value}}`)
-      expect(status, `${field} ${value}`).toBeOneOf([400, 422])
+      expect(status, `${field} ${value}`).toBe(isJson(value) ? 422 : 400)
     }
   }
   for (const [written, read] of [['-0', 0], ['1e3', 1000], ['5.000', 5], ['0.1', 0.1]]) {
@@ -166,6 +175,6 @@ test('a body that is not JSON is 400, one that is no object 422, and nothing is 
   for (const body of ['[]', 'null', '"SALE"', '5', '[{"type":"SALE"}]']) {
     expect((await person.post('/properties', body)).status).toBe(422)
   }
-  expect((await person.post('/properties')).status).toBeOneOf([400, 422])
+  expect((await person.post('/properties')).status).toBe(422)
   expect((await person.get('/properties/mine')).body.items).toEqual([])
 })

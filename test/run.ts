@@ -8,11 +8,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { neverCalled } from './called-functions.ts'
 import type { Summary } from './summary.ts'
 
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'property-tests-'))
 const given = process.argv.slice(2)
+const calledFunctions = join(folder, 'called-functions')
 const running = new Set<ReturnType<typeof spawn>>()
 // Ctrl-C reaches everybody by itself, and the stacks want to be stopped.
 process.on('SIGINT', () => {})
@@ -28,7 +30,7 @@ function run(projects: string[], aside: boolean): Promise<Run> {
     process.execPath,
     [vitest, 'run', '--passWithNoTests', ...names, ...given],
     {
-      env: { ...process.env, SUMMARY: summary },
+      env: { ...process.env, SUMMARY: summary, CALLED_FUNCTIONS: calledFunctions },
       stdio: aside ? ['ignore', 'pipe', 'pipe'] : 'inherit',
     },
   )
@@ -62,9 +64,12 @@ const runs = process.env.SUPABASE_URL
 for (const { said, passed, failed } of runs) {
   if (passed || failed.length) process.stdout.write(said)
 }
-rmSync(folder, { recursive: true, force: true })
 // What failed once more at the end, where one looks.
 const failed = runs.flatMap((one) => one.failed)
+// Only the whole suite calls everything.
+const uncalled = given.length ? [] : neverCalled(calledFunctions)
+if (uncalled.length) failed.push(`no test calls these functions\n    ${uncalled.join('\n    ')}`)
+rmSync(folder, { recursive: true, force: true })
 for (const one of failed) console.log(`\nFAILED ${one}`)
 const passed = runs.reduce((sum, one) => sum + one.passed, 0)
 console.log(`\n${passed} passed, ${failed.length} failed`)

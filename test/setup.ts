@@ -3,6 +3,7 @@
  * SUPABASE_SECRET_KEY, DATABASE_URL and INBOX_URL, or else an embedded stack of its own on free
  * ports and an empty folder, which is gone afterwards.
  */
+import { noteCalls } from './called-functions.ts'
 import { liftQuota } from './plans.ts'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,7 +47,12 @@ async function useOwnStack() {
   const issuer = await startIssuer()
   Object.assign(process.env, issuer.settings)
   const hashing = process.env.HASHING ?? 'quick'
-  const stack = await startStack({ RATES: 'off', HASHING: hashing, NODE_ENV: 'test' })
+  const stack = await startStack({
+    RATES: 'off',
+    HASHING: hashing,
+    CALLS: 'counted',
+    NODE_ENV: 'test',
+  })
   Object.assign(process.env, {
     SUPABASE_URL: stack.url,
     SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
@@ -57,6 +63,7 @@ async function useOwnStack() {
     SOCIAL_ISSUER_URL: issuer.url,
   })
   return async () => {
+    await noteCalls(stack.databaseUrl)
     await stack.stop()
     await issuer.stop()
   }

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { noteCalls } from './called-functions.ts'
 import { until } from './until.ts'
 
 const folder = () => process.env.LOCAL_STACK!
@@ -33,6 +34,7 @@ export async function crashDatabase(): Promise<void> {
   const pid = Number(
     readFileSync(join(folder(), 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0],
   )
+  await noteCalls(process.env.DATABASE_URL!)
   process.kill(pid, 'SIGKILL')
   await until('the database is back', async () => {
     const client = new pg.Client({ connectionString: process.env.DATABASE_URL })

@@ -41,18 +41,21 @@ function objectOf({ name: lint, cacheKey, metadata }: Advice): string {
   return more && more !== cacheKey ? `${schema}.${name} ${more}` : `${schema}.${name}`
 }
 
-export function exceptions(): Exception[] {
-  const path = join(root, 'test', 'advisors.json')
-  const list = JSON.parse(readFileSync(path, 'utf8')) as Exception[]
+export function exceptions(file = 'test/advisors.json'): Exception[] {
+  const list = JSON.parse(readFileSync(join(root, file), 'utf8')) as Exception[]
   for (const one of list) {
     if (one.lint && one.object && one.reason) continue
-    throw new Refusal(`test/advisors.json: ${JSON.stringify(one)} needs lint, object and reason.`)
+    throw new Refusal(`${file}: ${JSON.stringify(one)} needs lint, object and reason.`)
   }
   return list
 }
 
 /** Findings without an exception, and exceptions without a finding, as lines for a person. */
-export function unexplained(findings: Finding[], exceptions: Exception[]): string[] {
+export function unexplained(
+  findings: Finding[],
+  exceptions: Exception[],
+  file = 'test/advisors.json',
+): string[] {
   const same = (a: Finding | Exception, b: Finding | Exception) =>
     a.lint === b.lint && a.object === b.object
   const open = findings.filter((one) => !exceptions.some((exception) => same(one, exception)))
@@ -60,7 +63,7 @@ export function unexplained(findings: Finding[], exceptions: Exception[]): strin
   return [
     ...open.map(({ lint, object, detail }) => `${lint}: ${object}: ${detail}`),
     ...idle.map(({ lint, object }) =>
-      `${lint}: ${object}: is in test/advisors.json, but is found no more; take it out there`
+      `${lint}: ${object}: is in ${file}, but is found no more; take it out there`
     ),
   ]
 }

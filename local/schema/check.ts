@@ -12,6 +12,7 @@ import { delta } from './delta.ts'
 import { missingExtensions } from './extensions.ts'
 import { absolute, generated } from './generated.ts'
 import { broken, habits, unsoundBodies } from './habits.ts'
+import { lint } from './lint.ts'
 import { main } from './main.ts'
 import { changed, type Places, places } from './migration.ts'
 import { onFreshServer } from './server.ts'
@@ -77,7 +78,7 @@ async function compared(places: Places, migrated: string, declared: string): Pro
     [
       'migrations give what sql/ gives, says pg-delta',
       async () =>
-        advice((await delta(migrated, declared)).files.flatMap((text) => text.split('\n\n'))),
+        advice((await delta(migrated, declared)).files.flatMap(({ text }) => text.split('\n\n'))),
     ],
     [
       'migrations give what sql/ gives, says the catalogue',
@@ -99,7 +100,7 @@ async function compared(places: Places, migrated: string, declared: string): Pro
 }
 
 /** The database as a hosted project would have it. */
-function looked({ config }: Places, migrated: string, said: Said): Check[] {
+function looked({ config, migrations }: Places, migrated: string, said: Said): Check[] {
   return [
     [
       'generated files are what generating gives',
@@ -110,6 +111,15 @@ function looked({ config }: Places, migrated: string, said: Said): Check[] {
     [
       'advisors find nothing outside test/advisors.json',
       async () => unexplained(await advise(migrated), exceptions()),
+    ],
+    [
+      'MIG-06 squawk finds nothing in new migrations outside test/squawk.json',
+      async () =>
+        unexplained(
+          await lint(migrations),
+          exceptions('test/squawk.json'),
+          'test/squawk.json',
+        ),
     ],
     ...habits.map((habit): Check => [habit.name, () => broken(migrated, habit)]),
     ['every SQL function fits the schema', () => unsoundBodies(migrated)],

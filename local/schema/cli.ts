@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Refusal } from '../refusal.ts'
 
@@ -10,7 +11,7 @@ export const root = fileURLToPath(new URL('../../', import.meta.url))
 export type Said = { code: number; stdout: string; stderr: string }
 
 /** Runs the CLI and answers what it said, whether it succeeded or not. */
-export function supabase(args: string[]): Promise<Said> {
+export function supabase(args: string[], own: Record<string, string> = {}): Promise<Said> {
   const program = join(root, 'node_modules', 'supabase', 'dist', 'supabase.js')
   if (!existsSync(program)) {
     throw new Refusal('The package supabase is missing: run "npm ci" and try again.')
@@ -21,6 +22,7 @@ export function supabase(args: string[]): Promise<Said> {
     DO_NOT_TRACK: '1',
     SUPABASE_TELEMETRY_DISABLED: '1',
     SUPABASE_NO_UPDATE_NOTIFIER: '1',
+    ...own,
   }
   return new Promise((resolve) => {
     // From here it finds our configuration, which says what schemas the advisors take as exposed.
@@ -63,9 +65,23 @@ export function migrationsIn(folder: string): string[] {
 
 /** Applies the migrations of a project folder as a hosted project would get them. */
 export async function push(folder: string, url: string): Promise<Said> {
-  const said = await supabase(['--workdir', folder, 'db', 'push', remote(url), '--yes'])
+  const args = ['--workdir', folder, 'db', 'push', remote(url), '--yes']
+  const said = await patiently(() => supabase(args))
   if (said.code === 0) return said
   throw new Refusal(`supabase db push failed:\n${failureIn(said)}`)
+}
+
+/**
+ * Pushes again while a migration gives way to others who hold what it needs: what was applied
+ * stays, what gave way left nothing. Five minutes at most.
+ */
+export async function patiently(push: () => Promise<Said>): Promise<Said> {
+  for (let pause = 500, waited = 0;; waited += pause, pause = Math.min(2 * pause, 20_000)) {
+    const said = await push()
+    const gaveWay = /SQLSTATE 55P03|lock timeout/.test(said.stderr + said.stdout)
+    if (said.code === 0 || !gaveWay || waited > 300_000) return said
+    await sleep(pause)
+  }
 }
 
 export function failureIn({ stdout, stderr }: Said): string {

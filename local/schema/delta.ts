@@ -8,6 +8,7 @@ import {
   type FactBase,
   isDestructiveAction,
   parseId,
+  type Plan,
   plan,
   renderPlanFiles,
   resolveProfile,
@@ -18,10 +19,11 @@ import pg from 'pg'
 import { Refusal } from '../refusal.ts'
 import { wholeTables } from './columns.ts'
 import { flat } from './expression.ts'
+import { lockTimeout, online, type Part } from './online.ts'
 
 export type Delta = {
   /** Statements, one text per migration; several when one must be committed before the next. */
-  files: string[]
+  files: { suffix: string; text: string }[]
   /** Those that lose objects or rows. */
   destructive: string[]
   /** Pairs `from=to` that look like a renaming, but are written as drop and create. */
@@ -47,9 +49,8 @@ export async function delta(from: string, to: string, renames: string[] = []): P
       acceptRenames: renames.map(renaming),
     })
     made.actions = await wholeTables(made.actions.filter(isOurs), desired)
-    const { files } = renderPlanFiles(made, { allowDrops: true })
     return {
-      files: files.map(({ contents }) => closing(made.actions) + contents),
+      files: online(made.actions).flatMap((part) => rendered(made, part)),
       destructive: made.actions.filter(isDestructiveAction).map(({ sql }) => sql),
       renames: made.renameCandidates
         .filter(({ status }) => status === 'unambiguous')
@@ -59,6 +60,24 @@ export async function delta(from: string, to: string, renames: string[] = []): P
   } finally {
     await Promise.all([source.end(), desired.end()])
   }
+}
+
+/** A part as files: one, unless something in it must be committed before the next. */
+function rendered(made: Plan, { suffix, actions }: Part): Delta['files'] {
+  if (actions.some(({ transactionality }) => transactionality === 'nonTransactional')) {
+    // It may take long and keeps nobody waiting; and the push goes on in the same session.
+    const texts = [
+      'set statement_timeout = 0',
+      ...actions.map(({ sql }) => sql),
+      'reset statement_timeout',
+    ]
+    return [{ suffix, text: texts.map((sql) => `${sql};\n`).join('\n') }]
+  }
+  const { files } = renderPlanFiles({ ...made, actions }, { allowDrops: true })
+  return files.map(({ contents, suffix: nth }) => ({
+    suffix: suffix + (nth ?? ''),
+    text: lockTimeout + closing(actions) + contents,
+  }))
 }
 
 /** Without this, `x between 1 and 2 and y` is a difference for ever: see expression.ts. */

@@ -77,6 +77,15 @@ export const habits: Habit[] = [
       )`,
   },
   {
+    // An index that an interrupted push leaves half made slows every write and helps no read.
+    name: 'every index and constraint is valid',
+    query: `select indexrelid::regclass::text from pg_index, ${tables}
+        and pg_class.oid = indrelid and not indisvalid
+      union all
+      select format('%s on %s', conname, conrelid::regclass) from pg_constraint, ${tables}
+        and pg_class.oid = conrelid and not convalidated`,
+  },
+  {
     name: 'every table has a comment',
     query: `select pg_class.oid::regclass::text from ${tables}
       and obj_description(pg_class.oid, 'pg_class') is null`,

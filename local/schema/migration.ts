@@ -11,6 +11,7 @@ import { delta } from './delta.ts'
 import { missingExtensions } from './extensions.ts'
 import { absolute, generated } from './generated.ts'
 import { main } from './main.ts'
+import { lockTimeout } from './online.ts'
 import { onFreshServer } from './server.ts'
 
 export type Places = {
@@ -62,10 +63,13 @@ export function migrate(
     if (found.renames.length > 0 && !drop) throw undecided(found.renames)
     for (const statement of found.destructive) log(`  takes away: ${statement}`)
     const extensions = missingExtensions(sql, migrations).join('\n')
-    if (extensions) found.files[0] = `${extensions}\n\n${found.files[0] ?? ''}`
+    if (extensions) found.files.unshift({ suffix: '_extensions', text: `${extensions}\n` })
     const made = named(migrations, [
       ...before.map(verbatim),
-      ...found.files.map((text) => ({ name, text: `${header}\n\n${text}` })),
+      ...found.files.map(({ suffix, text }) => ({
+        name: name + suffix,
+        text: `${header}\n\n${text}`,
+      })),
       ...changed(sql, migrations, scripts.after).map(verbatim),
     ])
     for (const { file, text } of made) {
@@ -137,13 +141,16 @@ export function changed(sql: string, migrations: string, names: string[]): Scrip
     .map((file) => readFileSync(join(migrations, file), 'utf8'))
   return names.flatMap((name) => {
     const now = script(sql, name)
-    const latest = texts.find((text) => text.startsWith(headerOf(name)))
-    return now && latest !== verbatim(now).text ? [now] : []
+    if (!now) return []
+    const latest = texts.find((text) => text.startsWith(headerOf(name))) ?? ''
+    const { text } = verbatim(now)
+    // The first copies were written without the limit.
+    return [text, text.replace(lockTimeout, '')].includes(latest) ? [] : [now]
   })
 }
 
 function verbatim({ name, text }: Script): { name: string; text: string } {
-  return { name: name.replace(/\.sql$/, ''), text: `${headerOf(name)}\n\n${text}` }
+  return { name: name.replace(/\.sql$/, ''), text: `${headerOf(name)}\n\n${lockTimeout}${text}` }
 }
 
 /** Gives each its time as a name: now, a second apart, and after all there are. */

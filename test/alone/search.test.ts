@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { database, guest, signUp } from '../client.ts'
 import { hasStack } from '../facade.ts'
+import { offer } from '../listings.ts'
 
 // SRCH-08 runs on the embedded stack only: nobody locks the tables of a project that people use.
 describe.runIf(hasStack)('SRCH-08 while the listings are locked', () => {
@@ -40,4 +41,24 @@ describe.runIf(hasStack)('SRCH-08 while the listings are locked', () => {
     }
     expect(await guest.get('/search')).toMatchObject({ status: 200 })
   })
+})
+
+test('documents that are written anew are as they were', async () => {
+  await offer(await signUp())
+  const client = await database().connect()
+  const documents = async () =>
+    (await client.query(
+      `select count(*)::int, md5(string_agg(search_documents::text, ',' order by property_id))
+       from private.search_documents`,
+    )).rows[0]
+  try {
+    await client.query('begin')
+    const before = await documents()
+    const { rows } = await client.query('select private.rebuild_search_documents()::int as count')
+    expect(rows[0].count).toBe(before.count)
+    expect(await documents()).toEqual(before)
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
 })

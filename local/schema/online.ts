@@ -1,0 +1,125 @@
+// Changes that nobody waits for: what pg-delta writes is cut into migrations that hold no lock for
+// long on a table that may have rows, which is one that an earlier migration made.
+//
+// Indexes are made concurrently, in files of their own, since that runs in no transaction. What
+// needs every row looked at (constraints, not null) holds for new rows first, and in a last file
+// for all: that look lets everybody read and write meanwhile.
+import { type Action, encodeId, type StableId } from '@supabase/pg-delta'
+
+export type Part = {
+  /** What its file is called after the migration's own name. */
+  suffix: string
+  actions: Action[]
+}
+
+/**
+ * At the head of each file that runs in a transaction: who asks for a lock behind a long reader
+ * stops everybody who comes after, so it gives way, and the push is tried again.
+ */
+export const lockTimeout = "set local lock_timeout = '1s';\n\n"
+
+/** Cuts the actions into files, in the order in which they run. */
+export function online(actions: Action[]): Part[] {
+  const produced = actions.flatMap(({ produces }) => produces)
+  const made = new Set(produced.map(encodeId))
+  const names = produced.flatMap((id) =>
+    'name' in id && ['column', 'function', 'type', 'domain'].includes(id.kind) ? [id.name] : []
+  )
+  // Code that comes with an index may rest on it, so it is there first, unless it needs itself what
+  // comes, by its name.
+  const waits = (sql: string) => names.some((name) => new RegExp(`\\b${name}\\b`).test(sql))
+  const early: Part[] = []
+  const main: Action[] = []
+  const late: Part[] = []
+  const last: Action[] = []
+  for (const action of actions) {
+    const [, gone] = dropped.exec(action.sql) ?? []
+    if (gone) {
+      // One that is made anew is dropped where it is made.
+      if (!action.destroys.some((id) => made.has(encodeId(id)))) {
+        late.push(concurrently(action, gone))
+      }
+      continue
+    }
+    const cut = isOnOldTable(action.sql, made) ? apart(action) : { main: [action] }
+    const later = cut.index && waits(cut.index.actions.at(-1)!.sql)
+    if (cut.index) (later ? late : early).push(cut.index)
+    ;(later ? last : main).push(...cut.main)
+    last.push(...cut.last ?? [])
+  }
+  const transaction = (suffix: string, own: Action[]) =>
+    own.length ? [{ suffix, actions: own }] : []
+  return [...early, ...transaction('', main), ...late, ...transaction('_validated', last)]
+}
+
+const dropped = /^DROP INDEX (\S+)$/
+const index = /^CREATE (?:UNIQUE )?INDEX (\S+) ON (?:ONLY )?(\S+) /
+const notNull = /^ALTER TABLE (\S+) ALTER COLUMN ("(.+?)") SET NOT NULL$/
+const constraint = /^ALTER (TABLE|DOMAIN) (\S+) ADD CONSTRAINT (".+?") (.+)$/s
+const key = /^(UNIQUE|PRIMARY KEY)( NULLS NOT DISTINCT)? (\(.+?\)(?: INCLUDE \(.+?\))?)(.*)$/s
+
+function isOnOldTable(sql: string, made: Set<string>): boolean {
+  const name = index.exec(sql)?.[2] ?? notNull.exec(sql)?.[1] ?? constraint.exec(sql)?.[2]
+  if (!name) return false
+  const [schema, table] = name.replaceAll('"', '').split('.')
+  return !['table', 'domain', 'materializedView'].some((kind) =>
+    made.has(encodeId({ kind, schema, name: table } as StableId))
+  )
+}
+
+type Cut = { main: Action[]; last?: Action[]; index?: Part }
+
+/** What an action becomes on a table that may have rows. */
+function apart(action: Action): Cut {
+  const { sql } = action
+  const as = (...texts: string[]) => texts.map((text): Action => ({ ...action, sql: text }))
+
+  const [, indexName] = index.exec(sql) ?? []
+  if (indexName) return { main: [], index: concurrently(action, nameOf(sql), sql) }
+
+  const [, table, column, bare] = notNull.exec(sql) ?? []
+  if (table) {
+    // With a check that says so already, the rows are not looked at again.
+    const name = `"${bare}_is_there"`
+    const check = `CHECK (${column} IS NOT NULL) NOT VALID`
+    return {
+      main: as(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${check}`),
+      last: as(
+        `ALTER TABLE ${table} VALIDATE CONSTRAINT ${name}`,
+        sql,
+        `ALTER TABLE ${table} DROP CONSTRAINT ${name}`,
+      ),
+    }
+  }
+
+  const [, kind, on, name, definition = ''] = constraint.exec(sql) ?? []
+  if (/^(CHECK|FOREIGN KEY) /.test(definition)) {
+    return {
+      main: as(`${sql} NOT VALID`),
+      last: as(`ALTER ${kind} ${on} VALIDATE CONSTRAINT ${name}`),
+    }
+  }
+  const [, type, nulls = '', columns, more] = key.exec(definition) ?? []
+  if (!type) return { main: [action] }
+  const create = `CREATE UNIQUE INDEX ${name} ON ${on} ${columns}${nulls}`
+  return {
+    main: as(`ALTER TABLE ${on} ADD CONSTRAINT ${name} ${type} USING INDEX ${name}${more}`),
+    index: concurrently(action, nameOf(create), create),
+  }
+}
+
+/** The qualified name of the index that a statement makes: it lives where its table does. */
+function nameOf(create: string): string {
+  const [, name, table] = index.exec(create)!
+  return `${table!.split('.')[0]}.${name!}`
+}
+
+/** An attempt that was stopped leaves an index that is not valid, so each begins without it. */
+function concurrently(action: Action, name: string, create?: string): Part {
+  const texts = [`DROP INDEX CONCURRENTLY IF EXISTS ${name}`]
+  if (create) texts.push(create.replace(/^CREATE (UNIQUE )?INDEX /, '$&CONCURRENTLY '))
+  return {
+    suffix: `_${name.replace(/^.*\.|"/g, '')}`,
+    actions: texts.map((sql) => ({ ...action, sql, transactionality: 'nonTransactional' })),
+  }
+}
