@@ -1,4 +1,5 @@
--- Accounts and their identities: who is calling, and as whom.
+-- Accounts and their identities: who is calling, and as whom. In which order rows are locked stands
+-- in accounts_locks.sql.
 --
 -- An account is a person's sign-in. It acts as one of its identities at a time; which one lies here
 -- and never in a token. Everything a person owns belongs to an identity.
@@ -51,10 +52,10 @@ comment on column public.accounts.active_identity_id is
 comment on column public.accounts.topic is
   'Name of its Realtime channel; another one from the moment that a session or a right ends.';
 comment on column public.accounts.created_at is 'When it was made.';
-create unique index accounts_email_key on public.accounts (email);
-create unique index accounts_phone_key on public.accounts (phone);
--- Not unique, which random names are by themselves: to change a column of a unique index locks the
--- row also against those who only refer to it.
+-- Partial, and the topic's not unique, which random names are by themselves: to change a column of a
+-- whole unique index locks the row also against those who only refer to it.
+create unique index accounts_email_key on public.accounts (email) where email is not null;
+create unique index accounts_phone_key on public.accounts (phone) where phone is not null;
 create index accounts_topic_idx on public.accounts (topic);
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
 create index accounts_suspended_until_idx on public.accounts (suspended_until)
@@ -260,6 +261,22 @@ $$;
 comment on function private.require_account is
   'The calling account, or 401 token_missing / token_invalid, 403 account_suspended / account_banned.';
 
+create function private.check_expected(identity_id uuid) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  expected_id uuid := nullif(current_setting('facade.expected_identity', true), '');
+begin
+  if expected_id is not null and expected_id is distinct from identity_id then
+    perform private.refuse(409, 'identity_changed');
+  end if;
+end
+$$;
+comment on function private.check_expected is
+  '409 identity_changed where the caller said that it acts as another identity (expect_identity).';
+
 create function private.require_identity() returns uuid
   language plpgsql
   stable
@@ -272,11 +289,13 @@ begin
     perform private.require_account();
     perform private.refuse(403, 'identity_not_usable');
   end if;
+  perform private.check_expected(identity_id);
   return identity_id;
 end
 $$;
 comment on function private.require_identity is
-  'The identity that the caller acts as, or what require_account refuses, or 403 identity_not_usable.';
+  'The identity that the caller acts as, or what require_account refuses, or 403 identity_not_usable, '
+  '409 identity_changed.';
 
 create function private.is_in_order(identity_id uuid) returns boolean
   language plpgsql
@@ -296,41 +315,17 @@ $$;
 comment on function private.is_in_order is
   'Whether an identity, whoever''s, and its account can act now: the rule of identity_id().';
 
-create function private.hold_account() returns void
-  language plpgsql
-  security definer -- clients have no grant to lock rows
-  set search_path = ''
-as $$
-begin
-  -- Whether the token counts for anything is asked afterwards, of what is locked by then.
-  perform from public.accounts where accounts.id = (private.claims() ->> 'sub')::uuid for share;
-end
-$$;
-comment on function private.hold_account is
-  'Nobody switches the calling account to another identity until the transaction ends.';
-
-create function private.hold_identity() returns uuid
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  perform private.hold_account();
-  return private.require_identity();
-end
-$$;
-comment on function private.hold_identity is
-  'As require_identity, and it stays so: for writes whose policies ask again who is acting.';
-
 create function private.expect_identity(identity_id uuid) returns void
   language plpgsql
   set search_path = ''
 as $$
 begin
   perform private.require_account();
-  perform private.hold_account();
   if expect_identity.identity_id is distinct from private.identity_id() then
     perform private.refuse(409, 'identity_changed');
   end if;
+  -- Whatever acts asks again (require_identity), when nobody can switch any more.
+  perform set_config('facade.expected_identity', expect_identity.identity_id::text, true);
 end
 $$;
 comment on function private.expect_identity is
@@ -359,8 +354,7 @@ grant execute on function private.may_act
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 grant execute on function
   private.claims, private.session_id, private.account_id, private.identity_id,
-  private.caller_refusal, private.require_account, private.require_identity,
+  private.caller_refusal, private.require_account, private.check_expected, private.require_identity,
   private.expect_identity
   to anon, authenticated, backend;
-grant execute on function private.hold_account, private.hold_identity, private.is_ignored
-  to authenticated;
+grant execute on function private.is_ignored to authenticated;

@@ -167,10 +167,9 @@ as $$
 declare
   individual uuid := private.add_individual(account_id, null);
 begin
-  -- An admin who suspends it now waits, and then takes it away again.
+  -- Its caller has the account: an admin who suspends it now waits, and then takes it away again.
   perform from public.identities
-  where identities.id = individual and identities.status = 'active'
-  for share;
+  where identities.id = individual and identities.status = 'active';
   return case when found then individual end;
 end
 $$;
@@ -182,6 +181,12 @@ create function private.end_suspension(account_id uuid) returns boolean
   set search_path = ''
 as $$
 begin
+  perform from public.accounts
+  where accounts.id = end_suspension.account_id
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
   update public.accounts
   set status = 'active', status_reason = null, suspended_until = null
   where accounts.id = end_suspension.account_id
@@ -201,8 +206,8 @@ as $$
     where accounts.status = 'suspended' and accounts.suspended_until < now()
       and not private.rests('end_suspension', accounts.id::text)
     order by accounts.suspended_until
-    limit 500
-  ))
+    limit 100
+  ), true)
 $$;
 comment on function private.end_suspensions is
   'Job: suspensions whose time is over end, and with them the hiding of listings.';

@@ -56,7 +56,7 @@ create function private.change_me(fields jsonb) returns void
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_account();
+  caller_id uuid := private.take_caller();
   new_name text := private.tidy(fields ->> 'fullName');
 begin
   if jsonb_typeof(fields) is distinct from 'object'

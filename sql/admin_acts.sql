@@ -62,10 +62,8 @@ begin
     -- Sessions first, as a refresh locks them: its session, then the account.
     delete from auth.sessions where sessions.user_id = set_user_status.user_id;
   end if;
-  select * into account from public.accounts
-  where accounts.id = set_user_status.user_id and not private.is_nobody(accounts)
-  for update;
-  if account.id is null then
+  account := private.take_account(user_id);
+  if account.id is null or private.is_nobody(account) then
     perform private.refuse(404, 'user_not_found');
   elsif account.id = admin_id then
     perform private.refuse(409, 'admin_self');
@@ -112,12 +110,11 @@ declare
   why constant text := private.tidy_reason(reason);
   account public.accounts;
 begin
-  -- Whoever is signing in just now holds the user; the account comes after, as everywhere.
-  perform from auth.users where users.id = user_id for update;
-  select * into account from public.accounts
-  where accounts.id = user_id and not private.is_nobody(accounts)
-  for update;
-  if account.id is null then
+  if user_id <> admin_id then
+    perform private.take_user(user_id);
+  end if;
+  account := private.take_account(user_id);
+  if account.id is null or private.is_nobody(account) then
     perform private.refuse(404, 'user_not_found');
   elsif account.id = admin_id then
     perform private.refuse(409, 'admin_self');
@@ -176,16 +173,11 @@ begin
   if status is null or status not in ('active', 'rejected', 'suspended') then
     perform private.refuse_fields('[{"path":"status","code":"invalid"}]');
   end if;
-  -- Listings before their owner, as whoever publishes or pauses one locks them.
-  perform from public.properties
-  where properties.owner_identity_id = set_identity_status.identity_id
-    and properties.status = 'active'
-  order by properties.id
-  for no key update;
+  perform private.take_account(identities.account_id) from public.identities
+  where identities.id = set_identity_status.identity_id;
   select identities.* into identity from public.identities
   join public.accounts on accounts.id = identities.account_id
-  where identities.id = set_identity_status.identity_id and not private.is_nobody(accounts)
-  for update of identities;
+  where identities.id = set_identity_status.identity_id and not private.is_nobody(accounts);
   if identity.id is null then
     perform private.refuse(404, 'identity_not_found');
   elsif identity.account_id = admin_id then

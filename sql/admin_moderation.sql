@@ -322,8 +322,14 @@ begin
   if reason is not null or decision in ('reject', 'suspend', 'uphold') then
     why := private.tidy_reason(reason);
   end if;
-  select * into report from public.reports where reports.id = decide_moderation.id for update;
+  select * into report from public.reports where reports.id = decide_moderation.id;
   if report.id is not null then
+    -- All of the same thing at once: whoever decides about another of them waits here.
+    perform from public.reports
+    where reports.target_type = report.target_type and reports.target_id = report.target_id
+    order by reports.id
+    for no key update;
+    select * into report from public.reports where reports.id = decide_moderation.id;
     if private.reported(report) -> 'target' ->> 'accountId' = admin_id::text then
       perform private.refuse(409, 'admin_self');
     end if;

@@ -108,7 +108,8 @@ end
 $$;
 comment on function private.step_failed is 'A job failed on one row: an alarm, and it rests.';
 
-create function private.for_each(step text, subjects text[]) returns bigint
+create function private.for_each(step text, subjects text[], one boolean default false)
+  returns bigint
   language plpgsql
   set search_path = ''
 as $$
@@ -133,13 +134,14 @@ begin
         perform private.step_failed(step, subject, sqlstate, sqlerrm);
     end;
     -- Well within a statement's time: whoever calls a job calls it until nothing is left.
-    exit when clock_timestamp() > began + interval '1 second';
+    exit when one and did or clock_timestamp() > began + interval '1 second';
   end loop;
   return done;
 end
 $$;
 comment on function private.for_each is
-  'Calls a function of private for each of these and gives how many it did something for.';
+  'Calls a function of private for each of these and gives how many it did something for; one is for '
+  'what locks much of many people, and then that is all of the transaction.';
 
 create function private.sweep_alarms() returns bigint
   language sql

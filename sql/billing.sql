@@ -72,8 +72,7 @@ as $$
 declare
   invoice public.invoices;
 begin
-  select * into invoice from public.invoices
-  where invoices.id = pay_from_wallet.invoice_id for update;
+  invoice := private.take_invoice(invoice_id);
   if invoice.state not in ('open', 'failed') then
     perform private.refuse(409, 'status_transition_invalid');
   end if;

@@ -45,8 +45,8 @@ as $$
       and payments.created_at < now() - interval '24 hours'
       and payments.looked_up_at > now() - interval '1 hour'
       and not private.rests('give_up_payment', payments.id::text)
-    limit 200
-  ))
+    limit 100
+  ), true)
 $$;
 comment on function private.give_up_payments is
   'Job: a charge that the provider still calls pending, or does not know, after a day came to '
@@ -116,6 +116,8 @@ as $$
 declare
   due record;
 begin
+  perform private.hold_owner(subscriptions.identity_id) from public.subscriptions
+  where subscriptions.id = remind_of_plan.subscription_id;
   select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at,
     subscriptions.renews, subscriptions.pay_with, plans, identities.account_id
   into due
@@ -154,8 +156,8 @@ as $$
       and identities.status <> 'closed'
       and not private.rests('remind_of_plan', subscriptions.id::text)
     order by subscriptions.ends_at
-    limit 200
-  ))
+    limit 100
+  ), true)
 $$;
 comment on function private.remind_of_plans is
   'Job: three days before a plan ends its owner is told, with the invoice that renews it.';
@@ -167,6 +169,8 @@ as $$
 declare
   due record;
 begin
+  perform private.hold_owner(subscriptions.identity_id) from public.subscriptions
+  where subscriptions.id = renew_plan.subscription_id;
   perform pg_advisory_xact_lock(hashtextextended('subscribe ' || subscriptions.identity_id, 0))
   from public.subscriptions where subscriptions.id = renew_plan.subscription_id;
   select subscriptions.identity_id, plans into due
@@ -203,8 +207,8 @@ as $$
       and plans.on_sale and wallets.balance >= plans.price
       and not private.rests('renew_plan', subscriptions.id::text)
     order by subscriptions.ends_at
-    limit 200
-  ))
+    limit 100
+  ), true)
 $$;
 comment on function private.renew_plans is
   'Job: renews plans from the wallet in the day before they end, where it holds enough.';
@@ -227,8 +231,8 @@ as $$
     where subscriptions.status = 'active' and subscriptions.ends_at <= now()
       and not private.rests('lapse_plan', subscriptions.id::text)
     order by subscriptions.ends_at
-    limit 200
-  ))
+    limit 100
+  ), true)
 $$;
 comment on function private.lapse_plans is
   'Job: plans whose time is over end, and what is active over the free quota is paused.';

@@ -53,20 +53,41 @@ comment on function private.request_deletion is
   'Marks an account for deletion in 14 days and ends its sessions; signing in again takes it back. '
   '409 account_has_obligations, last_admin.';
 
+create function private.take_user(user_id uuid) returns void
+  language plpgsql
+  security definer -- writes tables of Auth
+  set search_path = ''
+as $$
+begin
+  -- As signing in and refreshing lock them; whoever is signing in just now holds the user.
+  perform from auth.users where users.id = take_user.user_id for update;
+  delete from auth.sessions where sessions.user_id = take_user.user_id;
+end
+$$;
+comment on function private.take_user is
+  'The user of Auth, locked to be deleted, and signed out: before anything of the account is locked.';
+
 create function private.delete_due_account(account_id uuid) returns boolean
   language plpgsql
   set search_path = ''
 as $$
+declare
+  account public.accounts;
 begin
   -- Whoever is signing in just now holds the user, and stays.
-  perform from auth.users where users.id = delete_due_account.account_id for update;
-  delete from auth.users
-  where users.id = delete_due_account.account_id
-    and exists (
-      select from public.accounts
-      where accounts.id = delete_due_account.account_id
-        and accounts.status = 'deletion_requested'
-    );
+  perform from auth.users where users.id = delete_due_account.account_id for update skip locked;
+  if not found or not exists (
+    select from public.accounts
+    where accounts.id = delete_due_account.account_id and accounts.status = 'deletion_requested'
+  ) then
+    return false;
+  end if;
+  perform private.take_user(account_id);
+  account := private.take_account(account_id);
+  if account.status <> 'deletion_requested' or private.obligations(account_id) <> '{}' then
+    return false;
+  end if;
+  delete from auth.users where users.id = delete_due_account.account_id;
   return found;
 end
 $$;
@@ -85,10 +106,10 @@ as $$
       and not private.rests('delete_due_account', accounts.id::text)
     order by accounts.delete_at
     limit 100
-  ))
+  ), true)
 $$;
 comment on function private.delete_due_accounts is
-  'Job: deletes the users whose 14 days are over; triggers make their accounts anonymous.';
+  'Job: deletes a user whose 14 days are over; triggers make the account anonymous.';
 
 create function private.forget_traces() returns trigger
   language plpgsql

@@ -88,6 +88,11 @@ begin
         'code', case problem when 'platform' then 'device_platform_invalid' else 'invalid' end))));
   end if;
 
+  -- The session before the account, as signing out and refreshing lock them; ended by now, it is
+  -- refused.
+  perform from auth.sessions where sessions.id = caller_session_id for share;
+  perform private.hold_caller();
+
   -- Two that claim a token, or write a device, at once pass one after another; both locks are taken
   -- in one order. So are the rows: two accounts that swap their tokens must not wait for each
   -- other.
@@ -117,11 +122,6 @@ begin
       locale = excluded.locale, updated_at = now()
   returning * into device;
 
-  -- Signed out in this very moment: the trigger on sessions may have passed before the row came.
-  if private.account_id() is null
-    or not exists (select from auth.sessions where sessions.id = caller_session_id for share) then
-    perform private.refuse(401, 'token_invalid');
-  end if;
   delete from public.devices
   where devices.account_id = caller_id and devices.device_id in (
     select others.device_id from public.devices as others

@@ -6,13 +6,13 @@ create function private.switch_identity(identity_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_account();
+  caller_id uuid := private.take_caller();
   target public.identities;
 begin
+  perform private.check_expected(private.identity_id());
   select * into target from public.identities
   where identities.account_id = caller_id
-    and identities.id = switch_identity.identity_id
-  for share;
+    and identities.id = switch_identity.identity_id;
   if target.id is null then
     perform private.refuse(404, 'identity_not_found');
   elsif target.status <> 'active' then
@@ -123,7 +123,7 @@ create function private.add_identity(type text, fields jsonb)
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_account();
+  caller_id uuid := private.hold_caller();
   organisation public.organisations;
   added public.identities;
 begin
@@ -185,15 +185,14 @@ create function private.change_identity(identity_id uuid, fields jsonb)
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_account();
+  caller_id uuid := private.take_caller();
   before public.organisations;
   organisation public.organisations;
   changed public.identities;
 begin
   select * into changed from public.identities
   where identities.account_id = caller_id
-    and identities.id = change_identity.identity_id
-  for update;
+    and identities.id = change_identity.identity_id;
   select * into before from public.organisations
   where organisations.identity_id = change_identity.identity_id;
   if changed.id is null or before.identity_id is null then
@@ -219,14 +218,13 @@ begin
     or organisation.licence_expires_on < before.licence_expires_on then
     changed.status := 'pending_verification';
     organisation.verified := false;
-    -- Listings before their owner's page, as whoever publishes or pauses one locks them.
-    perform from public.properties
-    where properties.owner_identity_id = change_identity.identity_id and properties.listed
-    order by properties.id
-    for no key update;
   elsif changed.status = 'expired' then
     changed.status := 'active';
   end if;
+  -- Listings and the rest before the page, which is written first: a state is checked against it.
+  perform private.take_what_follows(caller_id, array[changed.id], false)
+  from public.identities
+  where identities.id = changed.id and identities.status <> changed.status;
 
   update public.organisations
   set name_ar = organisation.name_ar, name_en = organisation.name_en,

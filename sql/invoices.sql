@@ -284,4 +284,25 @@ as $$
 $$;
 comment on function private.issue_plan_invoice is 'An invoice for one interval of a plan.';
 
+create function private.take_invoice(invoice_id uuid) returns public.invoices
+  language plpgsql
+  security definer -- locks rows; its callers decided whose
+  set search_path = ''
+as $$
+declare
+  invoice public.invoices;
+begin
+  -- Its account first (accounts_locks.sql): what is settled while the account is closed waits.
+  perform private.hold_owner(invoices.identity_id) from public.invoices
+  where invoices.id = take_invoice.invoice_id;
+  select * into invoice from public.invoices
+  where invoices.id = take_invoice.invoice_id
+  for no key update;
+  return invoice;
+end
+$$;
+comment on function private.take_invoice is
+  'An invoice, locked, and the account behind it held; null for none. Payments, refunds and wallets '
+  'come after.';
+
 revoke execute on all functions in schema private from public;

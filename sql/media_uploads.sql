@@ -69,7 +69,7 @@ create function private.begin_upload(
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_account();
+  caller_id uuid := private.hold_caller();
   owner_id uuid := private.identity_id();
   property public.properties;
   pictures json;
@@ -143,7 +143,7 @@ create function private.own_upload(upload_id uuid, bucket text) returns private.
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_account();
+  caller_id uuid := private.hold_caller();
   upload private.uploads;
 begin
   select * into upload from private.uploads

@@ -110,6 +110,10 @@ begin
   perform private.discard_media(array(
     select media.id from public.media where media.identity_id = new.id
   ));
+  -- What is being stored in this moment finds nobody any more and is taken back by the facade; where
+  -- that did not come about, by the job that removes files.
+  update private.uploads set due_at = least(uploads.due_at, now() + interval '5 minutes')
+  where uploads.identity_id = new.id;
   return null;
 end
 $$;

@@ -178,7 +178,11 @@ begin
       made, known.category, known.collapses, known.language, known.chosen);
   end if;
 exception
-  -- Whoever did something must not fail because somebody else could not be told.
+  -- Whoever did something must not fail because somebody else could not be told. What was locked is
+  -- told later (notifications_spread.sql).
+  when deadlock_detected or serialization_failure or lock_not_available then
+    insert into private.late_notices (account_id, identity_id, kind, entity_id, facts)
+    values (notify.account_id, notify.identity_id, notify.kind, notify.entity_id, notify.facts);
   when others then
     raise warning 'notification % of % was not made: % %',
       notify.kind, notify.account_id, sqlstate, sqlerrm;

@@ -196,11 +196,14 @@ create function private.on_session_ended() returns trigger
   set search_path = ''
 as $$
 begin
-  delete from public.devices where devices.session_id = old.id;
+  -- Account and conversations are locked before its devices: so what it heard ends first, and not
+  -- when all sessions of the statement are gone (realtime.sql).
+  perform private.renew_account_topics(old.user_id);
   -- A password that was only checked (change, reset, deletion) makes a session for a moment.
   if old.created_at > clock_timestamp() - interval '2 seconds' then
     delete from private.news where news.session_id = old.id and news.told_at is null;
   end if;
+  delete from public.devices where devices.session_id = old.id;
   return null;
 end
 $$;
@@ -215,10 +218,10 @@ create function private.forget_notifications() returns trigger
   set search_path = ''
 as $$
 begin
+  delete from private.news where news.account_id = new.id;
   delete from public.devices where devices.account_id = new.id;
   delete from public.notifications where notifications.account_id = new.id;
   delete from public.account_settings where account_settings.account_id = new.id;
-  delete from private.news where news.account_id = new.id;
   return null;
 end
 $$;

@@ -8,6 +8,7 @@ create function private.has_news() returns boolean
   set search_path = ''
 as $$
   select exists (select from private.news where news.told_at is null)
+    or exists (select from private.late_notices)
 $$;
 comment on function private.has_news is 'Whether there is something to spread.';
 
@@ -139,6 +140,9 @@ begin
   if item.id is null then
     return 0;
   end if;
+  -- Whose words are told cannot go meanwhile, and with them what was told before.
+  perform private.hold_owner(properties.owner_identity_id) from public.properties
+  where properties.id = item.property_id;
   words := private.news_facts(item) || jsonb_build_object('at', item.created_at);
   if words is null then
     delete from private.news where news.id = item.id;
@@ -174,6 +178,59 @@ end
 $$;
 comment on function private.spread_news is
   'Job: tells the next 200 of those who saved a listing; 0 when there is nothing left to tell.';
+
+-- Notices that were late -------------------------------------------------------------------------
+
+-- No foreign keys: to write a row must not wait for anything.
+create table private.late_notices (
+  id bigint generated always as identity primary key,
+  account_id uuid not null,
+  identity_id uuid,
+  kind text not null,
+  entity_id uuid,
+  facts jsonb not null,
+  created_at timestamptz not null default clock_timestamp()
+);
+comment on table private.late_notices is
+  'Notices that met a lock when they were to be made; a job makes them again.';
+comment on column private.late_notices.id is 'Their order.';
+comment on column private.late_notices.account_id is 'As private.notify was told, and so the others.';
+comment on column private.late_notices.identity_id is 'Which identity of the account.';
+comment on column private.late_notices.kind is 'Which kind.';
+comment on column private.late_notices.entity_id is 'About what.';
+comment on column private.late_notices.facts is 'What its texts need.';
+comment on column private.late_notices.created_at is 'When it could not be made.';
+alter table private.late_notices enable row level security;
+create policy "nobody but functions of their owner" on private.late_notices using (false);
+
+create function private.spread_late_notices() returns bigint
+  language plpgsql
+  security definer -- tells whoever was to be told
+  set search_path = ''
+as $$
+declare
+  late private.late_notices;
+begin
+  select * into late from private.late_notices
+  order by late_notices.id
+  limit 1
+  for update skip locked;
+  if late.id is null then
+    return 0;
+  end if;
+  delete from private.late_notices where late_notices.id = late.id;
+  -- Whose words they are may have gone since, and words with them.
+  if not exists (
+    select from public.identities
+    where identities.id = (late.facts ->> 'from')::uuid and identities.status = 'closed'
+  ) then
+    perform private.notify(late.account_id, late.identity_id, late.kind, late.entity_id, late.facts);
+  end if;
+  return 1;
+end
+$$;
+comment on function private.spread_late_notices is
+  'Job: makes the oldest notice that met a lock; met again, it is noted again.';
 
 -- Listings that are about to expire --------------------------------------------------------------
 
@@ -261,6 +318,7 @@ comment on function private.sweep_news is
 
 revoke execute on all functions in schema private from public;
 grant execute on function
-  private.has_news, private.spread_sign_ins, private.spread_news, private.warn_expiring_listings,
+  private.has_news, private.spread_sign_ins, private.spread_news, private.spread_late_notices,
+  private.warn_expiring_listings,
   private.sweep_news
   to backend;

@@ -59,7 +59,7 @@ as $$
 declare
   identity_id uuid;
 begin
-  perform private.hold_account();
+  perform private.take_caller();
   identity_id := private.require_type(update_profile.type);
   perform private.change_identity(identity_id, update_profile.fields);
   return private.organisation_profile(identity_id);

@@ -6,7 +6,7 @@ create function private.start_organisation() returns trigger
   set search_path = ''
 as $$
 begin
-  -- Shared locks: whoever suspends the owner meanwhile waits, and then finds this page too.
+  -- A shared lock: whoever suspends the owner meanwhile waits, and then finds this page too.
   select
     identities.type,
     identities.status = 'active' and private.may_act(accounts)
@@ -14,7 +14,7 @@ begin
   from public.identities
   join public.accounts on accounts.id = identities.account_id
   where identities.id = new.identity_id
-  for share of identities, accounts;
+  for share of accounts;
   insert into private.response_measures (identity_id) values (new.identity_id)
   on conflict do nothing;
   return new;
@@ -123,8 +123,20 @@ create function private.expire_licence(identity_id uuid) returns boolean
   set search_path = ''
 as $$
 begin
-  -- Whoever renews it just now holds the identity; then it is not over any more.
-  perform from public.identities where identities.id = expire_licence.identity_id for update;
+  -- Whoever renews it just now has the account: then it is looked at by the next run.
+  perform from public.accounts
+  where accounts.id = (
+    select identities.account_id from public.identities
+    where identities.id = expire_licence.identity_id
+  )
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
+  -- And whoever does it by SQL has the identity.
+  perform from public.identities
+  where identities.id = expire_licence.identity_id
+  for no key update;
   update public.identities set status = 'expired'
   from public.organisations
   where identities.id = expire_licence.identity_id
@@ -146,8 +158,8 @@ as $$
       and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
       and not private.rests('expire_licence', organisations.identity_id::text)
     order by organisations.identity_id
-    limit 500
-  ))
+    limit 100
+  ), true)
 $$;
 comment on function private.expire_licences is
   'Job: identities whose licence is over expire, and with them go their listings, at once.';

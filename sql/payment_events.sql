@@ -11,10 +11,9 @@ declare
   given boolean;
   into_wallet boolean;
 begin
-  select invoices.* into invoice from public.invoices
-  join public.payments on payments.invoice_id = invoices.id
-  where payments.id = settle_payment.payment_id
-  for update of invoices;
+  invoice := private.take_invoice((
+    select payments.invoice_id from public.payments where payments.id = settle_payment.payment_id
+  ));
   select * into payment from public.payments
   where payments.id = settle_payment.payment_id for update;
   if payment.captured_at is not null then

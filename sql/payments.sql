@@ -301,10 +301,9 @@ declare
   invoice public.invoices;
   before text;
 begin
-  select invoices.* into invoice from public.invoices
-  join public.payments on payments.invoice_id = invoices.id
-  where payments.id = fail_payment.payment_id
-  for update of invoices;
+  invoice := private.take_invoice((
+    select payments.invoice_id from public.payments where payments.id = fail_payment.payment_id
+  ));
   select payments.state into before from public.payments
   where payments.id = fail_payment.payment_id for update;
   if before not in ('starting', 'open', 'superseded') then

@@ -127,6 +127,7 @@ declare
     where subscriptions.id = end_subscription.subscription_id
   );
 begin
+  perform private.hold_owner(owner_id);
   perform private.hold_plan(owner_id);
   update public.subscriptions set status = end_subscription.status, ended_at = now()
   where subscriptions.id = end_subscription.subscription_id

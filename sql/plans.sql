@@ -209,14 +209,22 @@ begin
   if over <= 0 then
     return 0;
   end if;
+  with newest as (
+    select properties.id from public.properties
+    where properties.owner_identity_id = pause_over_quota.identity_id
+      and properties.status = 'active'
+    order by properties.published_at desc, properties.id desc
+    limit over
+  ), taken as materialized (
+    select properties.id from public.properties
+    where properties.id in (select newest.id from newest)
+    order by properties.id
+    for no key update
+  )
   update public.properties
   set status = 'paused', version = properties.version + 1
-  where properties.id in (
-    select newest.id from public.properties as newest
-    where newest.owner_identity_id = pause_over_quota.identity_id and newest.status = 'active'
-    order by newest.published_at desc, newest.id desc
-    limit over
-  );
+  from taken
+  where properties.id = taken.id;
   return over;
 end
 $$;

@@ -9,12 +9,13 @@ create function private.contact_property(property_id uuid, kind text) returns js
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_identity();
+  caller_id uuid := private.hold_identity();
   property public.properties;
   owner_account_id uuid;
   phone text;
   whatsapp text;
   ways text[];
+  conversation_id uuid;
 begin
   if kind is null or kind not in ('call', 'whatsapp', 'chat') then
     perform private.refuse_fields('[{"path":"kind","code":"invalid"}]');
@@ -51,14 +52,18 @@ begin
       jsonb_build_object('from', property.status, 'allowed', ways));
   end if;
 
+  -- A conversation before the notice that a lead makes.
+  if kind = 'chat' then
+    select opened.id into conversation_id
+    from private.open_conversation(caller_id, property.id, null) as opened;
+  end if;
   insert into public.leads (property_id, owner_identity_id, identity_id, kind)
   values (property.id, property.owner_identity_id, caller_id, contact_property.kind)
   on conflict do nothing;
   return case kind
     when 'call' then json_build_object('phone', phone)
     when 'whatsapp' then json_build_object('whatsappUrl', 'https://wa.me/' || substr(whatsapp, 2))
-    else json_build_object('conversationId', (
-      select opened.id from private.open_conversation(caller_id, property.id, null) as opened))
+    else json_build_object('conversationId', conversation_id)
   end;
 end
 $$;

@@ -59,7 +59,7 @@ create function private.own_property(property_id uuid) returns public.properties
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.require_identity();
+  owner_id uuid := private.hold_identity();
   property public.properties;
 begin
   select * into property from public.properties
@@ -157,6 +157,7 @@ declare
 begin
   if makes_active then
     perform private.count_publication(owner_id);
+    owner_id := private.hold_identity();
     perform private.hold_quota(owner_id);
   end if;
   property := private.own_property(property_id);

@@ -6,16 +6,23 @@ create function private.start_property() returns trigger
   security definer -- reads accounts and identities
   set search_path = ''
 as $$
+declare
+  closed boolean;
 begin
-  -- Shared locks: whoever suspends the owner meanwhile waits, and then finds this listing too.
+  -- A shared lock: whoever suspends the owner meanwhile waits, and then finds this listing too.
   select
     identities.type,
-    identities.status = 'active' and private.may_act(accounts)
-  into strict new.owner_type, new.owner_active
+    identities.status = 'active' and private.may_act(accounts),
+    identities.status = 'closed'
+  into strict new.owner_type, new.owner_active, closed
   from public.identities
   join public.accounts on accounts.id = identities.account_id
   where identities.id = new.owner_identity_id
-  for share of identities, accounts;
+  for share of accounts;
+  if closed then
+    -- Its words would outlive the person.
+    perform private.refuse(403, 'identity_not_usable');
+  end if;
 
   -- Not shared: its counter may be written next, and two that share would wait for one another.
   new.owner_verified := coalesce((

@@ -18,6 +18,9 @@ begin
   perform private.count_act('listings');
   if publish then
     perform private.count_publication(owner_id);
+  end if;
+  owner_id := private.hold_identity();
+  if publish then
     perform private.hold_quota(owner_id);
   end if;
   -- What the owner is decides some rules, and the first trigger knows it.

@@ -130,7 +130,7 @@ begin
     perform private.raise_alarm('refund_unmatched', truth ->> 'refundRef', truth);
     return 'unmatched';
   end if;
-  perform from public.invoices where invoices.id = payment.invoice_id for update;
+  perform private.take_invoice(payment.invoice_id);
   refund := private.refund_named(payment, truth);
   if refund.id is null and truth ->> 'status' <> 'refunded' then
     return 'ignored';
@@ -217,10 +217,8 @@ as $$
 declare
   refund public.refunds;
 begin
-  perform from public.invoices
-  join public.refunds on refunds.invoice_id = invoices.id
-  where refunds.id = refund_answered.refund_id
-  for update of invoices;
+  perform private.take_invoice(refunds.invoice_id) from public.refunds
+  where refunds.id = refund_answered.refund_id;
   select * into refund from public.refunds where refunds.id = refund_answered.refund_id;
   if refund.provider_ref is null and exists (
     select from public.refunds as known

@@ -141,8 +141,7 @@ declare
   room numeric := 0;
   made uuid;
 begin
-  select * into invoice from public.invoices
-  where invoices.id = start_refund.invoice_id for update;
+  invoice := private.take_invoice(invoice_id);
   if invoice.id is null then
     perform private.refuse(404, 'invoice_not_found');
   end if;

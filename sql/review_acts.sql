@@ -123,7 +123,7 @@ create function private.own_review(review_id uuid) returns public.reviews
   set search_path = ''
 as $$
 declare
-  author_id uuid := private.require_identity();
+  author_id uuid := private.hold_identity();
   review public.reviews;
 begin
   select * into review from public.reviews
@@ -208,7 +208,7 @@ create function private.reply_to_review(review_id uuid, body text) returns json
   set search_path = ''
 as $$
 declare
-  subject_id uuid := private.require_identity();
+  subject_id uuid := private.hold_identity();
   clean text := private.review_text(body, 'body');
   review public.reviews;
 begin

@@ -86,7 +86,7 @@ create function private.update_settings(fields jsonb) returns json
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.require_account();
+  caller_id uuid := private.take_caller();
   problems jsonb;
 begin
   if jsonb_typeof(fields) is distinct from 'object' then

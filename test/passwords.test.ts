@@ -22,7 +22,7 @@ import {
 import { age, codeBy, forgottenBy, otherThan, sessionsOf, signUpByPhone, tries } from './codes.ts'
 import { testLocally } from './other-functions.ts'
 import { race } from './races.ts'
-import { told } from './told.ts'
+import { drain, told } from './told.ts'
 
 const forgot = (identifier: unknown) => guest.post('/auth/password/forgot', { identifier })
 const reset = (identifier: string, code: string, newPassword: string, again = newPassword) =>
@@ -399,7 +399,7 @@ test('after fourteen days a deletion that was asked for is carried out', async (
   expect(await person.post('/auth/me/delete', { code: otherThan(code) }))
     .toMatchObject(refusal(422, 'otp_invalid'))
   expect(await person.post('/auth/me/delete', { code })).toMatchObject({ status: 202 })
-  const sweep = () => database().query('select private.delete_due_accounts()')
+  const sweep = () => drain('delete_due_accounts')
   const days = (count: number) =>
     database().query(
       `update public.accounts set delete_at = delete_at - make_interval(days => $2) where id = $1`,

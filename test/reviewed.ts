@@ -175,9 +175,11 @@ const reviews: Review[] = [
     'private.my_conversations',
   ]],
   ['users', 'whether the own token counted for nothing', ['private.is_ignored']],
-  ['users', 'locks the calling account against switching', [
+  ['users', 'locks the calling account, shared or alone, until the transaction ends', [
     'private.hold_account',
+    'private.hold_caller',
     'private.hold_identity',
+    'private.take_caller',
   ]],
   ['users', 'answers kept for keys of the calling account only', [
     'private.kept_answer',
@@ -192,6 +194,7 @@ const reviews: Review[] = [
   ['all', 'who calls, read from the verified claims and the database', [
     'private.account_id',
     'private.caller_refusal',
+    'private.check_expected',
     'private.claims',
     'private.expect_identity',
     'private.identity_id',
@@ -302,6 +305,7 @@ const reviews: Review[] = [
     'private.expire_listings',
     'private.fold_views',
     'private.measure_responses',
+    'private.spread_late_notices',
     'private.spread_news',
     'private.spread_sign_ins',
     'private.sweep_alarms',

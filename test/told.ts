@@ -68,6 +68,14 @@ export async function runJobs(path: 'jobs' | 'jobs/often' = 'jobs') {
   return await response.json()
 }
 
+/** Runs one job, which does one thing in each call, until it finds nothing to do. */
+export async function drain(name: string) {
+  for (;;) {
+    const { rows } = await database().query(`select private.${name}() as done`)
+    if (!Number(rows[0].done)) return
+  }
+}
+
 /** Hours and minutes in Kuwait, some hours from now. */
 export function clock(hours: number): string {
   return new Date(Date.now() + (hours + 3) * 3_600_000).toISOString().slice(11, 16)

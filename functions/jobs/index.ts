@@ -56,6 +56,7 @@ const others: Record<string, () => Promise<number>> = {
 const often: Record<string, () => Promise<number>> = {
   spread_sign_ins: () => untilDone('spread_sign_ins'),
   spread_news: () => untilDone('spread_news'),
+  spread_late_notices: () => untilDone('spread_late_notices'),
   send_pushes: sendPushes,
   revoke_apple: revokeApple,
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { database, signUp } from '../client.ts'
 import { complete, offer } from '../listings.ts'
 import { givePlan } from '../plans.ts'
+import { drain } from '../told.ts'
 import { listingOf } from '../world.ts'
 
 const setFree = (most: number) =>
@@ -37,7 +38,7 @@ test('when a plan lapses the newest over five are paused; a new plan lets them c
      where identity_id = $1`,
     [person.identityId],
   )
-  await database().query('select private.lapse_plans()')
+  await drain('lapse_plans')
   const state = async (id: string) => (await person.get(`/properties/${id}`)).body.status
   expect(await Promise.all(ids.map(state)))
     .toEqual([...Array(5).fill('active'), ...Array(3).fill('paused')])
