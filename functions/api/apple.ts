@@ -3,6 +3,7 @@
  * kept sealed for one thing, to be revoked when the account is deleted (Apple asks for that).
  */
 import { importPKCS8, SignJWT } from 'jose'
+import { alarm } from './alarms.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'
 import { seal, unseal } from './secrets.ts'
@@ -82,6 +83,8 @@ export async function revokeApple(): Promise<number> {
       revoked++
     } catch (error) {
       tell('apple_revocation', error)
+      const why = String((error as Error).message)
+      await alarm('job_failed', `revoke_apple ${accountId}`, { why })
     }
   }
   return revoked

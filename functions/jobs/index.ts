@@ -3,12 +3,12 @@
  * minute, and `jobs/often` every two seconds; hosted projects schedule both with
  * supabase/schedule.sql.
  */
+import { alarm } from '../api/alarms.ts'
 import { revokeApple } from '../api/apple.ts'
 import { backend, type BackendFunction } from '../api/db.ts'
 import { env } from '../api/env.ts'
 import { sameText } from '../api/secrets.ts'
 import { refusedSecrets } from '../api/setting.ts'
-import { alarm } from './alarms.ts'
 import { proveMedia, removeFiles } from './files.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'

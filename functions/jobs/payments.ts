@@ -1,9 +1,9 @@
 /** Looks up what no provider told: payments that stay open, refunds that stay requested. */
+import { alarm } from '../api/alarms.ts'
 import { backend } from '../api/db.ts'
 import { lookUp, lookUpRefund, lookUpRefundsOf } from '../payments/events.ts'
 import { providerNamed } from '../payments/index.ts'
 import { type RefundOrder, Refused, Silent } from '../payments/provider.ts'
-import { alarm } from './alarms.ts'
 
 type Due = { paymentId: string; provider: string; ref: string | null; createdAt: string }
 

@@ -30,24 +30,27 @@ const underWay = new Map<string, Promise<Taken>>()
 
 /** Takes an event in. The same one at the same time waits for the first, and fails with it. */
 export async function take(provider: Provider, told: Told, payload: Uint8Array): Promise<Taken> {
-  const eventKey = await keyOf(told)
+  const [eventKey, payloadSha256] = await Promise.all([keyOf(told), sha256(payload)])
   const key = `${provider.name} ${eventKey}`
   if (done.has(key)) return duplicate
-  const first = underWay.get(key)
-  if (first) {
-    await first
-    return duplicate
-  }
-  const work = receive(provider, told, eventKey, await sha256(payload))
+  const earlier = underWay.get(key)
+  if (earlier && isFinal(told, await earlier)) return duplicate
+  // That look-up may have begun too early for this one: another is made, for all who waited.
+  const joined = underWay.get(key)
+  if (joined) return await joined
+  const work = receive(provider, told, eventKey, payloadSha256)
   underWay.set(key, work)
   try {
     const taken = await work
-    if (taken.final || taken.duplicate || told.kind === 'other') remember(key)
+    if (isFinal(told, taken)) remember(key)
     return taken
   } finally {
     underWay.delete(key)
   }
 }
+
+const isFinal = ({ kind }: Told, { duplicate, final }: Taken) =>
+  duplicate || final || kind === 'other'
 
 async function receive(
   provider: Provider,

@@ -1,4 +1,5 @@
 /** Scheduled work after an outage: much to clean, and rows that make a job fail. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { database, type Person, projectUrl, secretKey, signUp } from '../client.ts'
@@ -141,13 +142,16 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
       Number((await client.query(`select count(*) from ${table} where ${old}`)).rows[0].count)
     expect(await left()).toBeGreaterThan(0)
     await client.query(`set statement_timeout = '500ms'`)
-    let calls = 0
-    for (let done = 1; done > 0; calls++) {
-      done = Number((await client.query(`select private.${job}() as done`)).rows[0].done)
-      expect(done).toBeLessThanOrEqual(3000)
+    // A row that another job holds just now waits for the next run.
+    for (let runs = 0; await left() > 0; runs++) {
+      expect(runs).toBeLessThan(100)
+      for (let done = 1; done > 0;) {
+        done = Number((await client.query(`select private.${job}() as done`)).rows[0].done)
+        expect(done).toBeLessThanOrEqual(3000)
+      }
+      await sleep(50)
     }
     await client.query('set statement_timeout = 0')
-    expect(await left()).toBe(0)
   })
 
   test('one run of the jobs drains them too', async () => {

@@ -1,5 +1,5 @@
 /** What an admin has to look at. */
-import { backend } from '../api/db.ts'
+import { backend } from './db.ts'
 
 /** Raises an alarm, once until it is settled. A database that cannot be told is no second failure. */
 export async function alarm(kind: string, subjectId: string, facts: Record<string, unknown> = {}) {
