@@ -84,12 +84,12 @@ test('ISO-14 what is deleted, archived, paused or sold is not in the feed', asyn
 })
 
 test('without a snapshot the feed is as of the last five minutes, and says which', async () => {
-  const id = await listingOf((await signUp()).identityId)
+  const id = await listingOf((await signUp()).identityId, {
+    published_at: new Date(Date.now() - 3_600_000),
+  })
   // Listed for a while already, so that the first page is not empty.
   await database().query(
-    `update private.publications
-     set published_at = now() - interval '1 hour', since = now() - interval '1 hour'
-     where property_id = $1`,
+    `update private.publications set since = published_at where property_id = $1`,
     [id],
   )
   const { body } = await guest.get('/feed')

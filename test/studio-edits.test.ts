@@ -282,6 +282,7 @@ test('organisations.verified and reviews.hidden_at are seen at once', async () =
   expect(await summary()).toMatchObject({ count: 0, items: [] })
   await edit('reviews', id, { hidden_at: null })
   expect(await summary()).toMatchObject({ count: 1, average: 4 })
+  await database().query('delete from public.reviews where id = $1', [id])
 })
 
 test('a name changed where it is written is the one that others see', async () => {
