@@ -64,13 +64,15 @@ export function migrate(
     for (const statement of found.destructive) log(`  takes away: ${statement}`)
     const extensions = missingExtensions(sql, migrations).join('\n')
     if (extensions) found.files.unshift({ suffix: '_extensions', text: `${extensions}\n` })
+    const files = (look: boolean) =>
+      found.files.filter(({ suffix }) => suffix.startsWith('_validated') === look)
+        .map(({ suffix, text }) => ({ name: name + suffix, text: `${header}\n\n${text}` }))
     const made = named(migrations, [
       ...before.map(verbatim),
-      ...found.files.map(({ suffix, text }) => ({
-        name: name + suffix,
-        text: `${header}\n\n${text}`,
-      })),
+      ...files(false),
       ...changed(sql, migrations, scripts.after).map(verbatim),
+      // Rows of before are looked at when data.sql has mended them.
+      ...files(true),
     ])
     for (const { file, text } of made) {
       writeFileSync(join(copy, 'supabase', 'migrations', file), text)
