@@ -8,6 +8,7 @@ import { App } from '@supabase/lite'
 import { createPostgresConnection } from '@supabase/lite/postgres'
 import { close, endWithSupervisor, listen, readyLine } from './child.ts'
 import { dataApiToken } from './data-api-token.ts'
+import { asPostgrest } from './postgrest.ts'
 import { readStack, type Stack } from './stack.ts'
 import { notesPath, notesScript, withNotes, withViews } from './studio.ts'
 
@@ -44,8 +45,8 @@ function openApp(stack: Stack, role: string, schemas: string[], studio: boolean)
 /** The Data API; only the gateway comes here, with a token of its own making. */
 function restServer(fetch: Fetch): Server {
   return createServer((request, response) => {
-    if (request.url!.startsWith('/rest/v1/')) void pass(request, response, fetch)
-    else response.writeHead(404).end()
+    if (!request.url!.startsWith('/rest/v1/')) return response.writeHead(404).end()
+    void pass(request, response, async (asked) => await asPostgrest(asked, fetch))
   })
 }
 
@@ -113,8 +114,9 @@ async function pass(request: IncomingMessage, response: ServerResponse, fetch: F
       for (const value of values ?? []) headers.append(name, value)
     }
     const bodyless = request.method === 'GET' || request.method === 'HEAD'
+    const named = `http://${request.headers.host}`
     const answer = await fetch(
-      new Request(new URL(request.url!, `http://${request.headers.host ?? 'localhost'}`), {
+      new Request(new URL(request.url!, URL.canParse(named) ? named : 'http://localhost'), {
         method: request.method,
         headers,
         body: bodyless ? undefined : Buffer.concat(chunks),

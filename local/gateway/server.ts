@@ -9,14 +9,25 @@ import { dataApiToken } from '../data-api-token.ts'
 import { chatPort, isChat } from './chat.ts'
 import { clientOf, type Credentials, peerOf, readCredentials, type Refused } from './credentials.ts'
 import { forward, forwardUpgrade, type Target } from './proxy.ts'
+import { takeRawLines } from './raw-lines.ts'
 
 type Parts = { stack: Stack; auth: Auth; keys: KeyRing; storage: Storage }
 
 /** Makes the gateway; it does not listen yet. */
 export function openGateway(parts: Parts): Server {
-  // Node looks for requests that take too long only so often.
-  const server = createServer({ connectionsCheckingInterval: 2000 }, (request, response) => {
-    const url = request.url!
+  const server = createServer({
+    // Node looks for requests that take too long only so often.
+    connectionsCheckingInterval: 2000,
+    // Refused below, with a message.
+    requireHostHeader: false,
+    // Whoever offers another protocol is answered in this one.
+    shouldUpgradeCallback: ({ headers }) => /websocket/i.test(headers.upgrade ?? ''),
+  }, (request, response) => {
+    if (!request.headers.host && request.httpVersion !== '1.0') {
+      return answer(response, 400, { message: 'Bad request' }, { connection: 'close' })
+    }
+    // A target may name the host too.
+    const url = request.url = request.url!.replace(/^https?:\/\/[^/?#]*(?=\/)/i, '')
     if (url.startsWith('/functions/v1/')) toFunctions(parts, request, response)
     else if (url.startsWith('/auth/v1/')) void toAuth(parts, request, response)
     else if (url.startsWith('/rest/v1/')) void toDataApi(parts, request, response)
@@ -28,19 +39,34 @@ export function openGateway(parts: Parts): Server {
   server.keepAliveTimeout = 75_000
   // Whoever sends the head of a request byte by byte holds no connection for long.
   server.headersTimeout = 10_000
+  takeRawLines(server)
+  // The platform knows 100-continue, which Node answers by itself, and minds nothing else.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('upgrade', (request, socket: Socket, head) => upgrade(parts, request, socket, head))
-  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
-    if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
-    const [status, message] = error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'Request header fields too large']
-      : ['400 Bad Request', 'Bad request']
-    const body = JSON.stringify({ message })
-    socket.end(
-      `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
-        `Content-Length: ${body.length}\r\n\r\n${body}`,
-    )
+  server.on('clientError', (error: ParseError, socket: Socket) => {
+    if (error.code === 'ECONNRESET') return socket.destroy()
+    if (error.code !== 'HPE_HEADER_OVERFLOW') return end(socket, '400 Bad Request', 'Bad request')
+    const line = error.rawPacket?.indexOf('\n') ?? -1
+    if (line < 0 || line > longestLine) {
+      return end(socket, '414 URI Too Long', 'Request-URI too large')
+    }
+    end(socket, '431 Request Header Fields Too Large', 'Request header fields too large')
   })
   return server
+}
+
+const longestLine = 8192
+
+type ParseError = Error & { code?: string; rawPacket?: Buffer }
+
+/** An answer to what never became a request. */
+function end(socket: Socket, status: string, message: string) {
+  if (!socket.writable) return socket.destroy()
+  const body = JSON.stringify({ message })
+  socket.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+  )
 }
 
 function answer(
@@ -218,15 +244,11 @@ function elsewhere(_request: IncomingMessage, response: ServerResponse) {
 }
 
 function upgrade(parts: Parts, request: IncomingMessage, socket: Socket, head: Buffer) {
-  const refuse = (status: string) => {
-    if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
-    else socket.destroy()
-  }
   const target = upgradeTarget(parts, request)
-  if (!target) return refuse('404 Not Found')
+  if (!target) return end(socket, '404 Not Found', 'no Route matched with those values')
   forwardUpgrade(request, socket, head, {
     ...target,
-    unavailable: () => refuse('503 Service Unavailable'),
+    unavailable: () => end(socket, '503 Service Unavailable', 'The part is starting, try again.'),
   })
 }
 
