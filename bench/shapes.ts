@@ -76,6 +76,16 @@ const shapes: Record<string, (draw: Draw) => readonly [name: string, args: reado
   'two words': search(({ whole }) => ({ q: ['شقة فاخر', 'بيت هادئ', 'أرض مميز'][whole(3)] })),
   'rare and common': search(({ rare }) => ({ q: `${rare()} شقة` })),
   'word + area': search(({ area }) => ({ q: 'شقة', areaIds: [area()] })),
+  'word, nothing left': search(({ area }) => ({ q: 'شقة', areaIds: [area()], bedroomsMin: 60 })),
+  'two words, nothing left': search(({ whole }) => ({
+    strategy: ['standard', 'company'][whole(2)],
+    q: ['شقة فاخر', 'بيت هادئ', 'أرض مميز'][whole(3)],
+    bedroomsMin: 60,
+  })),
+  'words that never meet, filter': search(({ whole }) => ({
+    q: ['سوبر وظهر', 'فيلا شقة'][whole(2)],
+    bedroomsMin: 1 + whole(5),
+  })),
   'name of a place': search(({ whole }) => ({ q: ['السالمية', 'شقة حولي', 'الجهرا'][whole(3)] })),
   'misspelt word': search(({ whole }) => ({ q: ['ديواتية', 'شقه السالممية', 'كامرات'][whole(3)] })),
   bbox: search(({ lat, lng }) => {

@@ -182,8 +182,10 @@ declare
   statement text;
   met integer[];
   steps integer;
+  -- Five are met after a few steps or not at all: looking costs less than a wrong estimate.
   arrived boolean := among is null and (
-    num_nulls(words, plan.terms) = 2 or not private.is_rare(conditions, plan.wanted, words)
+    num_nulls(words, plan.terms) = 2 or size <= 5
+    or not private.is_rare(conditions, plan.wanted, words)
   );
 begin
   if arrived then
