@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
@@ -34,7 +35,7 @@ describe('OPS-03 what is reachable', () => {
         new URL('../functions/api/app.ts', import.meta.url).href,
       )
     }); console.log(JSON.stringify(app.routes))`
-    const key = Buffer.alloc(32).toString('base64')
+    const key = randomBytes(32).toString('base64')
     const { stdout } = await promisify(execFile)(denoBinary(), [
       'eval',
       '--no-remote',
@@ -46,9 +47,9 @@ describe('OPS-03 what is reachable', () => {
       env: {
         ...process.env,
         SUPABASE_URL: 'http://127.0.0.1:9',
-        SUPABASE_SECRET_KEYS: '{"default":"none"}',
+        SUPABASE_SECRET_KEYS: '{"default":"sb_secret_of_nobody_at_all"}',
         SUPABASE_PUBLISHABLE_KEYS: '{"default":"none"}',
-        FACADE_DB_URL: 'postgres://127.0.0.1:9/none',
+        FACADE_DB_URL: 'postgres://facade:password-of-nobody@127.0.0.1:9/none',
         CODE_SECRET: key,
         SEAL_KEY: key,
         HTML_PAGES: 'true',

@@ -1,5 +1,6 @@
 // PR-13 where a value meets code before the schema of its route, or makes a schema throw.
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -138,7 +139,7 @@ test('a validator that throws refuses, and its request is 422', async () => {
       console.log('@' + response.status + (await response.json()).error.code)
     }
     Deno.exit()`
-  const key = Buffer.alloc(32).toString('base64')
+  const key = randomBytes(32).toString('base64')
   const { stdout } = await promisify(execFile)(denoBinary(), [
     'eval',
     '--no-remote',
@@ -150,9 +151,9 @@ test('a validator that throws refuses, and its request is 422', async () => {
     env: {
       ...process.env,
       SUPABASE_URL: 'http://127.0.0.1:9',
-      SUPABASE_SECRET_KEYS: '{"default":"none"}',
+      SUPABASE_SECRET_KEYS: '{"default":"sb_secret_of_nobody_at_all"}',
       SUPABASE_PUBLISHABLE_KEYS: '{"default":"none"}',
-      FACADE_DB_URL: 'postgres://127.0.0.1:9/none',
+      FACADE_DB_URL: 'postgres://facade:password-of-nobody@127.0.0.1:9/none',
       CODE_SECRET: key,
       SEAL_KEY: key,
     },
