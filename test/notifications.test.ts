@@ -143,8 +143,10 @@ test('every kind says in Arabic and English what happened', async () => {
   for (const [kind, facts, titleAr, bodyAr] of kinds) {
     const entityId = randomUUID()
     await notify(sara, kind, facts, { entityId })
-    const [one] = await told(sara)
+    // What happened earlier stands further down.
+    const one = (await told(sara, kind)).find(({ data }) => data.entityId === entityId)
     expect(one).toMatchObject({ kind, titleAr, bodyAr, data: { entityId } })
+    if ('at' in facts) expect(Date.parse(one.createdAt)).toBe(Date.parse(String(facts.at)))
     expect(one.titleEn).toMatch(kind === 'message_new' ? /./ : /^[\x20-\x7e]+ ?/)
     expect(one.bodyEn).toMatch(/./)
   }
