@@ -20,10 +20,10 @@ export type Stack = {
   stop: () => Promise<void>
 }
 
-/** Starts it with the given settings (see README) and waits until it is ready. */
+/** Starts it with the given settings (see README) and waits until it is ready. Its folder goes with it. */
 export async function startStack(settings: Record<string, string> = {}): Promise<Stack> {
-  const folder = mkdtempSync(join(tmpdir(), 'property-test-'))
-  const port = await freePorts()
+  const folder = settings.LOCAL_DATA ?? mkdtempSync(join(tmpdir(), 'property-test-'))
+  const port = settings.PORT ?? await freePorts()
   const stack = spawn(process.execPath, ['local/start.ts'], {
     env: { ...process.env, PORT: String(port), LOCAL_DATA: folder, SEED: 'none', ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
