@@ -12,6 +12,7 @@ const ours = `prolang = (select oid from pg_language where lanname = 'plpgsql')
 const neverReturn = [
   'private.keep_the_record',
   'private.refuse',
+  'private.refuse_rate',
   'private.refuse_pictures',
   'private.refuse_rewriting',
 ]

@@ -16,7 +16,7 @@ describe.runIf(hasStack)('a facade in trouble', () => {
     const elsewhere = new URL(usualSettings().FACADE_DB_URL!)
     elsewhere.pathname = '/template1'
     ;[cut, astray] = await Promise.all([
-      startFacade({ FACADE_DB_URL: 'postgres://facade:none@127.0.0.1:9/postgres' }),
+      startFacade({ FACADE_DB_URL: 'postgres://facade:nobody-answers-there@127.0.0.1:9/postgres' }),
       // A database that knows none of our functions: a fault that nobody foresaw.
       startFacade({ FACADE_DB_URL: elsewhere.href }),
     ])
