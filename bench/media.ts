@@ -92,9 +92,11 @@ export async function benchMedia(stack: Stack, say: (line: string) => void): Pro
   const picture = largePicture()
   const tokens: string[] = []
   while (tokens.length < 20) tokens.push(await person(stack))
-  const send = async (token: string, picture: Buffer) => {
+  const send = async (token: string, ...pictures: Buffer[]) => {
     const form = new FormData()
-    form.append('files', new Blob([new Uint8Array(picture)]), 'a.png')
+    for (const picture of pictures) {
+      form.append('files', new Blob([new Uint8Array(picture)]), 'a.png')
+    }
     const response = await fetch(`${stack.baseUrl}/media/upload/listings`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}` },
@@ -122,7 +124,7 @@ export async function benchMedia(stack: Stack, say: (line: string) => void): Pro
     const worst = await benchWorst(
       functions.pid,
       // Each time as somebody else: an account may keep so many pictures and no more.
-      async (file) => (await send(tokens[person++ % tokens.length]!, file)).status,
+      async (...files) => (await send(tokens[person++ % tokens.length]!, ...files)).status,
     )
     say('20 at a time')
     return {

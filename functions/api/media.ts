@@ -91,8 +91,8 @@ const listings = route({
   },
 })
 
-async function uploadAvatar(c: Context<Env>): Promise<string> {
-  const upload = openForm(c, 3)
+async function uploadAvatar(c: Context<Env>, came: number): Promise<string> {
+  const upload = openForm(c, came, 3)
   try {
     const { value: part } = await upload.parts.next()
     if (!part || part.name !== 'file' || part.filename === undefined) throw missing('file', part)
@@ -207,8 +207,8 @@ class ListingUpload {
   }
 }
 
-async function uploadListings(c: Context<Env>): Promise<string> {
-  const form = openForm(c, mostFiles + 4)
+async function uploadListings(c: Context<Env>, came: number): Promise<string> {
+  const form = openForm(c, came, mostFiles + 4)
   const upload = new ListingUpload(c)
   try {
     for await (const part of form.parts) {
@@ -268,8 +268,11 @@ function told({ code, detail: { max } }: Bad) {
   return { code, message, messageEn, ...(max !== undefined && { max }) }
 }
 
-const inTurn = (c: Context<Env>, upload: (c: Context<Env>) => Promise<string>) =>
-  withTurn(c.var.caller.sub!, () => upload(c))
+/** Time in line is part of the time that a request may take. */
+const inTurn = (c: Context<Env>, upload: typeof uploadAvatar) => {
+  const came = Date.now()
+  return withTurn(c.var.caller.sub!, () => upload(c, came))
+}
 
 export const media = area()
   .openapi(avatar, async (c) => send(c, await inTurn(c, uploadAvatar), 201))

@@ -20,20 +20,19 @@ export type Upload = {
   close: () => void
 }
 
-/** Opens the form of a request. Whoever opens it closes it. */
-export function openForm(c: Context<Env>, mostParts: number): Upload {
+/** Opens the form of a request that came then. Whoever opens it closes it. */
+export function openForm(c: Context<Env>, came: number, mostParts: number): Upload {
   const boundary = boundaryOf(c.req.header('content-type') ?? '')
   if (!boundary) throw new Refusal('content_type_unsupported')
   if (!c.req.raw.body) throw wrong({ path: '', code: 'invalid' })
   const reader = c.req.raw.body.getReader()
   return {
-    parts: refusing(partsOf(counted(reader), boundary, mostParts)),
+    parts: refusing(partsOf(counted(reader, came + longest), boundary, mostParts)),
     close: () => void reader.cancel().catch(() => {}),
   }
 }
 
-async function* counted(reader: ReadableStreamDefaultReader<Uint8Array>) {
-  const end = Date.now() + longest
+async function* counted(reader: ReadableStreamDefaultReader<Uint8Array>, end: number) {
   let [size, waited, come] = [0, 0, 0]
   for (;;) {
     const asked = Date.now()
