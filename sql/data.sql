@@ -5,11 +5,20 @@ insert into private.rates (rule, max, seconds, note) values
   ('register_address', 30, 3600, 'registrations per client address'),
   ('login_identifier', 10, 900, 'failed sign-ins per identifier and address'),
   ('login_address', 100, 900, 'failed sign-ins per address'),
-  ('code_identifier_hour', 5, 3600, 'codes sent per phone or email'),
-  ('code_identifier_day', 10, 86400, 'codes sent per phone or email'),
+  ('login_strangers', 100, 3600,
+    'failed sign-ins per identifier, from all addresses together that its account does not know'),
+  ('login_stranger', 1, 3600, 'above that: sign-ins tried per identifier and such address'),
+  ('sign_ins', 60, 3600, 'sign-ins that succeed per account'),
   ('code_address', 10, 3600, 'codes sent per client address'),
+  ('code_known_hour', 5, 3600, 'codes sent per phone or email and address that its account knows'),
+  ('code_known_day', 10, 86400, 'codes sent per phone or email and address that its account knows'),
+  ('code_stranger_hour', 2, 3600, 'codes sent per phone or email and other address'),
+  ('code_stranger_day', 4, 86400, 'codes sent per phone or email and other address'),
+  ('code_strangers_hour', 6, 3600, 'codes sent per phone or email for all other addresses'),
+  ('code_strangers_day', 10, 86400, 'codes sent per phone or email for all other addresses'),
   ('code_service', 300, 60, 'codes sent by the whole service'),
-  ('code_wrong', 10, 3600, 'wrong codes per phone or email'),
+  ('code_wrong_identifier', 10, 3600, 'wrong codes per phone or email and address'),
+  ('code_wrong_address', 60, 3600, 'wrong codes per address'),
   ('favorites', 120, 60, 'favorite toggles per account'),
   ('messages', 60, 60, 'chat messages per account'),
   ('listings', 300, 3600, 'listings created per account'),
@@ -22,6 +31,9 @@ insert into private.rates (rule, max, seconds, note) values
   ('contact_unproven', 5, 86400,
     'of these, contact requests of an account without a proven phone or email')
 on conflict (rule) do nothing;
+-- Of before: what anybody could use up for somebody else.
+delete from private.rates
+where rule in ('code_identifier_hour', 'code_identifier_day', 'code_wrong');
 
 insert into private.settings (name, value, note) values
   ('review_listings', 'false', 'true: listings wait for an admin before everybody sees them'),

@@ -119,13 +119,14 @@ as $$
 begin
   delete from private.codes
   where codes.account_id = new.id or codes.identifier in (old.email, old.phone);
+  delete from private.known_addresses where known_addresses.account_id = new.id;
   delete from private.idempotency_keys where idempotency_keys.account_id = new.id;
   return null;
 end
 $$;
 comment on function private.forget_traces is
-  'A deleted account leaves no codes and no kept answers. Counters of rates go by themselves within '
-  'a day: they guard the phone and the email, not the account.';
+  'A deleted account leaves no codes, known addresses and kept answers. Counters of rates go by '
+  'themselves within a day: they guard the phone and the email, not the account.';
 
 create trigger accounts_leave_no_traces
   after update of status on public.accounts

@@ -1,59 +1,155 @@
--- Sign-in: failures are counted before they happen, so that many at once count as many.
+-- Sign-in: failures are counted before they happen, so that many at once count as many, and an
+-- account knows the addresses from which it was signed in to.
 
-create function private.enter_login(identifier text, address text) returns jsonb
+create table private.known_addresses (
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  mark bytea not null,
+  known_until timestamptz not null,
+  primary key (account_id, mark)
+);
+comment on table private.known_addresses is
+  'Addresses from which an account was signed in to: limits that strangers use up do not hold there.';
+comment on column private.known_addresses.account_id is 'Whose; nothing is left of a deleted one.';
+comment on column private.known_addresses.mark is
+  'private.address_mark: it says nothing to whoever reads it, so no export has it.';
+comment on column private.known_addresses.known_until is '90 days after the last sign-in from there.';
+create index known_addresses_until_idx on private.known_addresses (known_until);
+alter table private.known_addresses enable row level security;
+create policy "nobody but functions of their owner" on private.known_addresses using (false);
+
+create function private.address_mark(whose text, address_hash text) returns bytea
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  -- The functions hold the key of the hash; with whose, rows of two owners cannot be laid together.
+  select sha256(convert_to(whose || ' ' || address_hash, 'utf8'))
+$$;
+comment on function private.address_mark is
+  'An address as it may be kept: for one account or identifier, from the functions'' keyed hash.';
+
+create function private.is_known_address(account_id uuid, address_hash text) returns boolean
+  language sql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+  -- Looked up the same where there is no account, which knows none.
+  select exists (
+    select from private.known_addresses
+    where known_addresses.account_id = whose.id
+      and known_addresses.mark = private.address_mark(whose.id::text, address_hash)
+      and known_addresses.known_until > now()
+  )
+  from (
+    select coalesce(
+      is_known_address.account_id, '00000000-0000-0000-0000-000000000000'::uuid) as id
+  ) as whose
+$$;
+comment on function private.is_known_address is
+  'Whether a sign-in to this account succeeded from there within 90 days.';
+
+create function private.enter_login(identifier text, address text, address_hash text) returns jsonb
   language plpgsql
   security definer -- for guests: reads accounts and counts
   set search_path = ''
 as $$
 declare
-  by_address record;
-  by_identifier record;
+  account constant uuid := private.account_with(identifier);
+  is_known constant boolean := private.is_known_address(account, address_hash);
+  pair constant text := address || ' ' || identifier;
+  counted record;
+  wait integer;
 begin
-  select * into by_address from private.count_hit('login_address', address);
-  select * into by_identifier
-  from private.count_hit('login_identifier', address || ' ' || identifier);
-  if by_address.hit is null or by_identifier.hit is null then
-    -- What is refused is no failure.
-    perform private.forget_hit('login_address', address, by_address.hit);
-    perform private.forget_hit('login_identifier', address || ' ' || identifier, by_identifier.hit);
+  counted := private.count_hits(
+    array['login_address', 'login_identifier']
+      || case when not is_known then array['login_strangers'] end,
+    array[address, pair, identifier]);
+  if counted.refused = 'login_strangers' then
+    -- Strangers have used up what they share. One of them may be the owner, in a new place.
+    wait := counted.reset;
+    counted := private.count_hits(
+      '{login_address,login_identifier,login_stranger}', array[address, pair, pair]);
+    if counted.refused = 'login_stranger' then
+      counted.reset := least(counted.reset, wait);
+    end if;
+  end if;
+  if counted.refused is not null then
     return jsonb_build_object('error', jsonb_build_object(
-      'status', 429, 'code', 'rate_limited', 'detail', jsonb_build_object(
-        'retryAfter', greatest(
-          case when by_address.hit is null then by_address.reset end,
-          case when by_identifier.hit is null then by_identifier.reset end))));
+      'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
   end if;
 
   return jsonb_build_object(
-    'known', exists (
-      select from public.accounts where accounts.email = identifier or accounts.phone = identifier),
+    'exists', account is not null,
     'attempts', (
       select coalesce(jsonb_agg(latest.sealed_password), '[]')
       from (
         select registrations.sealed_password from private.registrations
         where registrations.phone = identifier
-          and registrations.created_at > now() - interval '1 hour'
+          and registrations.sealed_password is not null
+          and registrations.created_at > now() - (private.code_terms()).attempt_life
         order by registrations.created_at desc
         limit 10
       ) as latest),
-    'hits', jsonb_build_array(by_address.hit, by_identifier.hit));
+    'hits', counted.hits);
 end
 $$;
 comment on function private.enter_login is
-  'Counts a sign-in as a failure until finish_login takes it back; tells the facade whether there is '
+  'Counts a sign-in as a failure until its hits are taken back; tells the facade whether there is '
   'an account to try, and the sealed passwords of open attempts on that phone.';
 
-create function private.finish_login(identifier text, address text, hits jsonb) returns void
+create function private.finish_sign_in(account_id uuid, address_hash text, hits jsonb default null)
+  returns jsonb
   language plpgsql
-  security definer -- counts in a closed table
+  security definer -- counts, and writes a closed table
   set search_path = ''
 as $$
+declare
+  counted record;
 begin
-  perform private.forget_hit('login_address', address, (hits ->> 0)::timestamptz);
-  perform private.forget_hit(
-    'login_identifier', address || ' ' || identifier, (hits ->> 1)::timestamptz);
+  perform private.forget_hits(hits);
+  counted := private.count_hit('sign_ins', account_id::text);
+  if counted.hit is null then
+    return jsonb_build_object('error', jsonb_build_object(
+      'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
+  end if;
+  -- Held, so that an account that is being deleted leaves nothing here.
+  insert into private.known_addresses (account_id, mark, known_until)
+  select accounts.id, private.address_mark(accounts.id::text, address_hash),
+    now() + interval '90 days'
+  from public.accounts
+  where accounts.id = finish_sign_in.account_id and accounts.status <> 'deleted'
+  for share
+  on conflict on constraint known_addresses_pkey do update set known_until = excluded.known_until;
+  return null;
 end
 $$;
-comment on function private.finish_login is 'A sign-in that succeeded is free.';
+comment on function private.finish_sign_in is
+  'A sign-in that succeeded, by whatever proof: no failure, one of the account''s sign-ins an hour '
+  '({error} where it is one too many), and its address is known from now on.';
+
+create function private.sweep_known_addresses() returns bigint
+  language sql
+  security definer -- deletes from a closed table
+  set search_path = ''
+as $$
+  with old as (
+    select known_addresses.account_id, known_addresses.mark from private.known_addresses
+    where known_addresses.known_until < now()
+    order by known_addresses.known_until
+    limit 1000
+    for update skip locked
+  ), gone as (
+    delete from private.known_addresses using old
+    where known_addresses.account_id = old.account_id and known_addresses.mark = old.mark
+    returning 1
+  )
+  select count(*) from gone
+$$;
+comment on function private.sweep_known_addresses is
+  'Job: forgets addresses from which nobody signed in for 90 days, a thousand at a time.';
 
 revoke execute on all functions in schema private from public;
-grant execute on function private.enter_login, private.finish_login to backend;
+grant execute on function
+  private.enter_login, private.finish_sign_in, private.sweep_known_addresses
+  to backend;

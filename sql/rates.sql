@@ -100,6 +100,45 @@ as $$
 $$;
 comment on function private.forget_hit is 'Takes a hit back: where only failures count, after a success.';
 
+create function private.forget_hits(hits jsonb) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.forget_hit(taken.rule, taken.subject, taken.hit)
+  from jsonb_to_recordset(hits) as taken (rule text, subject text, hit timestamptz);
+end
+$$;
+comment on function private.forget_hits is 'Takes back what private.count_hits counted.';
+
+create function private.count_hits(
+  rules text[], subjects text[], out refused text, out reset integer, out hits jsonb
+)
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  counted record;
+begin
+  hits := '[]';
+  for nth in 1 .. cardinality(rules) loop
+    counted := private.count_hit(rules[nth], subjects[nth]);
+    if counted.hit is null then
+      perform private.forget_hits(hits);
+      refused := rules[nth];
+      reset := counted.reset;
+      hits := null;
+      return;
+    end if;
+    hits := hits || jsonb_build_object(
+      'rule', rules[nth], 'subject', subjects[nth], 'hit', counted.hit);
+  end loop;
+end
+$$;
+comment on function private.count_hits is
+  'Counts one hit for each rule and subject, in this order, or none of them: refused is the first '
+  'rule that is used up, reset the seconds until it has room.';
+
 create function private.refuse_rate(rate text) returns void
   language plpgsql
   set search_path = ''
@@ -244,7 +283,7 @@ comment on function private.sweep_rates is 'Job: forgets counters whose window i
 
 revoke execute on all functions in schema private from public;
 grant execute on function
-  private.count_hit, private.forget_hit, private.enter, private.sweep_rates
+  private.count_hit, private.forget_hit, private.forget_hits, private.enter, private.sweep_rates
   to backend;
 grant execute on function private.entered, private.refuse_rate to anon, authenticated, backend;
 grant execute on function private.count_act to authenticated;

@@ -154,6 +154,7 @@ begin
   delete from auth.one_time_tokens where one_time_tokens.user_id = account.id;
   delete from private.codes
   where codes.account_id = account.id or codes.identifier = account.email;
+  delete from private.known_addresses where known_addresses.account_id = account.id;
   update public.accounts set email_proven = true, taken_over_at = clock_timestamp()
   where accounts.id = account.id;
   -- And whoever was signing in when we came and had the account before us.
@@ -162,8 +163,8 @@ begin
 end
 $$;
 comment on function private.on_auth_identity_linked is
-  'The first provider sign-in with a verified email proves it: the old password, sessions, devices '
-  'and codes go, in the transaction that links the provider.';
+  'The first provider sign-in with a verified email proves it: the old password, sessions, devices, '
+  'codes and known addresses go, in the transaction that links the provider.';
 
 -- Apple ------------------------------------------------------------------------------------------
 

@@ -295,6 +295,11 @@ export const tables: Record<string, Table> = {
     `insert into private.expiry_warnings (property_id, expires_at) values (:property, now())
      on conflict do nothing`,
   ),
+  'private.known_addresses': closed(
+    'account_id',
+    `insert into private.known_addresses (account_id, mark, known_until)
+     values (:account, '', now()) on conflict do nothing`,
+  ),
   'private.push_outbox': closed(
     'account_id',
     `with device as (

@@ -6,7 +6,7 @@ import { backend, call } from './db.ts'
 import { area, body, json, mine, pageOf, problems, route, send } from './http.ts'
 import { Code, type Identifier, Password, PersonName } from './identifiers.ts'
 import { Refusal, refuseReturned, type Returned } from './problem.ts'
-import { codeHmac } from './secrets.ts'
+import { codeHmac, origin } from './secrets.ts'
 
 const tags = ['accounts']
 const OneIdentity = z.strictObject({ identityId: z.uuid() })
@@ -128,7 +128,7 @@ export const accounts = area()
       ? { kind: 'phone', value: user.phone }
       : { kind: 'email', value: user.email }
     await ('code' in given
-      ? proveByCode(user.id, identifier, given.code)
+      ? proveByCode(user.id, identifier, given.code, c.var.address)
       : proveByPassword(identifier, given.password, c.var.address))
     const asked = await backend('request_deletion', { accountId: user.id })
     if (!asked) throw new Refusal('token_invalid')
@@ -149,11 +149,17 @@ export const accounts = area()
     async (c) => send(c, await call(c, 'switch_identity', c.req.valid('json'))),
   )
 
-async function proveByCode(accountId: string, identifier: Identifier, code: string) {
+async function proveByCode(
+  accountId: string,
+  identifier: Identifier,
+  code: string,
+  address: string,
+) {
   const verified = await backend<Returned & { accountId?: string }>('verify_code', {
     purpose: 'delete',
     identifier: identifier.value,
     hmac: await codeHmac('delete', identifier.value, code),
+    ...await origin(address),
   })
   refuseReturned(verified)
   if (verified.accountId !== accountId) throw new Refusal('otp_invalid', { attemptsLeft: 0 })
@@ -161,11 +167,13 @@ async function proveByCode(accountId: string, identifier: Identifier, code: stri
 
 /** The password again, counted like a sign-in; the session that this makes ends at once. */
 export async function proveByPassword(identifier: Identifier, password: string, address: string) {
-  const counted = { identifier: identifier.value, address }
-  const entry = await backend<Returned & { hits: unknown }>('enter_login', counted)
+  const entry = await backend<Returned & { hits: unknown }>('enter_login', {
+    identifier: identifier.value,
+    ...await origin(address),
+  })
   refuseReturned(entry)
   const tokens = await signIn(identifier, password, address)
   if (!tokens || 'refused' in tokens) throw new Refusal('invalid_credentials')
-  await backend('finish_login', { ...counted, hits: entry.hits })
+  await backend('forget_hits', { hits: entry.hits })
   await signOut(tokens.access_token, 'local')
 }

@@ -197,9 +197,10 @@ const badPassword = () =>
 export async function changePassword(
   token: string,
   { present, next }: { present: string; next: string },
+  address: string,
 ): Promise<void> {
   const body = { password: next, current_password: present }
-  const answer = await ask('PUT', '/user', { token, body })
+  const answer = await ask('PUT', '/user', { token, body, address })
   if (answer.status === 200) return
   // Somebody changed it since it was tried.
   if (answer.body.code === 'current_password_invalid') throw new Refusal('invalid_credentials')

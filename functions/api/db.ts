@@ -9,6 +9,7 @@ import { within } from './deadline.ts'
 import { env } from './env.ts'
 import type { Env } from './http.ts'
 import { literal } from './literals.ts'
+import { refuseReturned } from './problem.ts'
 import { backendSignatures, facadeSignatures, signatures } from './signatures.ts'
 
 type Functions = Database['api']['Functions']
@@ -31,6 +32,8 @@ export type Args<Name extends Callable> = Name extends keyof Functions
 /** For whom a call is made: the request of a route, or a frame of a socket. */
 export type Asking = Pick<Context<Env>, 'var' | 'header'>
 
+export type After = { name: BackendFunction; args: Record<string, unknown> }
+
 type Options = {
   /**
    * A rate counted before the call, in a transaction of its own: for what cannot be taken back, or
@@ -39,8 +42,8 @@ type Options = {
   rate?: string
   /** Takes the header Idempotency-Key: the same key and body give the first answer again. */
   idempotent?: boolean
-  /** A backend function that runs first, in the same transaction. */
-  after?: { name: BackendFunction; args: Record<string, unknown> }
+  /** Backend functions that run first, in the same transaction; an {error} refuses the call. */
+  after?: After | After[]
 }
 
 export type BackendFunction = keyof typeof backendSignatures
@@ -150,14 +153,11 @@ export async function call<Name extends Callable>(
   const answered = options.idempotent && idempotencyKey
     ? once(idempotencyKey, name, args, `(select to_json(result) from ${result} as result)`)
     : `to_json(${result})`
+  const first = [options.after ?? []].flat()
   const text = [
     ...(options.rate ? [entrance(options.rate, claims)] : []),
-    ...(options.after
-      ? [
-        become('backend'),
-        `select ${calledBehind(options.after.name, options.after.args)};`,
-      ]
-      : []),
+    ...(first.length ? [become('backend')] : []),
+    ...first.map(({ name, args }) => `select ${calledBehind(name, args)} as before;`),
     become(role === 'anon' ? 'guest' : role, claims),
     ...(options.rate ? ['select private.entered();'] : []),
     ...(expectIdentity
@@ -169,6 +169,8 @@ export async function call<Name extends Callable>(
   ].join('')
 
   const rows = await toldRate(c, message(text))
+  const before = rows.find((row) => row?.before)?.before
+  if (before) refuseReturned(JSON.parse(before))
   // A function that found nothing gives no row.
   const last = rows.at(-1)
   if (last?.ignored === 't') c.header('X-Auth-Ignored', '1')

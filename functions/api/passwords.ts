@@ -6,8 +6,8 @@ import { backend, call } from './db.ts'
 import { area, body, json, mine, problems, route, send } from './http.ts'
 import { Code, Identifier, NewPassword, Password } from './identifiers.ts'
 import { Refusal, refuseReturned, type Returned } from './problem.ts'
-import { codeHmac, newCode } from './secrets.ts'
-import { requireSms, sendCodeLater } from './senders.ts'
+import { askForCode } from './registration.ts'
+import { codeHmac, origin } from './secrets.ts'
 
 const tags = ['sign-in']
 
@@ -72,22 +72,10 @@ type Verified = Returned & { codeId: string; accountId: string | null }
 export const passwords = area()
   .openapi(forgot, async (c) => {
     const { identifier } = c.req.valid('json')
-    requireSms(identifier)
-    const code = newCode()
-    const answer = await backend<Returned & { send?: boolean }>(
-      'request_code',
-      {
-        purpose: 'reset',
-        identifier: identifier.value,
-        registrationId: null,
-        hmac: await codeHmac('reset', identifier.value, code),
-        address: c.var.address,
-      },
-    )
+    const answer = await askForCode(c, identifier, 'reset')
     // Limits of the address and the service are told; those of the identifier are kept silently.
     if (['code_address', 'code_service'].includes(answer.error?.rule ?? '')) refuseReturned(answer)
-    if (answer.send) sendCodeLater(identifier, 'reset', code)
-    return send(c, '{"resendAfter":45}', 202)
+    return send(c, JSON.stringify({ resendAfter: answer.resendAfter }), 202)
   })
   .openapi(reset, async (c) => {
     const { identifier, code, newPassword } = c.req.valid('json')
@@ -95,6 +83,7 @@ export const passwords = area()
       purpose: 'reset',
       identifier: identifier.value,
       hmac: await codeHmac('reset', identifier.value, code),
+      ...await origin(c.var.address),
     })
     refuseReturned(verified)
     if (!verified.accountId) throw new Refusal('otp_invalid', { attemptsLeft: 0 })
@@ -115,6 +104,7 @@ export const passwords = area()
       ? { kind: 'phone', value: user.phone }
       : { kind: 'email', value: user.email }
     await proveByPassword(identifier, currentPassword, c.var.address)
-    await changePassword(c.var.caller.token!, { present: currentPassword, next: newPassword })
+    const passwords = { present: currentPassword, next: newPassword }
+    await changePassword(c.var.caller.token!, passwords, c.var.address)
     return c.body(null, 204)
   })

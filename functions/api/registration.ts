@@ -3,11 +3,19 @@ import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { Session } from './account-schemas.ts'
 import { createUser, isDecoy } from './auth-service.ts'
-import { backend } from './db.ts'
+import { backend, rateHeaders } from './db.ts'
 import { area, body, type Env, json, problems, route, send } from './http.ts'
 import { Code, Identifier, NewPassword, PersonName } from './identifiers.ts'
 import { Refusal, refuseReturned, type Returned } from './problem.ts'
-import { codeHmac, newCode, seal, unknownPassword, unseal } from './secrets.ts'
+import {
+  codeHmac,
+  newCode,
+  origin,
+  type Purpose,
+  seal,
+  unknownPassword,
+  unseal,
+} from './secrets.ts'
 import { requireSms, sendCode, sendCodeLater } from './senders.ts'
 import { session } from './sign-in.ts'
 
@@ -36,6 +44,8 @@ const register = {
   tags,
   method: 'post',
   summary: 'Register by email (active at once) or phone (a code is sent)',
+  // The database has to know of each that is refused: it is an attempt on that phone.
+  unlimited: true,
   request: body(Registration),
   responses: {
     201: json(Registered, 'An account, or an attempt that waits for its code.'),
@@ -84,6 +94,9 @@ const resend = route({
   },
 })
 
+/** What the database says of a code: whether to send it, and the times that a client is told. */
+type Asked = Returned & { send?: boolean; resendAfter: number; expiresIn: number }
+
 type Given = z.output<typeof Registration>
 
 async function registerEmail(c: Context<Env>, { identifier, password, fullName }: Given) {
@@ -105,17 +118,40 @@ async function registerPhone(c: Context<Env>, { identifier, password, fullName }
   const phone = identifier.value
   const registrationId = crypto.randomUUID()
   const code = newCode()
-  const answer = await backend<Returned>('register_phone', {
+  const answer = await backend<Asked & { rate: string }>('register_phone', {
     phone,
     registrationId,
     sealedPassword: await seal(password, phone),
     fullName: fullName ?? null,
     hmac: await codeHmac('register', phone, code),
-    address: c.var.address,
-  }, { rule: 'register_address', subject: c.var.address, tell: c })
+    ...await origin(c.var.address),
+  })
+  rateHeaders(c, answer.rate)
   refuseReturned(answer)
-  await sendCode(identifier, 'register', code)
-  return { status: 'awaiting_otp', registrationId, otp: { resendAfter: 45, expiresIn: 300 } }
+  const { resendAfter, expiresIn } = answer
+  await sendCode(identifier, { purpose: 'register', code, expiresIn })
+  return { status: 'awaiting_otp', registrationId, otp: { resendAfter, expiresIn } }
+}
+
+/** Has another code made and, if there is anybody, sent after the answer; refusals come as {error}. */
+export async function askForCode(
+  c: Context<Env>,
+  identifier: Identifier,
+  purpose: Purpose,
+  registrationId: string | null = null,
+): Promise<Asked> {
+  requireSms(identifier)
+  const code = newCode()
+  const answer = await backend<Asked>('request_code', {
+    purpose,
+    identifier: identifier.value,
+    registrationId,
+    hmac: await codeHmac(purpose, identifier.value, code),
+    ...await origin(c.var.address),
+  })
+  const { send, expiresIn } = answer
+  if (send) sendCodeLater(identifier, { purpose, code, expiresIn })
+  return answer
 }
 
 type Verified = Returned & {
@@ -153,6 +189,7 @@ registration.openapi(verify, async (c) => {
     purpose: 'register',
     identifier: identifier.value,
     hmac: await codeHmac('register', identifier.value, code),
+    ...await origin(c.var.address),
     registrationId,
   })
   refuseReturned(verified)
@@ -161,16 +198,7 @@ registration.openapi(verify, async (c) => {
 })
 registration.openapi(resend, async (c) => {
   const { identifier, purpose, registrationId } = c.req.valid('json')
-  requireSms(identifier)
-  const code = newCode()
-  const answer = await backend<Returned & { send?: boolean }>('request_code', {
-    purpose,
-    identifier: identifier.value,
-    registrationId: registrationId ?? null,
-    hmac: await codeHmac(purpose, identifier.value, code),
-    address: c.var.address,
-  })
+  const answer = await askForCode(c, identifier, purpose, registrationId)
   refuseReturned(answer)
-  if (answer.send) sendCodeLater(identifier, purpose, code)
-  return send(c, '{"resendAfter":45}', 202)
+  return send(c, JSON.stringify({ resendAfter: answer.resendAfter }), 202)
 })

@@ -1,6 +1,9 @@
 /** One-time codes and sealed passwords: what only the functions can make and read. */
 import { env } from './env.ts'
 
+/** What a one-time code is for. */
+export type Purpose = 'register' | 'reset' | 'delete'
+
 const utf8 = new TextEncoder()
 
 const codeKey = crypto.subtle.importKey(
@@ -22,12 +25,22 @@ export function newCode(): string {
   return number < limit ? String(number % 1_000_000).padStart(6, '0') : newCode()
 }
 
-/** A code as the database keeps it: good for this purpose and identifier only. Hex. */
-export async function codeHmac(purpose: string, identifier: string, code: string): Promise<string> {
-  const text = utf8.encode([purpose, identifier, code].join('\n'))
+/** Hex. The first of the words says what it is for, so that none is taken for one of another use. */
+async function hmac(...words: string[]): Promise<string> {
+  const text = utf8.encode(words.join('\n'))
   const digest = new Uint8Array(await crypto.subtle.sign('HMAC', await codeKey, text))
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
+
+/** A code as the database keeps it: good for this purpose and identifier only. */
+export const codeHmac = (purpose: Purpose, identifier: string, code: string) =>
+  hmac(purpose, identifier, code)
+
+/** Where a request comes from: as rates count it for a while, and hashed for what is kept longer. */
+export const origin = async (address: string) => ({
+  address,
+  addressHash: await hmac('address', address),
+})
 
 const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))
 const unbase64 = (text: string) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0))

@@ -3,15 +3,20 @@ import { env } from './env.ts'
 import type { Identifier } from './identifiers.ts'
 import { Refusal } from './problem.ts'
 import { type Send, sendMail, sendSms } from './providers.ts'
+import type { Purpose } from './secrets.ts'
 
 // One part of an SMS in Arabic is 70 characters; nothing of a request gets into the text.
-const texts = {
-  register: (code: string) => `رمز التحقق لتفعيل حسابك: ${code}\nصالح لمدة 5 دقائق`,
-  reset: (code: string) => `رمز إعادة تعيين كلمة المرور: ${code}\nصالح لمدة 5 دقائق`,
-  delete: (code: string) => `رمز تأكيد حذف الحساب: ${code}\nصالح لمدة 5 دقائق`,
+const texts: Record<Purpose, string> = {
+  register: 'رمز التحقق لتفعيل حسابك',
+  reset: 'رمز إعادة تعيين كلمة المرور',
+  delete: 'رمز تأكيد حذف الحساب',
 }
 
-export type Purpose = keyof typeof texts
+/** A code on its way to somebody; `expiresIn` seconds, as the database said. */
+export type NewCode = { purpose: Purpose; code: string; expiresIn: number }
+
+const written = ({ purpose, code, expiresIn }: NewCode) =>
+  `${texts[purpose]}: ${code}\nصالح لمدة ${expiresIn / 60} دقائق`
 
 /** Development only: the code is logged visibly and shown in the local inbox. */
 const show: Send = async (to, body, code) => {
@@ -35,11 +40,11 @@ export function requireSms({ kind }: Identifier) {
 }
 
 /** Sends a code once, within four seconds. 502 sms_send_failed; never tried again blindly. */
-export async function sendCode({ kind, value }: Identifier, purpose: Purpose, code: string) {
+export async function sendCode({ kind, value }: Identifier, made: NewCode) {
   const send = (kind === 'phone' ? sendSms : sendMail) ?? (env.production ? undefined : show)
   if (!send) return console.error(JSON.stringify({ alert: 'mail_not_configured' }))
   try {
-    await send(value, texts[purpose](code), code)
+    await send(value, written(made), made.code)
   } catch (thrown) {
     const error = thrown as Error
     // Only our own words: others may repeat the number or the code.
@@ -52,9 +57,9 @@ export async function sendCode({ kind, value }: Identifier, purpose: Purpose, co
 type Runtime = { EdgeRuntime?: { waitUntil(promise: Promise<unknown>): void } }
 
 /** Sends after the answer has gone, so that its time tells nothing. */
-export function sendCodeLater(identifier: Identifier, purpose: Purpose, code: string) {
+export function sendCodeLater(identifier: Identifier, made: NewCode) {
   const sending = new Promise((resolve) => setTimeout(resolve))
-    .then(() => sendCode(identifier, purpose, code))
+    .then(() => sendCode(identifier, made))
     .catch(() => {})
   const runtime = (globalThis as Runtime).EdgeRuntime
   if (runtime) runtime.waitUntil(sending)

@@ -10,11 +10,11 @@ import {
   signOut,
   type Tokens,
 } from './auth-service.ts'
-import { backend, call } from './db.ts'
+import { type After, backend, call } from './db.ts'
 import { area, body, type Env, json, mine, problems, route, send } from './http.ts'
 import { Identifier, Password } from './identifiers.ts'
 import { Refusal, refuseReturned, type Returned } from './problem.ts'
-import { sameText, unseal } from './secrets.ts'
+import { origin, sameText, unseal } from './secrets.ts'
 import { callerOfIssued } from './tokens.ts'
 
 const tags = ['sign-in']
@@ -66,7 +66,7 @@ const logout = route({
 export async function answer(
   c: Context<Env>,
   tokens: Tokens,
-  after?: { name: 'finish_login' | 'finish_social'; args: Record<string, unknown> },
+  after: After[] = [],
 ): Promise<string> {
   c.set('caller', callerOfIssued(tokens.access_token))
   const who = await call(c, 'get_me', {}, { after })
@@ -80,15 +80,36 @@ export async function answer(
   return `${head.slice(0, -1)},${who.slice(1)}`
 }
 
+/**
+ * The answer to a sign-in that succeeded: it counts as one, its failures (`hits`) do not, and the
+ * account knows this address from now on. One too many within the hour ends its session again.
+ */
+export async function signedIn(
+  c: Context<Env>,
+  tokens: Tokens,
+  { hits, also = [] }: { hits?: unknown; also?: After[] } = {},
+) {
+  const { addressHash } = await origin(c.var.address)
+  const args = { accountId: tokens.user.id, addressHash, hits }
+  try {
+    return await answer(c, tokens, [{ name: 'finish_sign_in', args }, ...also])
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'rate_limited') {
+      await signOut(tokens.access_token, 'local')
+    }
+    throw error
+  }
+}
+
 /** Signs in whoever has just proved the identifier. */
 export async function session(c: Context<Env>, identifier: Identifier, password: string) {
   const tokens = await signIn(identifier, password, c.var.address)
   if (!tokens) throw new Refusal('invalid_credentials')
   if ('refused' in tokens) throw new Refusal(tokens.refused, { reason: tokens.reason })
-  return await answer(c, tokens)
+  return await signedIn(c, tokens)
 }
 
-type Entry = Returned & { known: boolean; attempts: string[]; hits: unknown }
+type Entry = Returned & { exists: boolean; attempts: string[]; hits: unknown }
 
 /** No account: the same work as for one, then whether an open attempt has this password. */
 async function tryNobody(
@@ -109,19 +130,20 @@ async function tryNobody(
 export const signingIn = area()
   .openapi(login, async (c) => {
     const { identifier, password } = c.req.valid('json')
-    const counted = { identifier: identifier.value, address: c.var.address }
-    const entry = await backend<Entry>('enter_login', counted)
+    const entry = await backend<Entry>('enter_login', {
+      identifier: identifier.value,
+      ...await origin(c.var.address),
+    })
     refuseReturned(entry)
-    const tokens = entry.known
+    const tokens = entry.exists
       ? await signIn(identifier, password, c.var.address)
       : await tryNobody(identifier, password, entry.attempts, c.var.address)
     if (!tokens) throw new Refusal('invalid_credentials')
-    const after = { name: 'finish_login' as const, args: { ...counted, hits: entry.hits } }
     if ('refused' in tokens) {
-      await backend(after.name, after.args)
+      await backend('forget_hits', { hits: entry.hits })
       throw new Refusal(tokens.refused, { reason: tokens.reason })
     }
-    return send(c, await answer(c, tokens, after))
+    return send(c, await signedIn(c, tokens, { hits: entry.hits }))
   })
   .openapi(again, async (c) => {
     const { refreshToken } = c.req.valid('json')

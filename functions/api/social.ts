@@ -9,7 +9,7 @@ import { area, body, type Check, type Env, json, problems, route, send } from '.
 import { PersonName } from './identifiers.ts'
 import { problem, Refusal, refuseReturned, type Returned } from './problem.ts'
 import { unknownPassword } from './secrets.ts'
-import { answer } from './sign-in.ts'
+import { signedIn } from './sign-in.ts'
 import { type Proven, proven, type ProviderName, providers } from './social-tokens.ts'
 import { callerOfIssued } from './tokens.ts'
 
@@ -124,7 +124,7 @@ async function tokensOf(
   return { tokens, isNewAccount }
 }
 
-async function signedIn(c: Context<Env>, provider: ProviderName, given: Given) {
+async function comeBy(c: Context<Env>, provider: ProviderName, given: Given) {
   const said = await proven(provider, given.idToken, given.nonce)
   const { subject, email, emailVerified, keys, expiresAt } = said
   const who = { provider, subject, email, emailVerified, keys }
@@ -135,7 +135,8 @@ async function signedIn(c: Context<Env>, provider: ProviderName, given: Given) {
     if (given.authorizationCode) {
       await keepAppleCode(tokens.user.id, said.clientId, given.authorizationCode)
     }
-    const session = await answer(c, tokens, { name: 'finish_social', args: { keys, expiresAt } })
+    const also = { name: 'finish_social' as const, args: { keys, expiresAt } }
+    const session = await signedIn(c, tokens, { also: [also] })
     return send(c, `${session.slice(0, -1)},"isNewAccount":${isNewAccount}}`)
   } catch (error) {
     // What gave no session stays good; if this fails too, in two minutes.
@@ -145,5 +146,5 @@ async function signedIn(c: Context<Env>, provider: ProviderName, given: Given) {
 }
 
 export const social = area()
-  .openapi(google, (c) => signedIn(c, 'google', c.req.valid('json')))
-  .openapi(apple, (c) => signedIn(c, 'apple', c.req.valid('json')))
+  .openapi(google, (c) => comeBy(c, 'google', c.req.valid('json')))
+  .openapi(apple, (c) => comeBy(c, 'apple', c.req.valid('json')))

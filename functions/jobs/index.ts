@@ -33,6 +33,7 @@ const jobs: BackendFunction[] = [
   'sweep_alarms',
   'sweep_codes',
   'sweep_idempotency_keys',
+  'sweep_known_addresses',
   'sweep_news',
   'sweep_notifications',
   'sweep_office_ranks',
