@@ -20,6 +20,8 @@ export async function loadListings(client: pg.Client, count: number): Promise<vo
     'private.search_documents',
     () => client.query('select private.rebuild_search_documents()'),
   )
+  const fold = 'select private.fold_search_words()::integer as folded'
+  while ((await client.query(fold)).rows[0].folded);
   await client.query('vacuum (analyze)')
 }
 

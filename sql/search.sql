@@ -24,24 +24,6 @@ $$;
 comment on function private.search_sort is
   'The order of a search; drop_desc is for deals, ends_at for auctions, distance goes with near.';
 
-create function private.match_few(strategy text, words tsquery) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  hits record;
-begin
-  hits := private.search_hits(
-    private.search_plan(strategy, private.search_sort(strategy, null, null), null),
-    words, null, null, null, null, 5
-  );
-  return cardinality(hits.ids) < 5;
-end
-$$;
-comment on function private.match_few is
-  'Whether fewer than 5 listings of a strategy have these words, whatever else is asked of them.';
-
 create function private.search_page(
   plan private.search_plan, strategy text, words text[], place jsonb, page_size integer,
   out ids uuid[], out keys text[], out few uuid[], out exact_count integer
@@ -73,7 +55,7 @@ begin
   exact_count := cardinality(ids);
   -- Words and strategy alone decide: were filters to have a say, one more could find more.
   if place is null and exact is not null and exact_count < 5
-    and (plan.wanted is null or private.match_few(strategy, exact)) then
+    and (plan.wanted is null or private.match_few(strategy, words)) then
     guess := private.search_query(words, true);
     if guess <> exact then
       few := ids;

@@ -173,6 +173,7 @@ declare
   document private.search_documents;
 begin
   delete from private.search_documents where search_documents.property_id = new.id;
+  insert into private.search_changes (chunk, property_id) values (new.ref_no / 8192, new.id);
   if new.listed then
     document := private.search_document(new);
     insert into private.search_documents select document.*;
@@ -214,6 +215,9 @@ declare
   listings bigint;
 begin
   delete from private.search_documents;
+  -- A chunk without bits is written by the job, and until then no bits are believed.
+  delete from private.search_bits;
+  delete from private.search_changes;
   insert into private.search_documents
   select document.*
   from public.properties

@@ -334,6 +334,8 @@ export const tables: Record<string, Table> = {
     'identity_id',
     'insert into private.review_totals (identity_id) values (:identity)',
   ),
+  'private.search_bits': closed(null),
+  'private.search_changes': closed(null),
   'private.search_documents': closed(ofListing),
   'private.search_names': closed(null),
   'private.search_vocabulary': closed(null),

@@ -308,6 +308,7 @@ const reviews: Review[] = [
     'private.end_suspensions',
     'private.expire_licences',
     'private.expire_listings',
+    'private.fold_search_words',
     'private.fold_views',
     'private.measure_responses',
     'private.spread_late_notices',

@@ -9,6 +9,7 @@ let client: pg.PoolClient
 
 beforeAll(async () => {
   world = await fillWorld()
+  for (let n = 0; n < 4; n++) await database().query('select private.fold_search_words(1)')
   // One snapshot for searches and oracle: whatever happens meanwhile, both see the same.
   client = await database().connect()
   await client.query('begin isolation level repeatable read')
@@ -196,6 +197,29 @@ test.each(Object.keys(categories))(
   },
   300_000,
 )
+
+test('two words of a strategy are few exactly when fewer than 5 listings have them', async () => {
+  const known = (await client.query(
+    `select word from private.search_bits where word !~ ':' group by word order by md5(word) limit 30`,
+  )).rows.map(({ word }) => word as string)
+  expect(known).toHaveLength(30)
+  const answers = { true: 0, false: 0 }
+  for (const strategy of Object.keys(categories)) {
+    for (const [n, one] of known.entries()) {
+      for (const other of known.slice(n)) {
+        const pair = [one, other]
+        const { rows: [{ few }] } = await client.query(
+          'select private.match_few($1, $2) as few',
+          [strategy, pair],
+        )
+        const n = await haveWords(strategy, pair.map((word) => [word]))
+        expect({ strategy, pair, few }).toEqual({ strategy, pair, few: n < 5 })
+        answers[few ? 'true' : 'false']++
+      }
+    }
+  }
+  expect(Math.min(answers.true, answers.false)).toBeGreaterThan(100)
+}, 300_000)
 
 test('SRCH-04 300 random searches give the same by query string and by body', async () => {
   const roll = dice(4242)

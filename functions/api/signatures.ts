@@ -263,6 +263,7 @@ export const backendSignatures = {
   finish_reset: { account_id: 'uuid', identifier: 'text' },
   finish_sign_in: { account_id: 'uuid', address_hash: 'text', hits: 'jsonb?' },
   finish_social: { keys: 'text[]', expires_at: 'timestamp with time zone' },
+  fold_search_words: { changes: 'integer?' },
   fold_views: {},
   forget_hit: { rule: 'text', subject: 'text', hit: 'timestamp with time zone' },
   forget_hits: { hits: 'jsonb' },

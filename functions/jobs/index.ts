@@ -24,6 +24,7 @@ const jobs: BackendFunction[] = [
   'expire_invoices',
   'expire_listings',
   'drop_pushes',
+  'fold_search_words',
   'fold_views',
   'measure_responses',
   'give_up_payments',
