@@ -139,10 +139,25 @@ describe('a migration of tables with rows', () => {
   })
 
   test('begins an index by taking away what an attempt may have left', () => {
-    for (const name of ['lamps_code_key', 'lamps_label_idx', 'lamps_hue_idx']) {
+    for (const name of ['lamps_code_key', 'lamps_hue_idx']) {
       expect(textOf(`second_${name}`).split(/;\n/)[1])
         .toMatch(new RegExp(`DROP INDEX CONCURRENTLY IF EXISTS (public|"public")."?${name}"?$`))
     }
+  })
+
+  test('makes an index that replaces another beside it', () => {
+    expect(textOf('second_lamps_label_idx')).toMatch(
+      new RegExp(
+        [
+          ...[
+            'DROP INDEX CONCURRENTLY IF EXISTS .*"lamps_label_idx_new"',
+            'CREATE INDEX CONCURRENTLY',
+          ],
+          ...['DROP INDEX CONCURRENTLY IF EXISTS .*lamps_label_idx"?', 'ALTER INDEX .* RENAME TO'],
+        ].join('.*;\\s.*'),
+        's',
+      ),
+    )
   })
 
   test('holds what is new for new rows first', () => {

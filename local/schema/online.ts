@@ -28,6 +28,11 @@ export function online(actions: Action[]): Part[] {
   // Code that comes with an index may rest on it, so it is there first, unless it needs itself what
   // comes, by its name.
   const waits = (sql: string) => names.some((name) => new RegExp(`\\b${name}\\b`).test(sql))
+  const lost = new Set(
+    actions.filter(({ sql }) => dropped.test(sql)).flatMap(({ destroys }) =>
+      destroys.map(encodeId)
+    ),
+  )
   const early: Part[] = []
   const main: Action[] = []
   const late: Part[] = []
@@ -41,8 +46,9 @@ export function online(actions: Action[]): Part[] {
       }
       continue
     }
-    const cut = isOnOldTable(action.sql, made) ? apart(action) : { main: [action] }
-    const later = cut.index && waits(cut.index.actions.at(-1)!.sql)
+    const replaces = action.produces.some((id) => lost.has(encodeId(id)))
+    const cut = isOnOldTable(action.sql, made) ? apart(action, replaces) : { main: [action] }
+    const later = cut.index && cut.index.actions.some(({ sql }) => waits(sql))
     if (cut.index) (later ? late : early).push(cut.index)
     ;(later ? last : main).push(...cut.main)
     last.push(...cut.last ?? [])
@@ -70,12 +76,12 @@ function isOnOldTable(sql: string, made: Set<string>): boolean {
 type Cut = { main: Action[]; last?: Action[]; index?: Part }
 
 /** What an action becomes on a table that may have rows. */
-function apart(action: Action): Cut {
+function apart(action: Action, replaces: boolean): Cut {
   const { sql } = action
   const as = (...texts: string[]) => texts.map((text): Action => ({ ...action, sql: text }))
 
   const [, indexName] = index.exec(sql) ?? []
-  if (indexName) return { main: [], index: concurrently(action, nameOf(sql), sql) }
+  if (indexName) return { main: [], index: concurrently(action, nameOf(sql), sql, replaces) }
 
   const [, table, column, bare] = notNull.exec(sql) ?? []
   if (table) {
@@ -114,10 +120,29 @@ function nameOf(create: string): string {
   return `${table!.split('.')[0]}.${name!}`
 }
 
-/** An attempt that was stopped leaves an index that is not valid, so each begins without it. */
-function concurrently(action: Action, name: string, create?: string): Part {
-  const texts = [`DROP INDEX CONCURRENTLY IF EXISTS ${name}`]
-  if (create) texts.push(create.replace(/^CREATE (UNIQUE )?INDEX /, '$&CONCURRENTLY '))
+/**
+ * An attempt that was stopped leaves an index that is not valid, so each begins without it. One that
+ * replaces another is made beside it, so that there is never none.
+ */
+function concurrently(action: Action, name: string, create?: string, replaces = false): Part {
+  const bare = name.split('.')[1]!
+  const beside = `"${bare.replaceAll('"', '')}_new"`
+  const named = replaces ? name.replace(bare, beside) : name
+  const texts = [`DROP INDEX CONCURRENTLY IF EXISTS ${named}`]
+  if (create) {
+    texts.push(
+      create.replace(
+        /^CREATE (UNIQUE )?INDEX (\S+)/,
+        (_, unique = '') => `CREATE ${unique}INDEX CONCURRENTLY ${named.split('.')[1]}`,
+      ),
+    )
+  }
+  if (replaces) {
+    texts.push(
+      `DROP INDEX CONCURRENTLY IF EXISTS ${name}`,
+      `ALTER INDEX ${named} RENAME TO ${bare}`,
+    )
+  }
   return {
     suffix: `_${name.replace(/^.*\.|"/g, '')}`,
     actions: texts.map((sql) => ({ ...action, sql, transactionality: 'nonTransactional' })),

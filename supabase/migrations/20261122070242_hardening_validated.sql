@@ -29,3 +29,5 @@ ALTER TABLE "public"."properties" VALIDATE CONSTRAINT "properties_listed_say_sin
 ALTER TABLE "public"."properties" VALIDATE CONSTRAINT "properties_paused_say_when";
 
 ALTER TABLE "public"."properties" VALIDATE CONSTRAINT "properties_suspended_know_what_they_were";
+
+ALTER TABLE "private"."codes" VALIDATE CONSTRAINT "codes_tries_are_few";

@@ -57,6 +57,8 @@ DROP VIEW "private"."notification_kinds";
 
 DROP VIEW "public"."admin_listings_to_review";
 
+ALTER TABLE "private"."codes" DROP CONSTRAINT "codes_five_tries";
+
 ALTER TABLE "private"."publications" DROP CONSTRAINT "publications_pkey";
 
 ALTER TABLE "private"."rate_hits" DROP CONSTRAINT "rate_hits_rule_fkey";
@@ -77,6 +79,8 @@ DROP FUNCTION "api"."upload_listing_media"(uuid, uuid, uuid, integer);
 
 DROP FUNCTION "private"."activate_property"(public.properties);
 
+DROP FUNCTION "private"."add_code"(text, text, bytea, uuid, uuid);
+
 DROP FUNCTION "private"."add_credits"(uuid, integer);
 
 DROP FUNCTION "private"."apply_refund"(jsonb);
@@ -87,11 +91,17 @@ DROP FUNCTION "private"."begin_upload"(text, uuid, uuid);
 
 DROP FUNCTION "private"."check_allowance"(uuid);
 
+DROP FUNCTION "private"."code_refusal"(text, text);
+
+DROP FUNCTION "private"."code_wait"(text, text);
+
 DROP FUNCTION "private"."count_hit"(text, text);
 
 DROP FUNCTION "private"."delete_due_accounts"();
 
 DROP FUNCTION "private"."end_plan"(uuid, uuid, text);
+
+DROP FUNCTION "private"."enter_login"(text, text);
 
 DROP FUNCTION "private"."enter_social"(text, text, text, boolean, text[], timestamp with time zone);
 
@@ -102,6 +112,8 @@ DROP FUNCTION "private"."expire_invoices"();
 DROP FUNCTION "private"."expire_licences"();
 
 DROP FUNCTION "private"."files_to_remove"();
+
+DROP FUNCTION "private"."finish_login"(text, text, jsonb);
 
 DROP FUNCTION "private"."forget_removed_files"();
 
@@ -123,9 +135,13 @@ DROP FUNCTION "private"."receive_refund"(text, text, text, text, text, jsonb, js
 
 DROP FUNCTION "private"."refuse"(integer, text, jsonb);
 
+DROP FUNCTION "private"."register_phone"(text, uuid, text, text, text, text);
+
 DROP FUNCTION "private"."remind_of_plans"();
 
 DROP FUNCTION "private"."renew_plans"();
+
+DROP FUNCTION "private"."request_code"(text, text, uuid, text, text);
 
 DROP FUNCTION "private"."search_page"(private.search_plan, text[], jsonb, integer);
 
@@ -141,13 +157,27 @@ DROP FUNCTION "private"."upload_avatar"(uuid);
 
 DROP FUNCTION "private"."upload_listing_media"(uuid, uuid, uuid, integer);
 
+DROP FUNCTION "private"."verify_code"(text, text, text, uuid);
+
 DROP FUNCTION "private"."warn_expiring_listings"();
+
+CREATE TABLE "private"."known_addresses" ("account_id" uuid NOT NULL, "mark" bytea NOT NULL, "known_until" timestamp with time zone NOT NULL, CONSTRAINT "known_addresses_pkey" PRIMARY KEY (account_id, mark));
+
+ALTER TABLE "private"."known_addresses" ENABLE ROW LEVEL SECURITY;
+
+CREATE TABLE "private"."late_notices" ("id" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, "account_id" uuid NOT NULL, "identity_id" uuid, "kind" text NOT NULL, "entity_id" uuid, "facts" jsonb NOT NULL, "created_at" timestamp with time zone NOT NULL DEFAULT clock_timestamp(), CONSTRAINT "late_notices_pkey" PRIMARY KEY (id));
+
+ALTER TABLE "private"."late_notices" ENABLE ROW LEVEL SECURITY;
 
 CREATE TABLE "public"."subscription_intervals" ("id" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, "subscription_id" uuid NOT NULL, "invoice_id" uuid, "days" integer NOT NULL, "taken_back_at" timestamp with time zone, CONSTRAINT "subscription_intervals_days_range" CHECK ((days >= 1) AND (days <= 3660)), CONSTRAINT "subscription_intervals_one_per_invoice_key" UNIQUE (invoice_id), CONSTRAINT "subscription_intervals_pkey" PRIMARY KEY (id));
 
 ALTER TABLE "public"."subscription_intervals" ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE "private"."alarms" ADD COLUMN "seen_at" timestamp with time zone NOT NULL DEFAULT now();
+
+ALTER TABLE "private"."codes" ADD COLUMN "asked_by" bytea;
+
+ALTER TABLE "private"."codes" ADD COLUMN "stranger_tries" integer NOT NULL DEFAULT 0;
 
 ALTER TABLE "private"."publications" ADD COLUMN "since" timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone;
 
@@ -160,6 +190,8 @@ ALTER TABLE "public"."featured_credits" ADD COLUMN "invoice_id" uuid;
 ALTER TABLE "public"."featured_credits" ADD COLUMN "id" bigint GENERATED ALWAYS AS IDENTITY NOT NULL;
 
 ALTER TABLE "public"."media" ADD COLUMN "removal_due_at" timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone;
+
+ALTER TABLE "private"."registrations" ALTER COLUMN "sealed_password" DROP NOT NULL;
 
 CREATE OR REPLACE FUNCTION api.check_favorite(property_id uuid)
  RETURNS boolean
@@ -327,6 +359,7 @@ declare
 begin
   if makes_active then
     perform private.count_publication(owner_id);
+    owner_id := private.hold_identity();
     perform private.hold_quota(owner_id);
   end if;
   property := private.own_property(property_id);
@@ -358,6 +391,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.add_code(purpose text, identifier text, hmac text, asked_by bytea, registration_id uuid, account_id uuid, is_named boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  update private.codes set replaced = true
+  where codes.identifier = add_code.identifier and codes.purpose = add_code.purpose
+    and codes.registration_id is not distinct from add_code.registration_id
+    and (is_named or codes.asked_by = add_code.asked_by)
+    and not codes.replaced;
+  insert into private.codes (purpose, identifier, hmac, asked_by, registration_id, account_id)
+  values (purpose, identifier, decode(hmac, 'hex'), asked_by, registration_id, account_id);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.add_credits(identity_id uuid, credits integer, invoice_id uuid)
  RETURNS void
  LANGUAGE sql
@@ -367,6 +417,61 @@ AS $function$
   insert into public.featured_credits (identity_id, credits, invoice_id)
   select add_credits.identity_id, add_credits.credits, add_credits.invoice_id
   where add_credits.credits > 0
+$function$;
+
+CREATE OR REPLACE FUNCTION private.add_identity(type text, fields jsonb)
+ RETURNS public.identities
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  caller_id uuid := private.hold_caller();
+  organisation public.organisations;
+  added public.identities;
+begin
+  organisation.identity_id := gen_random_uuid();
+  -- Pictures are uploaded by whom they show.
+  if fields ?| array['logoMediaId', 'coverMediaId'] then
+    perform private.refuse(422, 'validation_failed',
+      '{"fields":[{"path":"logoMediaId","code":"unknown"}]}');
+  end if;
+  organisation := private.organisation_of(fields, organisation);
+  organisation.slug := concat_ws('-',
+    nullif(btrim(regexp_replace(lower(organisation.name_en), '[^a-z0-9]+', '-', 'g'), '-'), ''),
+    left(organisation.identity_id::text, 8));
+  -- One licence after another, so that the second of two at once is refused by name.
+  perform pg_advisory_xact_lock(hashtextextended('licence ' || upper(organisation.licence_no), 0));
+  perform private.check_organisation(organisation);
+
+  insert into public.identities (id, account_id, type, status, display_name)
+  values (organisation.identity_id, caller_id, add_identity.type,
+    'pending_verification', organisation.name_ar)
+  returning * into added;
+  insert into public.organisations (
+    identity_id, name_ar, name_en, slug, licence_no, licence_expires_on, about_ar, phone, whatsapp,
+    email, website, governorate_id, area_id, address_ar, working_hours
+  )
+  select
+    organisation.identity_id, organisation.name_ar, organisation.name_en, organisation.slug,
+    organisation.licence_no, organisation.licence_expires_on, organisation.about_ar,
+    organisation.phone, organisation.whatsapp, organisation.email, organisation.website,
+    organisation.governorate_id, organisation.area_id, organisation.address_ar,
+    organisation.working_hours;
+  return added;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.add_refused_registration(refused_phone text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  -- Whoever was refused may still type the code that another's attempt had sent to this phone.
+  insert into private.registrations (id, phone)
+  values (gen_random_uuid(), refused_phone)
+  on conflict (phone) where sealed_password is null do update set created_at = now()
 $function$;
 
 CREATE OR REPLACE FUNCTION private.add_report(target_type text, target_id uuid, reason text, note text)
@@ -403,6 +508,16 @@ begin
   end if;
   return private.report_record(report);
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.address_mark(whose text, address_hash text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  -- The functions hold the key of the hash; with whose, rows of two owners cannot be laid together.
+  select sha256(convert_to(whose || ' ' || address_hash, 'utf8'))
 $function$;
 
 CREATE OR REPLACE FUNCTION private.allowance_of(identity_id uuid, OUT allowed integer, OUT used integer)
@@ -449,7 +564,7 @@ begin
     perform private.raise_alarm('refund_unmatched', truth ->> 'refundRef', truth);
     return 'unmatched';
   end if;
-  perform from public.invoices where invoices.id = payment.invoice_id for update;
+  perform private.take_invoice(payment.invoice_id);
   refund := private.refund_named(payment, truth);
   if refund.id is null and truth ->> 'status' <> 'refunded' then
     return 'ignored';
@@ -528,7 +643,7 @@ CREATE OR REPLACE FUNCTION private.begin_upload(bucket text, property_id uuid DE
  SET search_path TO ''
 AS $function$
 declare
-  caller_id uuid := private.require_account();
+  caller_id uuid := private.hold_caller();
   owner_id uuid := private.identity_id();
   property public.properties;
   pictures json;
@@ -575,6 +690,31 @@ begin
   returning * into upload;
   return json_build_object('uploadId', upload.id, 'folder', owner_id, 'limit', allowed,
     'used', used, 'known', pictures);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.block_identity(identity_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  caller_id uuid := private.hold_caller();
+  other_id uuid := (
+    select identities.account_id from public.identities
+    where identities.id = block_identity.identity_id
+      and (private.is_on_show(identities.id) or private.have_met(caller_id, identities.id))
+  );
+begin
+  if other_id is null then
+    perform private.refuse(404, 'identity_not_found');
+  elsif other_id = caller_id then
+    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"identityId","code":"self"}]}');
+  end if;
+  insert into public.blocks (account_id, identity_id, blocked_account_id)
+  values (caller_id, block_identity.identity_id, other_id)
+  on conflict do nothing;
 end
 $function$;
 
@@ -697,6 +837,126 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.change_identity(identity_id uuid, fields jsonb)
+ RETURNS public.identities
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  caller_id uuid := private.take_caller();
+  before public.organisations;
+  organisation public.organisations;
+  changed public.identities;
+begin
+  select * into changed from public.identities
+  where identities.account_id = caller_id
+    and identities.id = change_identity.identity_id;
+  select * into before from public.organisations
+  where organisations.identity_id = change_identity.identity_id;
+  if changed.id is null or before.identity_id is null then
+    perform private.refuse(404, 'identity_not_found');
+  elsif changed.status in ('suspended', 'closed') then
+    perform private.refuse(409, 'status_transition_invalid');
+  end if;
+
+  organisation := private.organisation_of(fields, before);
+  perform pg_advisory_xact_lock(hashtextextended('licence ' || upper(organisation.licence_no), 0));
+  perform private.check_organisation(organisation);
+  if fields ? 'logoMediaId' then
+    organisation.logo_url := private.picture_of(identity_id, 'logo', fields -> 'logoMediaId');
+  end if;
+  if fields ? 'coverMediaId' then
+    organisation.cover_url := private.picture_of(identity_id, 'cover', fields -> 'coverMediaId');
+  end if;
+  -- What an admin has verified is verified again when it changes, but for a later end of the same
+  -- licence: that renews it.
+  if changed.status = 'rejected'
+    or (organisation.name_ar, organisation.licence_no)
+      is distinct from (before.name_ar, before.licence_no)
+    or organisation.licence_expires_on < before.licence_expires_on then
+    changed.status := 'pending_verification';
+    organisation.verified := false;
+  elsif changed.status = 'expired' then
+    changed.status := 'active';
+  end if;
+  -- Listings and the rest before the page, which is written first: a state is checked against it.
+  perform private.take_what_follows(caller_id, array[changed.id], false)
+  from public.identities
+  where identities.id = changed.id and identities.status <> changed.status;
+
+  update public.organisations
+  set name_ar = organisation.name_ar, name_en = organisation.name_en,
+      licence_no = organisation.licence_no, licence_expires_on = organisation.licence_expires_on,
+      about_ar = organisation.about_ar, phone = organisation.phone,
+      whatsapp = organisation.whatsapp, email = organisation.email, website = organisation.website,
+      governorate_id = organisation.governorate_id, area_id = organisation.area_id,
+      address_ar = organisation.address_ar, working_hours = organisation.working_hours,
+      logo_url = organisation.logo_url, cover_url = organisation.cover_url,
+      verified = organisation.verified
+  where organisations.identity_id = change_identity.identity_id;
+  update public.identities
+  set status = changed.status, display_name = organisation.name_ar,
+      avatar_url = organisation.logo_url
+  where identities.id = change_identity.identity_id
+  returning * into changed;
+  return changed;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.change_me(fields jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  caller_id uuid := private.take_caller();
+  new_name text := private.tidy(fields ->> 'fullName');
+begin
+  if jsonb_typeof(fields) is distinct from 'object'
+    or fields - array['fullName', 'language', 'avatarMediaId'] <> '{}' then
+    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"","code":"invalid"}]}');
+  end if;
+  if fields ? 'fullName' then
+    if jsonb_typeof(fields -> 'fullName') <> 'string' or private.is_name(new_name) is not true then
+      perform private.refuse(422, 'validation_failed',
+        '{"fields":[{"path":"fullName","code":"invalid"}]}');
+    end if;
+    update public.individual_profiles set full_name = new_name
+    where individual_profiles.account_id = caller_id;
+    update public.identities set display_name = new_name
+    where identities.account_id = caller_id and identities.type = 'individual';
+  end if;
+  if fields ? 'language' then
+    if (fields ->> 'language' in ('ar', 'en')) is not true then
+      perform private.refuse(422, 'validation_failed',
+        '{"fields":[{"path":"language","code":"invalid"}]}');
+    end if;
+    update public.accounts set language = fields ->> 'language'
+    where accounts.id = caller_id;
+  end if;
+  if fields ? 'avatarMediaId' then
+    perform private.change_avatar(caller_id, fields -> 'avatarMediaId');
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.check_expected(identity_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  expected_id uuid := nullif(current_setting('facade.expected_identity', true), '');
+begin
+  if expected_id is not null and expected_id is distinct from identity_id then
+    perform private.refuse(409, 'identity_changed');
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.check_licence()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -737,11 +997,138 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.code_refusal(purpose text, identifier text, asked_by bytea, address text, is_known boolean)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  wait constant integer := private.code_wait(purpose, identifier, asked_by);
+  pair constant text := address || ' ' || identifier;
+  counted record;
+begin
+  if wait > 0 then
+    return jsonb_build_object(
+      'code', 'otp_resend_too_soon', 'detail', jsonb_build_object('retryAfter', wait));
+  end if;
+  -- The service's own ceiling comes last, so that one noisy caller cannot use it up. Strangers share
+  -- what they have; an address that the account knows has codes of its own.
+  if is_known then
+    counted := private.count_hits(
+      '{code_address,code_known_hour,code_known_day,code_service}',
+      array[address, pair, pair, 'all']);
+  else
+    counted := private.count_hits(
+      '{code_address,code_stranger_hour,code_stranger_day,code_strangers_hour,code_strangers_day,'
+        'code_service}',
+      array[address, pair, pair, identifier, identifier, 'all']);
+  end if;
+  return case when counted.refused is not null then jsonb_build_object(
+    'code', case counted.refused
+      when 'code_service' then 'service_unavailable' else 'rate_limited' end,
+    'rule', counted.refused,
+    'detail', jsonb_build_object('retryAfter', counted.reset)) end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.code_terms(OUT resend_after integer, OUT life interval, OUT attempt_life interval, OUT tries integer, OUT stranger_tries integer)
+ RETURNS record
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select 45, interval '5 minutes', interval '1 hour', 5, 3
+$function$;
+
+CREATE OR REPLACE FUNCTION private.code_wait(purpose text, identifier text, asked_by bytea)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  -- One after another for whoever asks. For the codes of an account each address waits for its own
+  -- only: else a stranger who asked a moment before would have the owner's request dropped, without
+  -- a word where a password was forgotten. A phone that is being registered waits as a whole: it is
+  -- nobody's yet, whoever has to wait is told for how long, and of twenty attempts at once one sends.
+  select greatest(0, ceil((private.code_terms()).resend_after
+    - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
+  from private.codes
+  where codes.identifier = code_wait.identifier and codes.purpose = code_wait.purpose
+    and (code_wait.purpose = 'register' or codes.asked_by = code_wait.asked_by)
+$function$;
+
 CREATE OR REPLACE FUNCTION private.collapses(kind text)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (kind = ANY (ARRAY['message_new'::text, 'lead_new'::text, 'favorite_price_drop'::text, 'favorite_unavailable'::text, 'listing_expiring'::text]));
+
+CREATE OR REPLACE FUNCTION private.contact_property(property_id uuid, kind text)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  caller_id uuid := private.hold_identity();
+  property public.properties;
+  owner_account_id uuid;
+  phone text;
+  whatsapp text;
+  ways text[];
+  conversation_id uuid;
+begin
+  if kind is null or kind not in ('call', 'whatsapp', 'chat') then
+    perform private.refuse_fields('[{"path":"kind","code":"invalid"}]');
+  end if;
+  select * into property from public.properties
+  where properties.id = contact_property.property_id
+    and private.may_see(properties, caller_id);
+  if property.id is null then
+    perform private.refuse(404, 'property_not_found');
+  end if;
+
+  -- The person's own number only as their settings allow; an organisation's is public.
+  select identities.account_id, coalesce(organisations.phone, own.phone),
+    coalesce(organisations.whatsapp, organisations.phone, own.phone)
+  into owner_account_id, phone, whatsapp
+  from public.identities
+  left join public.accounts as own
+    on own.id = identities.account_id and private.shows_phone(own.id)
+  left join public.organisations on organisations.identity_id = identities.id
+  where identities.id = property.owner_identity_id;
+  if owner_account_id = private.account_id() then
+    perform private.refuse_fields('[{"path":"id","code":"invalid"}]'); -- one's own
+  end if;
+
+  -- A closed listing is still seen by link, but nobody is asked about it any more.
+  ways := array_remove(array[
+    case when property.listed and property.allow_call and phone is not null then 'call' end,
+    case when property.listed and property.allow_whatsapp and whatsapp is not null
+      then 'whatsapp' end,
+    case when property.listed and property.allow_chat then 'chat' end
+  ], null);
+  if not kind = any (ways) then
+    perform private.refuse(409, 'property_state_conflict',
+      jsonb_build_object('from', property.status, 'allowed', ways));
+  end if;
+
+  -- A conversation before the notice that a lead makes.
+  if kind = 'chat' then
+    select opened.id into conversation_id
+    from private.open_conversation(caller_id, property.id, null) as opened;
+  end if;
+  insert into public.leads (property_id, owner_identity_id, identity_id, kind)
+  values (property.id, property.owner_identity_id, caller_id, contact_property.kind)
+  on conflict do nothing;
+  return case kind
+    when 'call' then json_build_object('phone', phone)
+    when 'whatsapp' then json_build_object('whatsappUrl', 'https://wa.me/' || substr(whatsapp, 2))
+    else json_build_object('conversationId', conversation_id)
+  end;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION private.count_act(rule text, allowed integer DEFAULT NULL::integer)
  RETURNS timestamp with time zone
@@ -811,6 +1198,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.count_hits(rules text[], subjects text[], OUT refused text, OUT reset integer, OUT hits jsonb)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  counted record;
+begin
+  hits := '[]';
+  for nth in 1 .. cardinality(rules) loop
+    counted := private.count_hit(rules[nth], subjects[nth]);
+    if counted.hit is null then
+      perform private.forget_hits(hits);
+      refused := rules[nth];
+      reset := counted.reset;
+      hits := null;
+      return;
+    end if;
+    hits := hits || jsonb_build_object(
+      'rule', rules[nth], 'subject', subjects[nth], 'hit', counted.hit);
+  end loop;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.count_publication(identity_id uuid)
  RETURNS void
  LANGUAGE sql
@@ -876,6 +1287,9 @@ begin
   perform private.count_act('listings');
   if publish then
     perform private.count_publication(owner_id);
+  end if;
+  owner_id := private.hold_identity();
+  if publish then
     perform private.hold_quota(owner_id);
   end if;
   -- What the owner is decides some rules, and the first trigger knows it.
@@ -994,6 +1408,53 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.decide_moderation(id uuid, decision text, reason text)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  admin_id constant uuid := private.require_admin();
+  why text;
+  property public.properties;
+  report public.reports;
+begin
+  if decision is null
+    or decision not in ('approve', 'reject', 'suspend', 'restore', 'uphold', 'dismiss') then
+    perform private.refuse_fields('[{"path":"decision","code":"invalid"}]');
+  end if;
+  -- What is taken from somebody is explained; the rest may be.
+  if reason is not null or decision in ('reject', 'suspend', 'uphold') then
+    why := private.tidy_reason(reason);
+  end if;
+  select * into report from public.reports where reports.id = decide_moderation.id;
+  if report.id is not null then
+    -- All of the same thing at once: whoever decides about another of them waits here.
+    perform from public.reports
+    where reports.target_type = report.target_type and reports.target_id = report.target_id
+    order by reports.id
+    for no key update;
+    select * into report from public.reports where reports.id = decide_moderation.id;
+    if private.reported(report) -> 'target' ->> 'accountId' = admin_id::text then
+      perform private.refuse(409, 'admin_self');
+    end if;
+    return private.decide_about_report(report, decision, why);
+  end if;
+  select * into property from public.properties
+  where properties.id = decide_moderation.id and properties.status <> 'deleted';
+  if property.id is null then
+    perform private.refuse(404, 'not_found');
+  elsif exists (
+    select from public.identities
+    where identities.id = property.owner_identity_id and identities.account_id = admin_id
+  ) then
+    perform private.refuse(409, 'admin_self');
+  end if;
+  return private.decide_about_property(property, decision, why);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.decide_property(property_id uuid, approved boolean, reason text DEFAULT NULL::text)
  RETURNS void
  LANGUAGE plpgsql
@@ -1040,16 +1501,23 @@ CREATE OR REPLACE FUNCTION private.delete_due_account(account_id uuid)
  LANGUAGE plpgsql
  SET search_path TO ''
 AS $function$
+declare
+  account public.accounts;
 begin
   -- Whoever is signing in just now holds the user, and stays.
-  perform from auth.users where users.id = delete_due_account.account_id for update;
-  delete from auth.users
-  where users.id = delete_due_account.account_id
-    and exists (
-      select from public.accounts
-      where accounts.id = delete_due_account.account_id
-        and accounts.status = 'deletion_requested'
-    );
+  perform from auth.users where users.id = delete_due_account.account_id for update skip locked;
+  if not found or not exists (
+    select from public.accounts
+    where accounts.id = delete_due_account.account_id and accounts.status = 'deletion_requested'
+  ) then
+    return false;
+  end if;
+  perform private.take_user(account_id);
+  account := private.take_account(account_id);
+  if account.status <> 'deletion_requested' or private.obligations(account_id) <> '{}' then
+    return false;
+  end if;
+  delete from auth.users where users.id = delete_due_account.account_id;
   return found;
 end
 $function$;
@@ -1068,7 +1536,7 @@ AS $function$
       and not private.rests('delete_due_account', accounts.id::text)
     order by accounts.delete_at
     limit 100
-  ))
+  ), true)
 $function$;
 
 CREATE OR REPLACE FUNCTION private.delete_property(property_id uuid)
@@ -1083,6 +1551,34 @@ begin
   property.status := 'deleted';
   property.version := property.version + 1;
   perform private.save_property(property);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.delete_user(user_id uuid, reason text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  admin_id constant uuid := private.require_admin();
+  why constant text := private.tidy_reason(reason);
+  account public.accounts;
+begin
+  if user_id <> admin_id then
+    perform private.take_user(user_id);
+  end if;
+  account := private.take_account(user_id);
+  if account.id is null or private.is_nobody(account) then
+    perform private.refuse(404, 'user_not_found');
+  elsif account.id = admin_id then
+    perform private.refuse(409, 'admin_self');
+  elsif account.status = 'deleted' then
+    return;
+  end if;
+  perform private.audit('account.deleted', 'account', account.id, why,
+    jsonb_build_object('status', account.status), '{"status":"deleted"}');
+  delete from auth.users where users.id = account.id;
 end
 $function$;
 
@@ -1128,6 +1624,7 @@ declare
     where subscriptions.id = end_subscription.subscription_id
   );
 begin
+  perform private.hold_owner(owner_id);
   perform private.hold_plan(owner_id);
   update public.subscriptions set status = end_subscription.status, ended_at = now()
   where subscriptions.id = end_subscription.subscription_id
@@ -1147,6 +1644,12 @@ CREATE OR REPLACE FUNCTION private.end_suspension(account_id uuid)
  SET search_path TO ''
 AS $function$
 begin
+  perform from public.accounts
+  where accounts.id = end_suspension.account_id
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
   update public.accounts
   set status = 'active', status_reason = null, suspended_until = null
   where accounts.id = end_suspension.account_id
@@ -1166,8 +1669,8 @@ AS $function$
     where accounts.status = 'suspended' and accounts.suspended_until < now()
       and not private.rests('end_suspension', accounts.id::text)
     order by accounts.suspended_until
-    limit 500
-  ))
+    limit 100
+  ), true)
 $function$;
 
 CREATE OR REPLACE FUNCTION private.enter(rule text, subject text DEFAULT NULL::text)
@@ -1250,6 +1753,53 @@ begin
     new.avatar_url := null;
   end if;
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.enter_login(identifier text, address text, address_hash text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  account constant uuid := private.account_with(identifier);
+  is_known constant boolean := private.is_known_address(account, address_hash);
+  pair constant text := address || ' ' || identifier;
+  counted record;
+  wait integer;
+begin
+  counted := private.count_hits(
+    array['login_address', 'login_identifier']
+      || case when not is_known then array['login_strangers'] end,
+    array[address, pair, identifier]);
+  if counted.refused = 'login_strangers' then
+    -- Strangers have used up what they share. One of them may be the owner, in a new place.
+    wait := counted.reset;
+    counted := private.count_hits(
+      '{login_address,login_identifier,login_stranger}', array[address, pair, pair]);
+    if counted.refused = 'login_stranger' then
+      counted.reset := least(counted.reset, wait);
+    end if;
+  end if;
+  if counted.refused is not null then
+    return jsonb_build_object('error', jsonb_build_object(
+      'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
+  end if;
+
+  return jsonb_build_object(
+    'exists', account is not null,
+    'attempts', (
+      select coalesce(jsonb_agg(latest.sealed_password), '[]')
+      from (
+        select registrations.sealed_password from private.registrations
+        where registrations.phone = identifier
+          and registrations.sealed_password is not null
+          and registrations.created_at > now() - (private.code_terms()).attempt_life
+        order by registrations.created_at desc
+        limit 10
+      ) as latest),
+    'hits', counted.hits);
 end
 $function$;
 
@@ -1440,6 +1990,21 @@ AS $function$
     'final', outcome not in ('pending', 'ignored'))
 $function$;
 
+CREATE OR REPLACE FUNCTION private.expect_identity(identity_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  perform private.require_account();
+  if expect_identity.identity_id is distinct from private.identity_id() then
+    perform private.refuse(409, 'identity_changed');
+  end if;
+  -- Whatever acts asks again (require_identity), when nobody can switch any more.
+  perform set_config('facade.expected_identity', expect_identity.identity_id::text, true);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.expire_invoice(invoice_id uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1481,8 +2046,20 @@ CREATE OR REPLACE FUNCTION private.expire_licence(identity_id uuid)
  SET search_path TO ''
 AS $function$
 begin
-  -- Whoever renews it just now holds the identity; then it is not over any more.
-  perform from public.identities where identities.id = expire_licence.identity_id for update;
+  -- Whoever renews it just now has the account: then it is looked at by the next run.
+  perform from public.accounts
+  where accounts.id = (
+    select identities.account_id from public.identities
+    where identities.id = expire_licence.identity_id
+  )
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
+  -- And whoever does it by SQL has the identity.
+  perform from public.identities
+  where identities.id = expire_licence.identity_id
+  for no key update;
   update public.identities set status = 'expired'
   from public.organisations
   where identities.id = expire_licence.identity_id
@@ -1504,8 +2081,8 @@ AS $function$
       and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
       and not private.rests('expire_licence', organisations.identity_id::text)
     order by organisations.identity_id
-    limit 500
-  ))
+    limit 100
+  ), true)
 $function$;
 
 CREATE OR REPLACE FUNCTION private.expire_listing(property_id uuid)
@@ -1540,6 +2117,36 @@ AS $function$
     order by properties.expires_at
     limit 1000
   ))
+$function$;
+
+CREATE OR REPLACE FUNCTION private.fail_payment(payment_id uuid, quiet boolean DEFAULT false)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  invoice public.invoices;
+  before text;
+begin
+  invoice := private.take_invoice((
+    select payments.invoice_id from public.payments where payments.id = fail_payment.payment_id
+  ));
+  select payments.state into before from public.payments
+  where payments.id = fail_payment.payment_id for update;
+  if before not in ('starting', 'open', 'superseded') then
+    return 'repeated';
+  end if;
+  update public.payments set state = 'failed' where payments.id = fail_payment.payment_id;
+  if before <> 'superseded' and invoice.state = 'processing' then
+    update public.invoices set state = 'failed' where invoices.id = invoice.id;
+    if not quiet then
+      perform private.notify(invoice.account_id, invoice.identity_id, 'invoice_failed', invoice.id,
+        jsonb_build_object('number', invoice.number, 'amount', invoice.total));
+    end if;
+  end if;
+  return 'failed';
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION private.feed_items(property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[])
@@ -1731,6 +2338,47 @@ AS $function$
   where payment_events.id = finish_event.event_id
 $function$;
 
+CREATE OR REPLACE FUNCTION private.finish_reset(account_id uuid, identifier text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  -- Other addresses may have asked as well: what they were sent sets no password any more.
+  update private.codes set replaced = true
+  where codes.account_id = finish_reset.account_id and codes.purpose = 'reset'
+    and codes.used_at is null;
+  update public.accounts set email_proven = true, taken_over_at = null
+  where accounts.id = finish_reset.account_id and accounts.email = finish_reset.identifier
+$function$;
+
+CREATE OR REPLACE FUNCTION private.finish_sign_in(account_id uuid, address_hash text, hits jsonb DEFAULT NULL::jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  counted record;
+begin
+  perform private.forget_hits(hits);
+  counted := private.count_hit('sign_ins', account_id::text);
+  if counted.hit is null then
+    return jsonb_build_object('error', jsonb_build_object(
+      'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
+  end if;
+  -- Held, so that an account that is being deleted leaves nothing here.
+  insert into private.known_addresses (account_id, mark, known_until)
+  select accounts.id, private.address_mark(accounts.id::text, address_hash),
+    now() + interval '90 days'
+  from public.accounts
+  where accounts.id = finish_sign_in.account_id and accounts.status <> 'deleted'
+  for share
+  on conflict on constraint known_addresses_pkey do update set known_until = excluded.known_until;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.finish_social(keys text[], expires_at timestamp with time zone)
  RETURNS void
  LANGUAGE sql
@@ -1886,7 +2534,7 @@ AS $function$
       is distinct from (owner.type, owner.verified, owner.active)
 $function$;
 
-CREATE OR REPLACE FUNCTION private.for_each(step text, subjects text[])
+CREATE OR REPLACE FUNCTION private.for_each(step text, subjects text[], one boolean DEFAULT false)
  RETURNS bigint
  LANGUAGE plpgsql
  SET search_path TO ''
@@ -1912,7 +2560,7 @@ begin
         perform private.step_failed(step, subject, sqlstate, sqlerrm);
     end;
     -- Well within a statement's time: whoever calls a job calls it until nothing is left.
-    exit when clock_timestamp() > began + interval '1 second';
+    exit when one and did or clock_timestamp() > began + interval '1 second';
   end loop;
   return done;
 end
@@ -1927,6 +2575,32 @@ AS $function$
 begin
   perform private.forget_hit(rule, private.account_id()::text, hit),
     set_config('private.rate', '', true);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.forget_hits(hits jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  perform private.forget_hit(taken.rule, taken.subject, taken.hit)
+  from jsonb_to_recordset(hits) as taken (rule text, subject text, hit timestamptz);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.forget_notifications()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  delete from private.news where news.account_id = new.id;
+  delete from public.devices where devices.account_id = new.id;
+  delete from public.notifications where notifications.account_id = new.id;
+  delete from public.account_settings where account_settings.account_id = new.id;
+  return null;
 end
 $function$;
 
@@ -1956,6 +2630,21 @@ AS $function$
   update private.stray_files set removal_due_at = now() + interval '5 minutes'
   from private.files_in(asked) as file
   where stray_files.bucket = file.bucket and stray_files.name = file.name and file.is_there;
+$function$;
+
+CREATE OR REPLACE FUNCTION private.forget_traces()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  delete from private.codes
+  where codes.account_id = new.id or codes.identifier in (old.email, old.phone);
+  delete from private.known_addresses where known_addresses.account_id = new.id;
+  delete from private.idempotency_keys where idempotency_keys.account_id = new.id;
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION private.give_effects(invoice public.invoices, pay_with text)
@@ -2002,8 +2691,18 @@ AS $function$
       and payments.created_at < now() - interval '24 hours'
       and payments.looked_up_at > now() - interval '1 hour'
       and not private.rests('give_up_payment', payments.id::text)
-    limit 200
-  ))
+    limit 100
+  ), true)
+$function$;
+
+CREATE OR REPLACE FUNCTION private.has_news()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select exists (select from private.news where news.told_at is null)
+    or exists (select from private.late_notices)
 $function$;
 
 CREATE OR REPLACE FUNCTION private.has_room(identity_id uuid, counted boolean)
@@ -2015,6 +2714,33 @@ AS $function$
 begin
   return private.listings_used(identity_id) + (not counted)::integer
     <= (private.plan_of(identity_id)).active_listings;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.hold_caller()
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  perform private.hold_account();
+  return private.require_account();
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.hold_owner(identity_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  perform from public.accounts
+  where accounts.id = (
+    select identities.account_id from public.identities
+    where identities.id = hold_owner.identity_id
+  )
+  for share;
 end
 $function$;
 
@@ -2072,6 +2798,25 @@ begin
       and private.may_act(accounts)
   );
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.is_known_address(account_id uuid, address_hash text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  -- Looked up the same where there is no account, which knows none.
+  select exists (
+    select from private.known_addresses
+    where known_addresses.account_id = whose.id
+      and known_addresses.mark = private.address_mark(whose.id::text, address_hash)
+      and known_addresses.known_until > now()
+  )
+  from (
+    select coalesce(
+      is_known_address.account_id, '00000000-0000-0000-0000-000000000000'::uuid) as id
+  ) as whose
 $function$;
 
 CREATE OR REPLACE FUNCTION private.is_known_event(provider text, event_key text)
@@ -2181,8 +2926,8 @@ AS $function$
     where subscriptions.status = 'active' and subscriptions.ends_at <= now()
       and not private.rests('lapse_plan', subscriptions.id::text)
     order by subscriptions.ends_at
-    limit 200
-  ))
+    limit 100
+  ), true)
 $function$;
 
 CREATE OR REPLACE FUNCTION private.leave_uploads()
@@ -2667,10 +3412,49 @@ begin
       made, known.category, known.collapses, known.language, known.chosen);
   end if;
 exception
-  -- Whoever did something must not fail because somebody else could not be told.
+  -- Whoever did something must not fail because somebody else could not be told. What was locked is
+  -- told later (notifications_spread.sql).
+  when deadlock_detected or serialization_failure or lock_not_available then
+    insert into private.late_notices (account_id, identity_id, kind, entity_id, facts)
+    values (notify.account_id, notify.identity_id, notify.kind, notify.entity_id, notify.facts);
   when others then
     raise warning 'notification % of % was not made: % %',
       notify.kind, notify.account_id, sqlstate, sqlerrm;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.on_auth_identity_linked()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  account public.accounts;
+  proves boolean := coalesce(new.identity_data ->> 'email_verified' = 'true', false);
+begin
+  select * into account from public.accounts where accounts.id = new.user_id;
+  if not proves or account.email_proven
+    or account.email is distinct from lower(new.identity_data ->> 'email') then
+    return null;
+  end if;
+  -- Anybody may have registered this email. Now its owner is here: what opened the account until
+  -- now opens it no more. The user first, then sessions, then the account: as signing in and
+  -- refreshing lock them. A hash of random bytes and not null, which Auth would answer sooner.
+  update auth.users
+  set encrypted_password = extensions.crypt(
+    encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
+  where users.id = account.id;
+  delete from auth.sessions where sessions.user_id = account.id; -- and their devices
+  delete from auth.one_time_tokens where one_time_tokens.user_id = account.id;
+  delete from private.codes
+  where codes.account_id = account.id or codes.identifier = account.email;
+  delete from private.known_addresses where known_addresses.account_id = account.id;
+  update public.accounts set email_proven = true, taken_over_at = clock_timestamp()
+  where accounts.id = account.id;
+  -- And whoever was signing in when we came and had the account before us.
+  delete from auth.sessions where sessions.user_id = account.id;
+  return null;
 end
 $function$;
 
@@ -2683,6 +3467,24 @@ AS $function$
 begin
   perform private.notify(
     new.id, null, 'security_password', null, jsonb_build_object('at', clock_timestamp()));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.on_pictures_owner_closed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  perform private.discard_media(array(
+    select media.id from public.media where media.identity_id = new.id
+  ));
+  -- What is being stored in this moment finds nobody any more and is taken back by the facade; where
+  -- that did not come about, by the job that removes files.
+  update private.uploads set due_at = least(uploads.due_at, now() + interval '5 minutes')
+  where uploads.identity_id = new.id;
   return null;
 end
 $function$;
@@ -2718,6 +3520,107 @@ exception
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.on_session_ended()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  -- Account and conversations are locked before its devices: so what it heard ends first, and not
+  -- when all sessions of the statement are gone (realtime.sql).
+  perform private.renew_account_topics(old.user_id);
+  -- A password that was only checked (change, reset, deletion) makes a session for a moment.
+  if old.created_at > clock_timestamp() - interval '2 seconds' then
+    delete from private.news where news.session_id = old.id and news.told_at is null;
+  end if;
+  delete from public.devices where devices.session_id = old.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.on_state_changing()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  if tg_table_name = 'accounts' then
+    perform private.take_what_follows(new.id, array(
+      select identities.id from public.identities where identities.account_id = new.id
+    ), new.status = 'deleted');
+  else
+    perform private.take_what_follows(new.account_id, array[new.id], new.status = 'closed');
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.own_property(property_id uuid)
+ RETURNS public.properties
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  owner_id uuid := private.hold_identity();
+  property public.properties;
+begin
+  select * into property from public.properties
+  where properties.id = own_property.property_id
+    and properties.owner_identity_id = owner_id
+    and properties.status <> 'deleted'
+  for no key update;
+  if property.id is null then
+    perform private.refuse(404, 'property_not_found');
+  end if;
+  return property;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.own_review(review_id uuid)
+ RETURNS public.reviews
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  author_id uuid := private.hold_identity();
+  review public.reviews;
+begin
+  select * into review from public.reviews
+  where reviews.id = own_review.review_id and reviews.author_identity_id = author_id
+  for update;
+  if review.id is null then
+    perform private.refuse(404, 'not_found');
+  end if;
+  return review;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.own_upload(upload_id uuid, bucket text)
+ RETURNS private.uploads
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  caller_id uuid := private.hold_caller();
+  upload private.uploads;
+begin
+  select * into upload from private.uploads
+  where uploads.id = own_upload.upload_id
+    and uploads.account_id = caller_id
+    and uploads.bucket = own_upload.bucket
+  for update;
+  if upload.id is null then
+    perform private.refuse(404, 'not_found');
+  end if;
+  return upload;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.pause_over_quota(identity_id uuid)
  RETURNS integer
  LANGUAGE plpgsql
@@ -2732,15 +3635,44 @@ begin
   if over <= 0 then
     return 0;
   end if;
+  with newest as (
+    select properties.id from public.properties
+    where properties.owner_identity_id = pause_over_quota.identity_id
+      and properties.status = 'active'
+    order by properties.published_at desc, properties.id desc
+    limit over
+  ), taken as materialized (
+    select properties.id from public.properties
+    where properties.id in (select newest.id from newest)
+    order by properties.id
+    for no key update
+  )
   update public.properties
   set status = 'paused', version = properties.version + 1
-  where properties.id in (
-    select newest.id from public.properties as newest
-    where newest.owner_identity_id = pause_over_quota.identity_id and newest.status = 'active'
-    order by newest.published_at desc, newest.id desc
-    limit over
-  );
+  from taken
+  where properties.id = taken.id;
   return over;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.pay_from_wallet(invoice_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  invoice public.invoices;
+begin
+  invoice := private.take_invoice(invoice_id);
+  if invoice.state not in ('open', 'failed') then
+    perform private.refuse(409, 'status_transition_invalid');
+  end if;
+  perform private.move_money(
+    private.wallet_of(invoice.identity_id), private.house('sales'), invoice.total,
+    'purchase', 'purchase', invoice.id, invoice.id);
+  perform private.mark_paid(invoice, 'wallet', false);
+  perform private.give_effects(invoice, 'wallet');
 end
 $function$;
 
@@ -3068,10 +4000,8 @@ AS $function$
 declare
   refund public.refunds;
 begin
-  perform from public.invoices
-  join public.refunds on refunds.invoice_id = invoices.id
-  where refunds.id = refund_answered.refund_id
-  for update of invoices;
+  perform private.take_invoice(refunds.invoice_id) from public.refunds
+  where refunds.id = refund_answered.refund_id;
   select * into refund from public.refunds where refunds.id = refund_answered.refund_id;
   if refund.provider_ref is null and exists (
     select from public.refunds as known
@@ -3190,6 +4120,120 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.register_device(device_id text, platform text, push_token text, app_version text, locale text)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  caller_id uuid := private.require_account();
+  caller_session_id uuid := private.session_id();
+  device public.devices;
+  problem text := case
+    when (char_length(device_id) between 1 and 200 and device_id !~ '[[:cntrl:]]') is not true
+      then 'deviceId'
+    when (platform in ('ios', 'android', 'web')) is not true then 'platform'
+    when (push_token ~ '^[\x21-\x7E]+$' and char_length(push_token) <= 2048) is not true
+      then 'pushToken'
+    when not (char_length(app_version) between 1 and 40 and app_version !~ '[[:cntrl:]]')
+      then 'appVersion'
+    when locale !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$' or char_length(locale) > 35
+      then 'locale'
+  end;
+begin
+  if problem is not null then
+    perform private.refuse(422,
+      case problem when 'platform' then 'device_platform_invalid' else 'validation_failed' end,
+      jsonb_build_object('fields', jsonb_build_array(jsonb_build_object('path', problem,
+        'code', case problem when 'platform' then 'device_platform_invalid' else 'invalid' end))));
+  end if;
+
+  -- The session before the account, as signing out and refreshing lock them; ended by now, it is
+  -- refused.
+  perform from auth.sessions where sessions.id = caller_session_id for share;
+  perform private.hold_caller();
+
+  -- Two that claim a token, or write a device, at once pass one after another; both locks are taken
+  -- in one order. So are the rows: two accounts that swap their tokens must not wait for each
+  -- other.
+  perform pg_advisory_xact_lock(keys.key)
+  from (
+    select hashtextextended('device token ' || push_token, 2) as key
+    union
+    select hashtextextended(format('device of %s %s', caller_id, device_id), 2)
+    order by key
+  ) as keys;
+  perform from public.devices
+  where devices.push_token = register_device.push_token
+    or devices.account_id = caller_id and devices.device_id = register_device.device_id
+  order by devices.account_id, devices.device_id
+  for update;
+
+  delete from public.devices
+  where devices.push_token = register_device.push_token
+    and (devices.account_id, devices.device_id) <> (caller_id, register_device.device_id);
+  insert into public.devices as devices
+    (account_id, device_id, session_id, platform, push_token, app_version, locale)
+  values (caller_id, register_device.device_id, caller_session_id, register_device.platform,
+    register_device.push_token, register_device.app_version, register_device.locale)
+  on conflict on constraint devices_pkey do update
+  set session_id = excluded.session_id, platform = excluded.platform,
+      push_token = excluded.push_token, app_version = excluded.app_version,
+      locale = excluded.locale, updated_at = now()
+  returning * into device;
+
+  delete from public.devices
+  where devices.account_id = caller_id and devices.device_id in (
+    select others.device_id from public.devices as others
+    where others.account_id = caller_id
+    order by others.updated_at desc, others.device_id <> register_device.device_id
+    offset 20
+  );
+  return private.device_record(device);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.register_phone(phone text, registration_id uuid, sealed_password text, full_name text, hmac text, address text, address_hash text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  terms constant record := private.code_terms();
+  asked_by constant bytea := private.address_mark(phone, address_hash);
+  answer jsonb;
+  counted record;
+  refusal jsonb;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('code ' || phone, 0));
+  counted := private.count_hit('register_address', address);
+  answer := jsonb_build_object(
+    'rate', format('%s,%s,%s', counted."limit", counted.remaining, counted.reset),
+    'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
+  if counted.hit is null then
+    refusal := jsonb_build_object(
+      'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset));
+  elsif exists (select from public.accounts where accounts.phone = register_phone.phone) then
+    return answer || '{"error":{"code":"phone_taken","detail":{"fields":['
+      '{"path":"identifier","code":"phone_taken"}]}}}';
+  else
+    -- A phone without an account knows no address.
+    refusal := private.code_refusal('register', phone, asked_by, address, false);
+  end if;
+
+  if refusal is not null then
+    perform private.add_refused_registration(phone);
+    return answer || jsonb_build_object('error', refusal);
+  end if;
+  insert into private.registrations (id, phone, sealed_password, full_name)
+  values (registration_id, phone, sealed_password, full_name);
+  perform private.add_code('register', phone, hmac, asked_by, registration_id, null, true);
+  return answer;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.remind_of_plan(subscription_id uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -3198,6 +4242,8 @@ AS $function$
 declare
   due record;
 begin
+  perform private.hold_owner(subscriptions.identity_id) from public.subscriptions
+  where subscriptions.id = remind_of_plan.subscription_id;
   select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at,
     subscriptions.renews, subscriptions.pay_with, plans, identities.account_id
   into due
@@ -3236,8 +4282,8 @@ AS $function$
       and identities.status <> 'closed'
       and not private.rests('remind_of_plan', subscriptions.id::text)
     order by subscriptions.ends_at
-    limit 200
-  ))
+    limit 100
+  ), true)
 $function$;
 
 CREATE OR REPLACE FUNCTION private.renew_plan(subscription_id uuid)
@@ -3248,6 +4294,8 @@ AS $function$
 declare
   due record;
 begin
+  perform private.hold_owner(subscriptions.identity_id) from public.subscriptions
+  where subscriptions.id = renew_plan.subscription_id;
   perform pg_advisory_xact_lock(hashtextextended('subscribe ' || subscriptions.identity_id, 0))
   from public.subscriptions where subscriptions.id = renew_plan.subscription_id;
   select subscriptions.identity_id, plans into due
@@ -3284,47 +4332,82 @@ AS $function$
       and plans.on_sale and wallets.balance >= plans.price
       and not private.rests('renew_plan', subscriptions.id::text)
     order by subscriptions.ends_at
-    limit 200
-  ))
+    limit 100
+  ), true)
 $function$;
 
-CREATE OR REPLACE FUNCTION private.request_code(purpose text, identifier text, registration_id uuid, hmac text, address text)
+CREATE OR REPLACE FUNCTION private.reply_to_review(review_id uuid, body text)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  subject_id uuid := private.hold_identity();
+  clean text := private.review_text(body, 'body');
+  review public.reviews;
+begin
+  select * into review from public.reviews
+  where reviews.id = reply_to_review.review_id and reviews.subject_identity_id = subject_id
+    and reviews.listed
+  for update;
+  if clean is null then
+    perform private.refuse_fields('[{"path":"body","code":"required"}]');
+  elsif review.id is null then
+    perform private.refuse(404, 'not_found');
+  elsif review.replied_at < now() - interval '48 hours' then
+    perform private.refuse(409, 'review_edit_closed');
+  end if;
+  update public.reviews
+  set reply = clean, replied_at = coalesce(reviews.replied_at, clock_timestamp())
+  where reviews.id = review.id
+  returning * into review;
+  return private.review_record(review, subject_id);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.request_code(purpose text, identifier text, registration_id uuid, hmac text, address text, address_hash text)
  RETURNS jsonb
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO ''
 AS $function$
 declare
-  wait integer;
+  terms constant record := private.code_terms();
+  asker constant bytea := private.address_mark(identifier, address_hash);
+  answer jsonb := jsonb_build_object(
+    'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
+  holder constant uuid := private.account_with(identifier);
   refusal jsonb;
   attempt uuid;
   account uuid;
 begin
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
-  wait := private.code_wait(purpose, identifier);
-  if wait > 0 then
-    return jsonb_build_object('error', jsonb_build_object(
-      'status', 429, 'code', 'otp_resend_too_soon', 'detail', jsonb_build_object('retryAfter', wait)));
-  end if;
-  refusal := private.code_refusal(identifier, address);
+  refusal := private.code_refusal(
+    purpose, identifier, asker, address, private.is_known_address(holder, address_hash));
   if refusal is not null then
-    return jsonb_build_object('error', refusal);
+    return answer || jsonb_build_object('error', refusal);
   end if;
 
   if purpose = 'register' then
     select registrations.id into attempt from private.registrations
     where registrations.phone = identifier
-      and registrations.created_at > now() - interval '1 hour'
+      and registrations.sealed_password is not null
+      and registrations.created_at > now() - terms.attempt_life
       and registrations.id = coalesce(request_code.registration_id, registrations.id)
-    order by registrations.created_at desc
+    -- Who does not name an attempt most likely means the own one.
+    order by exists (
+      select from private.codes
+      where codes.registration_id = registrations.id and codes.asked_by = asker
+    ) desc, registrations.created_at desc
     limit 1;
   else
     select accounts.id into account from public.accounts
-    where (accounts.email = identifier or accounts.phone = identifier)
-      and private.may_act(accounts);
+    where accounts.id = holder and private.may_act(accounts);
   end if;
-  perform private.add_code(purpose, identifier, decode(hmac, 'hex'), attempt, account);
-  return jsonb_build_object('send', coalesce(attempt, account) is not null);
+  perform private.add_code(
+    purpose, identifier, hmac, asker, attempt, account, request_code.registration_id is not null);
+  return answer || jsonb_build_object('send', coalesce(attempt, account) is not null);
 end
 $function$;
 
@@ -3350,6 +4433,24 @@ begin
   where accounts.id = request_deletion.account_id and private.may_act(accounts)
   returning accounts.delete_at into due;
   return case when due is not null then jsonb_build_object('deleteAt', due) end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.require_identity()
+ RETURNS uuid
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+declare
+  identity_id uuid := private.identity_id();
+begin
+  if identity_id is null then
+    perform private.require_account();
+    perform private.refuse(403, 'identity_not_usable');
+  end if;
+  perform private.check_expected(identity_id);
+  return identity_id;
 end
 $function$;
 
@@ -3473,6 +4574,77 @@ begin
     case when wanted.request_year_max is not null then
       'search_documents.request_year <= ($1).request_year_max' end
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.search_hits(plan private.search_plan, words tsquery, among uuid[], without uuid[], after_key text, after_id uuid, size integer, OUT ids uuid[], OUT keys text[])
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  conditions text := plan.conditions
+    || case when words is not null then ' and search_documents.document @@ $2' else '' end;
+  others text := case when among is not null then ' and search_documents.property_id = any ($8)'
+    when without <> '{}' then ' and search_documents.property_id <> all ($9)' else '' end;
+  after text := case when after_id is not null then format(
+    ' and (%s, search_documents.property_id) %s ($5::%s, $6)',
+    plan.key, case plan.direction when '' then '>' else '<' end, plan.key_type
+  ) else '' end;
+  collected text := format(
+    'select array_agg(property_id order by key%1$s, property_id%1$s), '
+    'array_agg(key::text order by key%1$s, property_id%1$s), array_agg(branch) from ',
+    plan.direction);
+  statement text;
+  met integer[];
+  steps integer;
+  -- Five are met after a few steps or not at all: looking costs less than a wrong estimate.
+  arrived boolean := among is null and (
+    num_nulls(words, plan.terms) = 2 or size <= 5
+    or not private.is_rare(conditions, plan.wanted, words)
+  );
+begin
+  if arrived then
+    select collected || '(' || string_agg(format(
+      '(select search_documents.property_id, search_documents.key, %s as branch from ('
+      'select *, %s as key from private.search_documents where %s%s '
+      'order by key%s, property_id%5$s limit 2000'
+      ') as search_documents where %s%s order by key%5$s, property_id%5$s limit $7)',
+      n, plan.key, branch, after, plan.direction, conditions, others
+    ), ' union all ') || ') as walked'
+    into statement
+    from unnest(plan.branches) with ordinality as branches (branch, n);
+    execute statement into ids, keys, met
+      using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
+    for n in 1 .. cardinality(plan.branches) loop
+      -- A branch that ended before the 2,000 rows did has shown all that it has.
+      if coalesce(cardinality(array_positions(met, n)), 0) < size then
+        execute format(
+          'select count(*) from (select from private.search_documents where %s%s limit 2000) as w',
+          plan.branches[n], after
+        ) into steps
+          using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
+        arrived := steps < 2000;
+        exit when not arrived;
+      end if;
+    end loop;
+  end if;
+  if not arrived then
+    execute collected || format(
+      '(select gathered.*, 0 as branch from (select search_documents.property_id, %s as key '
+      'from private.search_documents where %s%s%s%s%s offset 0) as gathered '
+      'order by key%s, property_id%7$s limit $7) as hits',
+      plan.key, conditions, others, after,
+      case when plan.terms is not null then ' and search_documents.document @@ $3' else '' end,
+      case when plan.box is not null and private.is_small(plan.box)
+        then ' and search_documents.place operator(extensions.<@) $4' else '' end,
+      plan.direction
+    ) into ids, keys, met
+      using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
+  end if;
+  ids := coalesce(ids[1:size], '{}');
+  keys := coalesce(keys[1:size], '{}');
 end
 $function$;
 
@@ -3622,6 +4794,124 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.set_auction(property_id uuid, starts_at timestamp with time zone, ends_at timestamp with time zone, start_price numeric, min_increment numeric)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  property public.properties;
+begin
+  perform private.hold_identity();
+  perform private.refuse_fields((
+    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', code)), '[]')
+    from (values
+      ('startsAt', 'too_small', starts_at > now()),
+      ('endsAt', 'too_small', ends_at >= starts_at + interval '1 hour'),
+      ('endsAt', 'too_big', ends_at <= now() + interval '90 days'),
+      ('startPrice', 'invalid',
+        start_price between 0 and 99999999999.999 and start_price = round(start_price, 3)),
+      ('minIncrement', 'invalid', min_increment between 0.001 and 99999999999.999
+        and min_increment = round(min_increment, 3))
+    ) as rule (path, code, holds)
+    where holds is not true
+  ));
+  property := private.own_property_for_auction(property_id);
+
+  insert into public.auctions (property_id, starts_at, ends_at, start_price, min_increment)
+  values (property.id, set_auction.starts_at, set_auction.ends_at, set_auction.start_price,
+    set_auction.min_increment)
+  on conflict on constraint auctions_pkey do update
+  set starts_at = excluded.starts_at, ends_at = excluded.ends_at,
+      start_price = excluded.start_price, min_increment = excluded.min_increment,
+      created_at = now();
+  return private.property_record(property.id, property.owner_identity_id);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.set_identity_status(identity_id uuid, status text, reason text)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  admin_id constant uuid := private.require_admin();
+  why constant text := private.tidy_reason(reason);
+  identity public.identities;
+begin
+  if status is null or status not in ('active', 'rejected', 'suspended') then
+    perform private.refuse_fields('[{"path":"status","code":"invalid"}]');
+  end if;
+  perform private.take_account(identities.account_id) from public.identities
+  where identities.id = set_identity_status.identity_id;
+  select identities.* into identity from public.identities
+  join public.accounts on accounts.id = identities.account_id
+  where identities.id = set_identity_status.identity_id and not private.is_nobody(accounts);
+  if identity.id is null then
+    perform private.refuse(404, 'identity_not_found');
+  elsif identity.account_id = admin_id then
+    perform private.refuse(409, 'admin_self');
+  elsif status <> identity.status and not status = any (private.identity_decisions(identity)) then
+    perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
+      'from', identity.status, 'allowed', private.identity_decisions(identity)));
+  end if;
+
+  perform private.audit('identity.status', 'identity', identity.id, why,
+    jsonb_build_object('status', identity.status),
+    jsonb_build_object('status', set_identity_status.status));
+  update public.identities
+  set status = set_identity_status.status,
+      status_reason = case when set_identity_status.status <> 'active' then why end
+  where identities.id = identity.id
+  returning * into identity;
+  return private.identity_record(identity);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.set_user_status(user_id uuid, status text, reason text, until timestamp with time zone)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  admin_id constant uuid := private.require_admin();
+  why constant text := private.tidy_reason(reason);
+  account public.accounts;
+begin
+  if status is null or status not in ('active', 'suspended', 'banned') then
+    perform private.refuse_fields('[{"path":"status","code":"invalid"}]');
+  elsif until is not null and (status <> 'suspended' or until <= now() or not isfinite(until)) then
+    perform private.refuse_fields('[{"path":"until","code":"invalid"}]');
+  end if;
+  if status <> 'active' and user_id <> admin_id then
+    -- Sessions first, as a refresh locks them: its session, then the account.
+    delete from auth.sessions where sessions.user_id = set_user_status.user_id;
+  end if;
+  account := private.take_account(user_id);
+  if account.id is null or private.is_nobody(account) then
+    perform private.refuse(404, 'user_not_found');
+  elsif account.id = admin_id then
+    perform private.refuse(409, 'admin_self');
+  elsif account.status = 'deleted' then
+    perform private.refuse(409, 'status_transition_invalid',
+      '{"from":"deleted","allowed":[]}');
+  end if;
+
+  perform private.audit('account.status', 'account', account.id, why,
+    jsonb_build_object('status', account.status, 'suspended_until', account.suspended_until),
+    jsonb_build_object('status', set_user_status.status, 'suspended_until', until));
+  update public.accounts
+  set status = set_user_status.status,
+      status_reason = case when set_user_status.status <> 'active' then why end,
+      suspended_until = until, delete_at = null
+  where accounts.id = account.id;
+  return (select records.record from private.user_records(array[account.id]) as records);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.settle_failures(subjects text[])
  RETURNS void
  LANGUAGE sql
@@ -3645,10 +4935,9 @@ declare
   given boolean;
   into_wallet boolean;
 begin
-  select invoices.* into invoice from public.invoices
-  join public.payments on payments.invoice_id = invoices.id
-  where payments.id = settle_payment.payment_id
-  for update of invoices;
+  invoice := private.take_invoice((
+    select payments.invoice_id from public.payments where payments.id = settle_payment.payment_id
+  ));
   select * into payment from public.payments
   where payments.id = settle_payment.payment_id for update;
   if payment.captured_at is not null then
@@ -3719,6 +5008,34 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.spread_late_notices()
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  late private.late_notices;
+begin
+  select * into late from private.late_notices
+  order by late_notices.id
+  limit 1
+  for update skip locked;
+  if late.id is null then
+    return 0;
+  end if;
+  delete from private.late_notices where late_notices.id = late.id;
+  -- Whose words they are may have gone since, and words with them.
+  if not exists (
+    select from public.identities
+    where identities.id = (late.facts ->> 'from')::uuid and identities.status = 'closed'
+  ) then
+    perform private.notify(late.account_id, late.identity_id, late.kind, late.entity_id, late.facts);
+  end if;
+  return 1;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.spread_news()
  RETURNS bigint
  LANGUAGE plpgsql
@@ -3734,6 +5051,9 @@ begin
   if item.id is null then
     return 0;
   end if;
+  -- Whose words are told cannot go meanwhile, and with them what was told before.
+  perform private.hold_owner(properties.owner_identity_id) from public.properties
+  where properties.id = item.property_id;
   words := private.news_facts(item) || jsonb_build_object('at', item.created_at);
   if words is null then
     delete from private.news where news.id = item.id;
@@ -3809,7 +5129,7 @@ CREATE OR REPLACE FUNCTION private.start_organisation()
  SET search_path TO ''
 AS $function$
 begin
-  -- Shared locks: whoever suspends the owner meanwhile waits, and then finds this page too.
+  -- A shared lock: whoever suspends the owner meanwhile waits, and then finds this page too.
   select
     identities.type,
     identities.status = 'active' and private.may_act(accounts)
@@ -3817,7 +5137,7 @@ begin
   from public.identities
   join public.accounts on accounts.id = identities.account_id
   where identities.id = new.identity_id
-  for share of identities, accounts;
+  for share of accounts;
   insert into private.response_measures (identity_id) values (new.identity_id)
   on conflict do nothing;
   return new;
@@ -3869,16 +5189,23 @@ CREATE OR REPLACE FUNCTION private.start_property()
  SECURITY DEFINER
  SET search_path TO ''
 AS $function$
+declare
+  closed boolean;
 begin
-  -- Shared locks: whoever suspends the owner meanwhile waits, and then finds this listing too.
+  -- A shared lock: whoever suspends the owner meanwhile waits, and then finds this listing too.
   select
     identities.type,
-    identities.status = 'active' and private.may_act(accounts)
-  into strict new.owner_type, new.owner_active
+    identities.status = 'active' and private.may_act(accounts),
+    identities.status = 'closed'
+  into strict new.owner_type, new.owner_active, closed
   from public.identities
   join public.accounts on accounts.id = identities.account_id
   where identities.id = new.owner_identity_id
-  for share of identities, accounts;
+  for share of accounts;
+  if closed then
+    -- Its words would outlive the person.
+    perform private.refuse(403, 'identity_not_usable');
+  end if;
 
   -- Not shared: its counter may be written next, and two that share would wait for one another.
   new.owner_verified := coalesce((
@@ -3907,8 +5234,7 @@ declare
   room numeric := 0;
   made uuid;
 begin
-  select * into invoice from public.invoices
-  where invoices.id = start_refund.invoice_id for update;
+  invoice := private.take_invoice(invoice_id);
   if invoice.id is null then
     perform private.refuse(404, 'invoice_not_found');
   end if;
@@ -4055,7 +5381,7 @@ CREATE OR REPLACE FUNCTION private.sweep_codes()
 AS $function$
   with old_attempts as (
     select registrations.id from private.registrations
-    where registrations.created_at < now() - interval '1 hour'
+    where registrations.created_at < now() - (private.code_terms()).attempt_life
     order by registrations.created_at
     limit 1000
     for update skip locked
@@ -4101,6 +5427,26 @@ AS $function$
   ), gone as (
     delete from private.idempotency_keys using old
     where idempotency_keys.account_id = old.account_id and idempotency_keys.key = old.key
+    returning 1
+  )
+  select count(*) from gone
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep_known_addresses()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  with old as (
+    select known_addresses.account_id, known_addresses.mark from private.known_addresses
+    where known_addresses.known_until < now()
+    order by known_addresses.known_until
+    limit 1000
+    for update skip locked
+  ), gone as (
+    delete from private.known_addresses using old
+    where known_addresses.account_id = old.account_id and known_addresses.mark = old.mark
     returning 1
   )
   select count(*) from gone
@@ -4253,6 +5599,46 @@ AS $function$
   select count(*) from gone
 $function$;
 
+CREATE OR REPLACE FUNCTION private.switch_identity(identity_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  caller_id uuid := private.take_caller();
+  target public.identities;
+begin
+  perform private.check_expected(private.identity_id());
+  select * into target from public.identities
+  where identities.account_id = caller_id
+    and identities.id = switch_identity.identity_id;
+  if target.id is null then
+    perform private.refuse(404, 'identity_not_found');
+  elsif target.status <> 'active' then
+    perform private.refuse(403, 'identity_not_usable');
+  end if;
+  update public.accounts set active_identity_id = target.id
+  where accounts.id = caller_id;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.take_account(account_id uuid)
+ RETURNS public.accounts
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  account public.accounts;
+begin
+  select * into account from public.accounts
+  where accounts.id = take_account.account_id
+  for no key update;
+  return account;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.take_back(invoice_id uuid)
  RETURNS void
  LANGUAGE plpgsql
@@ -4313,12 +5699,136 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.take_caller()
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  perform private.take_account((private.claims() ->> 'sub')::uuid);
+  return private.require_account();
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.take_invoice(invoice_id uuid)
+ RETURNS public.invoices
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  invoice public.invoices;
+begin
+  -- Its account first (accounts_locks.sql): what is settled while the account is closed waits.
+  perform private.hold_owner(invoices.identity_id) from public.invoices
+  where invoices.id = take_invoice.invoice_id;
+  select * into invoice from public.invoices
+  where invoices.id = take_invoice.invoice_id
+  for no key update;
+  return invoice;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.take_user(user_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  -- As signing in and refreshing lock them; whoever is signing in just now holds the user.
+  perform from auth.users where users.id = take_user.user_id for update;
+  delete from auth.sessions where sessions.user_id = take_user.user_id;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.take_what_follows(account_id uuid, identity_ids uuid[], goes boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  perform private.take_account(account_id);
+  if goes then
+    perform from public.reports where reports.account_id = take_what_follows.account_id
+    order by reports.id for no key update;
+  end if;
+  perform from public.conversations
+  where conversations.id in (
+    select participants.conversation_id from public.participants
+    where participants.identity_id = any (identity_ids)
+  )
+  order by conversations.id for no key update;
+  perform from public.properties
+  where properties.id in (
+    select owned.id from public.properties as owned
+    where owned.owner_identity_id = any (identity_ids)
+    union all
+    select favorites.property_id from public.favorites
+    where goes and favorites.identity_id = any (identity_ids)
+  )
+  order by properties.id for no key update;
+  perform from public.reviews
+  where reviews.id in (
+    select written.id from public.reviews as written
+    where written.author_identity_id = any (identity_ids)
+    union all
+    select got.id from public.reviews as got
+    where goes and got.subject_identity_id = any (identity_ids)
+  )
+  order by reviews.id for no key update;
+  perform from private.review_totals
+  where review_totals.identity_id in (
+    select reviews.subject_identity_id from public.reviews
+    where reviews.author_identity_id = any (identity_ids)
+  )
+  order by review_totals.identity_id for no key update;
+  perform from public.organisations
+  where organisations.identity_id in (
+    select unnest(identity_ids)
+    union all
+    select reviews.subject_identity_id from public.reviews
+    where reviews.author_identity_id = any (identity_ids)
+  )
+  order by organisations.identity_id for no key update;
+  if goes then
+    perform from public.notifications
+    where notifications.id in (
+      select told.id from public.notifications as told
+      where told.account_id = take_what_follows.account_id
+      union all
+      select worded.id from public.notifications as worded
+      where worded.from_identity_id = any (identity_ids)
+    )
+    order by notifications.id for no key update;
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.try_quota(identity_id uuid)
  RETURNS boolean
  LANGUAGE sql
  SET search_path TO ''
 AS $function$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
+$function$;
+
+CREATE OR REPLACE FUNCTION private.update_profile(type text, fields jsonb)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  identity_id uuid;
+begin
+  perform private.take_caller();
+  identity_id := private.require_type(update_profile.type);
+  perform private.change_identity(identity_id, update_profile.fields);
+  return private.organisation_profile(identity_id);
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION private.update_property(property_id uuid, fields jsonb, expected_version integer)
@@ -4367,6 +5877,46 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.update_settings(fields jsonb)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  caller_id uuid := private.take_caller();
+  problems jsonb;
+begin
+  if jsonb_typeof(fields) is distinct from 'object' then
+    perform private.refuse_fields('[{"path":"","code":"invalid"}]');
+  end if;
+  select jsonb_agg(to_jsonb(wrong)) into problems from private.setting_problems(fields) as wrong;
+  if problems is not null then
+    perform private.refuse_fields(problems);
+  end if;
+
+  if fields ? 'language' then
+    update public.accounts set language = fields ->> 'language'
+    where accounts.id = caller_id and accounts.language <> fields ->> 'language';
+  end if;
+  insert into public.account_settings (account_id) values (caller_id) on conflict do nothing;
+  update public.account_settings
+  set notifications = private.merged_wishes(notifications, fields -> 'notifications'),
+      quiet_from = case when fields ? 'quietHours'
+        then (fields #>> '{quietHours,from}')::time else quiet_from end,
+      quiet_to = case when fields ? 'quietHours'
+        then (fields #>> '{quietHours,to}')::time else quiet_to end,
+      show_phone = coalesce((fields #>> '{privacy,showPhone}')::boolean, show_phone),
+      read_receipts = coalesce((fields #>> '{privacy,readReceipts}')::boolean, read_receipts),
+      show_last_seen = coalesce((fields #>> '{privacy,showLastSeen}')::boolean, show_last_seen),
+      marketing_consent = coalesce((fields ->> 'marketingConsent')::boolean, marketing_consent),
+      updated_at = now()
+  where account_settings.account_id = caller_id;
+  perform private.apply_wishes(caller_id);
+  return private.settings_record(caller_id);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.upload_avatar(upload_id uuid, again text)
  RETURNS json
  LANGUAGE plpgsql
@@ -4412,7 +5962,7 @@ CREATE OR REPLACE FUNCTION private.upload_listing_media(upload_id uuid, property
  SET search_path TO ''
 AS $function$
 declare
-  owner_id uuid := private.require_identity();
+  owner_id uuid := private.hold_identity();
   upload private.uploads := private.own_upload(upload_id, 'listings');
   session_id uuid := coalesce(upload_session_id, upload_id);
   listing_id uuid := property_id;
@@ -4455,6 +6005,118 @@ begin
   perform private.end_upload(upload);
   return json_build_object(
     'propertyId', property.id, 'uploadSessionId', session_id, 'files', answer);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.usable_individual(account_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  individual uuid := private.add_individual(account_id, null);
+begin
+  -- Its caller has the account: an admin who suspends it now waits, and then takes it away again.
+  perform from public.identities
+  where identities.id = individual and identities.status = 'active';
+  return case when found then individual end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.verify_code(purpose text, identifier text, hmac text, address text, address_hash text, registration_id uuid DEFAULT NULL::uuid)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  terms constant record := private.code_terms();
+  guess constant bytea := decode(hmac, 'hex');
+  asker constant bytea := private.address_mark(identifier, address_hash);
+  recent record;
+  counted record;
+  code private.codes;
+  attempts integer;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
+  -- The codes that this guess is compared with: those that are alive and have a try left for
+  -- whoever guesses. own: the guess names the attempt, or comes from where the code was asked for.
+  select
+    coalesce(array_agg(id) filter (where alive and own and tries_left > 0), '{}') as own,
+    coalesce(array_agg(id) filter (where alive and not own and tries_left > 0), '{}') as others,
+    max(tries_left) filter (where alive) as tries_left,
+    bool_or(not alive) as expired
+  into recent
+  from (
+    select codes.id, codes.own,
+      codes.created_at > now() - terms.life
+        and coalesce(registrations.created_at > now() - terms.attempt_life, true) as alive,
+      case when codes.own then terms.tries - codes.tries
+        else terms.stranger_tries - codes.stranger_tries end as tries_left
+    from (
+      select *, verify_code.registration_id is not null or coalesce(asked_by = asker, false) as own
+      from private.codes
+    ) as codes
+    left join private.registrations on registrations.id = codes.registration_id
+    where codes.identifier = verify_code.identifier and codes.purpose = verify_code.purpose
+      and not codes.replaced and codes.used_at is null
+      and codes.created_at > now() - terms.attempt_life
+      and (verify_code.registration_id is null
+        or codes.registration_id = verify_code.registration_id)
+  ) as sent;
+
+  -- Counted as wrong before it is compared, and not compared where it is one too many.
+  if recent.own || recent.others = '{}' then
+    counted := private.count_hits('{code_wrong_address}', array[address]);
+  else
+    counted := private.count_hits(
+      '{code_wrong_identifier,code_wrong_address}', array[address || ' ' || identifier, address]);
+  end if;
+  if counted.refused is not null then
+    return jsonb_build_object('error', jsonb_build_object(
+      'code', 'otp_locked', 'detail', jsonb_build_object('retryAfter', counted.reset)));
+  end if;
+
+  select * into code from private.codes
+  where codes.id = any (recent.own || recent.others) and private.same_bytes(codes.hmac, guess)
+    -- One that nobody was sent opens nothing.
+    and coalesce(codes.registration_id, codes.account_id) is not null
+  order by codes.created_at desc
+  limit 1;
+  update private.codes
+  set tries = codes.tries + (codes.id = any (recent.own))::integer,
+      stranger_tries = codes.stranger_tries + (codes.id = any (recent.others))::integer
+  where codes.id = any (recent.own || recent.others) and codes.id is distinct from code.id;
+
+  if code.id is not null then
+    update private.codes set used_at = now() where codes.id = code.id;
+    perform private.forget_hits(counted.hits);
+    select count(*) into attempts from private.registrations
+    where registrations.phone = verify_code.identifier
+      and registrations.created_at > now() - terms.attempt_life;
+    -- Of several attempts nobody can tell whose code this is: neither password nor name counts.
+    return jsonb_build_object(
+      'codeId', code.id,
+      'accountId', code.account_id,
+      'fullName', registrations.full_name,
+      'sealedPassword', registrations.sealed_password)
+    from (select) as one
+    left join private.registrations on registrations.id = code.registration_id
+      and (verify_code.registration_id is not null or attempts = 1);
+  end if;
+
+  return jsonb_build_object('error', case
+    when recent.tries_left <= 0 then jsonb_build_object(
+      'code', 'otp_locked', 'detail', jsonb_build_object(
+        'retryAfter', greatest(1, private.code_wait(purpose, identifier, asker))))
+    when recent.tries_left is null and recent.expired then
+      '{"code":"otp_expired","detail":{}}'
+    else jsonb_build_object(
+      'code', 'otp_invalid', 'detail', jsonb_build_object(
+        'attemptsLeft', coalesce(recent.tries_left - 1, 0),
+        'fields', '[{"path":"code","code":"otp_invalid"}]'::jsonb))
+  end);
 end
 $function$;
 
@@ -4600,6 +6262,8 @@ begin
 end
 $function$;
 
+ALTER TABLE "private"."known_addresses" ADD CONSTRAINT "known_addresses_account_id_fkey" FOREIGN KEY (account_id) REFERENCES public.accounts(id) ON DELETE CASCADE;
+
 ALTER TABLE "private"."publications" ADD CONSTRAINT "publications_time_is_forward" CHECK ((until >= since)) NOT VALID;
 
 ALTER TABLE "public"."accounts" ADD CONSTRAINT "accounts_deletion_says_when" CHECK (((status = 'deletion_requested'::text) = (delete_at IS NOT NULL))) NOT VALID;
@@ -4660,6 +6324,8 @@ CREATE VIEW "public"."admin_listings_to_review" WITH (security_invoker=true) AS 
   WHERE private.awaits_review(properties.*)
   ORDER BY properties.created_at, properties.id;
 
+CREATE INDEX known_addresses_until_idx ON private.known_addresses USING btree (known_until);
+
 CREATE INDEX subscription_intervals_subscription_idx ON public.subscription_intervals USING btree (subscription_id, id);
 
 CREATE TRIGGER rates_keep_their_name BEFORE UPDATE OF rule ON private.rates FOR EACH ROW WHEN ((old.rule <> new.rule)) EXECUTE FUNCTION private.refuse_edit('A rate keeps its name: functions count under it. A max of a million or more is no limit.');
@@ -4684,6 +6350,8 @@ CREATE TRIGGER accounts_show_their_organisations AFTER UPDATE OF status, suspend
 
 CREATE TRIGGER accounts_take_their_reviews_along AFTER UPDATE OF status, suspended_until ON public.accounts FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status) OR (old.suspended_until IS DISTINCT FROM new.suspended_until)) EXECUTE FUNCTION private.on_author_account();
 
+CREATE TRIGGER accounts_take_what_follows BEFORE UPDATE OF status, suspended_until ON public.accounts FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) OR (old.suspended_until IS DISTINCT FROM new.suspended_until)) AND ((old.status = 'suspended'::text) OR (private.may_act(old.*) IS DISTINCT FROM private.may_act(new.*)) OR (new.status = 'deleted'::text))) EXECUTE FUNCTION private.on_state_changing();
+
 CREATE TRIGGER identities_abide_by_their_state BEFORE UPDATE OF status ON public.identities FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION private.enter_identity_state();
 
 CREATE TRIGGER identities_are_named_by_their_page BEFORE UPDATE OF display_name, avatar_url ON public.identities FOR EACH ROW WHEN ((old.status = new.status) AND ((old.display_name IS DISTINCT FROM new.display_name) OR (old.avatar_url IS DISTINCT FROM new.avatar_url))) EXECUTE FUNCTION private.refuse_edit('What others see comes from individual_profiles.full_name or organisations.name_ar and from the pictures that people upload: change it there.');
@@ -4691,6 +6359,8 @@ CREATE TRIGGER identities_are_named_by_their_page BEFORE UPDATE OF display_name,
 CREATE TRIGGER identities_keep_their_type BEFORE UPDATE OF type, account_id ON public.identities FOR EACH ROW WHEN ((old.type IS DISTINCT FROM new.type) OR (old.account_id IS DISTINCT FROM new.account_id)) EXECUTE FUNCTION private.refuse_edit('An identity keeps its type and its account: the person asks for another one in the app.');
 
 CREATE TRIGGER identities_of_people_close_with_their_account BEFORE UPDATE OF status ON public.identities FOR EACH ROW WHEN ((new.type = 'individual'::text) AND (old.status <> 'closed'::text) AND (new.status = 'closed'::text)) EXECUTE FUNCTION private.refuse_edit('A person''s own identity closes with the account: DELETE /admin/users/:id, or delete the user under Authentication.');
+
+CREATE TRIGGER identities_take_what_follows BEFORE UPDATE OF status ON public.identities FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION private.on_state_changing();
 
 CREATE TRIGGER individual_profiles_show_their_name AFTER UPDATE OF full_name ON public.individual_profiles FOR EACH ROW WHEN ((new.full_name <> COALESCE(old.full_name, ''::text))) EXECUTE FUNCTION private.show_name();
 
@@ -4738,6 +6408,10 @@ CREATE TRIGGER reviews_follow_their_author BEFORE UPDATE OF author_active, autho
 
 CREATE TRIGGER subscriptions_end_by_themselves BEFORE UPDATE OF status ON public.subscriptions FOR EACH ROW WHEN ((old.status <> new.status)) EXECUTE FUNCTION private.refuse_edit('A plan ends when its time is over (set renews to false), when another replaces it, or when its invoice is refunded at POST /admin/invoices/:id/refund.');
 
+CREATE POLICY "nobody but functions of their owner" ON "private"."known_addresses" FOR ALL TO PUBLIC USING (false);
+
+CREATE POLICY "nobody but functions of their owner" ON "private"."late_notices" FOR ALL TO PUBLIC USING (false);
+
 CREATE POLICY "nobody but functions of their owner" ON "public"."subscription_intervals" FOR ALL TO PUBLIC USING (false);
 
 COMMENT ON COLUMN "private"."alarms"."kind" IS 'What happened, as wallet_differs, payment_mismatch or job_failed.';
@@ -4745,6 +6419,34 @@ COMMENT ON COLUMN "private"."alarms"."kind" IS 'What happened, as wallet_differs
 COMMENT ON COLUMN "private"."alarms"."seen_at" IS 'When it was last seen.';
 
 COMMENT ON COLUMN "private"."alarms"."subject_id" IS 'The wallet, payment, invoice or event; of job_failed the job and what it failed on.';
+
+COMMENT ON COLUMN "private"."codes"."asked_by" IS 'From which address, as private.address_mark of the identifier; null is none that is known.';
+
+COMMENT ON COLUMN "private"."codes"."created_at" IS 'When it was made.';
+
+COMMENT ON COLUMN "private"."codes"."stranger_tries" IS 'Wrong codes of all others together.';
+
+COMMENT ON COLUMN "private"."codes"."tries" IS 'Wrong codes of whoever named its attempt or came from the address that asked for it.';
+
+COMMENT ON COLUMN "private"."known_addresses"."account_id" IS 'Whose; nothing is left of a deleted one.';
+
+COMMENT ON COLUMN "private"."known_addresses"."known_until" IS '90 days after the last sign-in from there.';
+
+COMMENT ON COLUMN "private"."known_addresses"."mark" IS 'private.address_mark: it says nothing to whoever reads it, so no export has it.';
+
+COMMENT ON COLUMN "private"."late_notices"."account_id" IS 'As private.notify was told, and so the others.';
+
+COMMENT ON COLUMN "private"."late_notices"."created_at" IS 'When it could not be made.';
+
+COMMENT ON COLUMN "private"."late_notices"."entity_id" IS 'About what.';
+
+COMMENT ON COLUMN "private"."late_notices"."facts" IS 'What its texts need.';
+
+COMMENT ON COLUMN "private"."late_notices"."id" IS 'Their order.';
+
+COMMENT ON COLUMN "private"."late_notices"."identity_id" IS 'Which identity of the account.';
+
+COMMENT ON COLUMN "private"."late_notices"."kind" IS 'Which kind.';
 
 COMMENT ON COLUMN "private"."news"."facts" IS 'What the texts need; of a sign-in: from where it came.';
 
@@ -4755,6 +6457,8 @@ COMMENT ON COLUMN "private"."publications"."published_at" IS 'First publishing: 
 COMMENT ON COLUMN "private"."publications"."since" IS 'From when it was listed; -infinity where nobody noted it.';
 
 COMMENT ON COLUMN "private"."publications"."until" IS 'Until when; infinity is now.';
+
+COMMENT ON COLUMN "private"."registrations"."sealed_password" IS 'AES-GCM, with a key of the functions; null where the last attempts were refused and have no code.';
 
 COMMENT ON COLUMN "private"."social_tokens"."expires_at" IS 'From then on it may be tried again, or nobody would take it anyhow.';
 
@@ -4796,7 +6500,13 @@ COMMENT ON FUNCTION "api"."upload_avatar"(uuid, text) IS 'The picture of a perso
 
 COMMENT ON FUNCTION "api"."upload_listing_media"(uuid, uuid, uuid, integer, jsonb) IS 'Pictures of a listing, stored by this upload, in order. 404 property_not_found, 402 quota_exceeded when none has room.';
 
+COMMENT ON FUNCTION "private"."add_code"(text, text, text, bytea, uuid, uuid, boolean) IS 'A new code. The one before it for the same attempt dies, unless another address asked for that and nobody named the attempt.';
+
 COMMENT ON FUNCTION "private"."add_credits"(uuid, integer, uuid) IS 'More featured listings.';
+
+COMMENT ON FUNCTION "private"."add_refused_registration"(text) IS 'A registration that was refused is an attempt as well; one row a phone says so.';
+
+COMMENT ON FUNCTION "private"."address_mark"(text, text) IS 'An address as it may be kept: for one account or identifier, from the functions'' keyed hash.';
 
 COMMENT ON FUNCTION "private"."allowance_of"(uuid) IS 'How many pictures one identity may keep in all, and has.';
 
@@ -4816,7 +6526,15 @@ COMMENT ON FUNCTION "private"."bound_user_metadata"() IS 'What people write abou
 
 COMMENT ON FUNCTION "private"."carry_out_report"() IS 'What follows when a report is decided, at the route or in Studio: all others of the same thing are, and upheld, a listing is suspended and a review hidden.';
 
+COMMENT ON FUNCTION "private"."check_expected"(uuid) IS '409 identity_changed where the caller said that it acts as another identity (expect_identity).';
+
 COMMENT ON FUNCTION "private"."check_setting"() IS 'A value that no function would understand is refused instead of kept.';
+
+COMMENT ON FUNCTION "private"."code_refusal"(text, text, bytea, text, boolean) IS 'Counts one code sent. The refusal, which counts nowhere, when it comes too soon or the address, the phone or email or the service is at its rate.';
+
+COMMENT ON FUNCTION "private"."code_terms"() IS 'The figures of codes, each standing here alone: seconds until another one may be asked for, how long a code and an attempt live, wrong tries of whoever asked for it or names its attempt, and of all others together.';
+
+COMMENT ON FUNCTION "private"."code_wait"(text, text, bytea) IS 'Seconds until this address may ask for another code; 0 or null is now.';
 
 COMMENT ON FUNCTION "private"."collapses"(text) IS 'Whether news of one thing are one unread notification, which counts them.';
 
@@ -4826,6 +6544,8 @@ COMMENT ON FUNCTION "private"."count_act"(text, integer) IS 'Counts what the cal
 
 COMMENT ON FUNCTION "private"."count_hit"(text, text, integer) IS 'Counts one hit, of so many allowed where it is not the rule that says it. hit is null when the rate was used up; reset is seconds until there is room.';
 
+COMMENT ON FUNCTION "private"."count_hits"(text[], text[]) IS 'Counts one hit for each rule and subject, in this order, or none of them: refused is the first rule that is used up, reset the seconds until it has room.';
+
 COMMENT ON FUNCTION "private"."count_publication"(uuid) IS 'Counts a listing that is shown from now on: within the hour as many as the plan shows, at least the rate.';
 
 COMMENT ON FUNCTION "private"."custom_access_token"(jsonb) IS 'Auth asks it at every issue and refresh of a token: none for suspended, banned, deleted accounts, and no metadata in the others.';
@@ -4834,7 +6554,7 @@ COMMENT ON FUNCTION "private"."decide_about_report"(public.reports, text, text) 
 
 COMMENT ON FUNCTION "private"."delete_due_account"(uuid) IS 'Deletes an account unless its owner is back.';
 
-COMMENT ON FUNCTION "private"."delete_due_accounts"() IS 'Job: deletes the users whose 14 days are over; triggers make their accounts anonymous.';
+COMMENT ON FUNCTION "private"."delete_due_accounts"() IS 'Job: deletes a user whose 14 days are over; triggers make the account anonymous.';
 
 COMMENT ON FUNCTION "private"."end_sessions"() IS 'An account that is locked, deleted or to be deleted is signed out on every device.';
 
@@ -4845,6 +6565,8 @@ COMMENT ON FUNCTION "private"."end_suspension"(uuid) IS 'Lets an account act aga
 COMMENT ON FUNCTION "private"."enter_account_state"() IS 'Fills in what comes with the state that an account enters.';
 
 COMMENT ON FUNCTION "private"."enter_identity_state"() IS 'Fills in what comes with the state that an identity enters.';
+
+COMMENT ON FUNCTION "private"."enter_login"(text, text, text) IS 'Counts a sign-in as a failure until its hits are taken back; tells the facade whether there is an account to try, and the sealed passwords of open attempts on that phone.';
 
 COMMENT ON FUNCTION "private"."enter_property_state"() IS 'Fills in what comes with the state that a listing enters, or says why it cannot enter it.';
 
@@ -4878,17 +6600,23 @@ COMMENT ON FUNCTION "private"."files_to_remove"(jsonb) IS 'Job: the names of som
 
 COMMENT ON FUNCTION "private"."finish_event"(bigint, text, uuid, jsonb) IS 'What came of an event.';
 
+COMMENT ON FUNCTION "private"."finish_sign_in"(uuid, text, jsonb) IS 'A sign-in that succeeded, by whatever proof: no failure, one of the account''s sign-ins an hour ({error} where it is one too many), and its address is known from now on.';
+
 COMMENT ON FUNCTION "private"."finish_social"(text[], timestamp with time zone) IS 'A token that gave a session gives no other, in the transaction that answers with that session.';
 
 COMMENT ON FUNCTION "private"."fold_views"() IS 'Job: adds new views to the listings.';
 
 COMMENT ON FUNCTION "private"."fold_views_of"(uuid) IS 'Adds new views to the count of a listing.';
 
-COMMENT ON FUNCTION "private"."for_each"(text, text[]) IS 'Calls a function of private for each of these and gives how many it did something for.';
+COMMENT ON FUNCTION "private"."for_each"(text, text[], boolean) IS 'Calls a function of private for each of these and gives how many it did something for; one is for what locks much of many people, and then that is all of the transaction.';
 
 COMMENT ON FUNCTION "private"."forget_act"(text, timestamp with time zone) IS 'What count_act counted had been done already.';
 
+COMMENT ON FUNCTION "private"."forget_hits"(jsonb) IS 'Takes back what private.count_hits counted.';
+
 COMMENT ON FUNCTION "private"."forget_removed_files"(jsonb) IS 'Of files that Storage was asked to remove: what is gone is forgotten, what is not waits.';
+
+COMMENT ON FUNCTION "private"."forget_traces"() IS 'A deleted account leaves no codes, known addresses and kept answers. Counters of rates go by themselves within a day: they guard the phone and the email, not the account.';
 
 COMMENT ON FUNCTION "private"."give_up_payment"(uuid) IS 'One that came to nothing.';
 
@@ -4896,9 +6624,19 @@ COMMENT ON FUNCTION "private"."give_up_payments"() IS 'Job: a charge that the pr
 
 COMMENT ON FUNCTION "private"."has_room"(uuid, boolean) IS 'Whether the plan of now allows one more that is active, or one that is counted already.';
 
+COMMENT ON FUNCTION "private"."hold_account"() IS 'Nobody changes what the calling account may do, or as whom it acts, until the transaction ends.';
+
+COMMENT ON FUNCTION "private"."hold_caller"() IS 'As require_account, and it stays so: for writes of an account, whichever identity acts.';
+
+COMMENT ON FUNCTION "private"."hold_identity"() IS 'As require_identity, and it stays so: first in whatever writes for the acting identity.';
+
+COMMENT ON FUNCTION "private"."hold_owner"(uuid) IS 'As hold_account, of the account behind an identity: for what happens to it without its doing, as a payment that comes in.';
+
 COMMENT ON FUNCTION "private"."is_final"(public.payment_events) IS 'Whether a repetition of an event has nothing to add: the provider said what became of it.';
 
 COMMENT ON FUNCTION "private"."is_gone"(public.properties) IS 'Whether a listing is gone for whoever saved it: deleted, or no longer shown to anybody.';
+
+COMMENT ON FUNCTION "private"."is_known_address"(uuid, text) IS 'Whether a sign-in to this account succeeded from there within 90 days.';
 
 COMMENT ON FUNCTION "private"."is_known_event"(text, text) IS 'Whether an event was taken in for good: a repetition needs no answer from the provider.';
 
@@ -4928,7 +6666,11 @@ COMMENT ON FUNCTION "private"."note_refund"(public.payments, jsonb) IS 'A refund
 
 COMMENT ON FUNCTION "private"."notify"(uuid, uuid, text, uuid, jsonb) IS 'Tells an account of something as it wants: in the list and live, as a push, both or neither. Within the transaction that did it, which it never makes fail. The facts of each kind stand in notifications_texts.sql; from is the identity whose words they are, at when it happened if a job tells it later.';
 
+COMMENT ON FUNCTION "private"."on_auth_identity_linked"() IS 'The first provider sign-in with a verified email proves it: the old password, sessions, devices, codes and known addresses go, in the transaction that links the provider.';
+
 COMMENT ON FUNCTION "private"."on_password_changed"() IS 'A new password is told to its account; the triggers are in platform.sql.';
+
+COMMENT ON FUNCTION "private"."on_state_changing"() IS 'Before an account or an identity changes its state: takes what will follow.';
 
 COMMENT ON FUNCTION "private"."pictures_known"(uuid, text, uuid, uuid) IS 'What was uploaded before to the same place: one of them sent again is not stored again.';
 
@@ -4954,6 +6696,8 @@ COMMENT ON FUNCTION "private"."refuse_edit"() IS 'Refuses a change that was made
 
 COMMENT ON FUNCTION "private"."refuse_rate"(text) IS '429 rate_limited, with limit, remaining and reset as its hint: a setting would end with it.';
 
+COMMENT ON FUNCTION "private"."register_phone"(text, uuid, text, text, text, text, text) IS 'An attempt to register a phone and its code. Refusals come as {error}: raising would take back what was counted, and the attempt that a refused one is as well.';
+
 COMMENT ON FUNCTION "private"."release_social"(text[]) IS 'A token that gave no session may be brought again.';
 
 COMMENT ON FUNCTION "private"."remind_of_plan"(uuid) IS 'Tells an owner that a plan ends, with the invoice that renews it.';
@@ -4964,6 +6708,10 @@ COMMENT ON FUNCTION "private"."renew_plan"(uuid) IS 'Renews a plan from the wall
 
 COMMENT ON FUNCTION "private"."renew_plans"() IS 'Job: renews plans from the wallet in the day before they end, where it holds enough.';
 
+COMMENT ON FUNCTION "private"."request_code"(text, text, uuid, text, text, text) IS 'A new code for an attempt or an account, or {error}: raising would take the count back. An unknown identifier gets one too, which is never sent.';
+
+COMMENT ON FUNCTION "private"."require_identity"() IS 'The identity that the caller acts as, or what require_account refuses, or 403 identity_not_usable, 409 identity_changed.';
+
 COMMENT ON FUNCTION "private"."rests"(text, text) IS 'Whether a job failed on a row within the hour.';
 
 COMMENT ON FUNCTION "private"."search_page"(private.search_plan, text, text[], jsonb, integer) IS 'The ids of a page and of one listing more, with their sort keys. When fewer than 5 have the words, those on the first page are remembered, and what has words that look like them follows.';
@@ -4971,6 +6719,8 @@ COMMENT ON FUNCTION "private"."search_page"(private.search_plan, text, text[], j
 COMMENT ON FUNCTION "private"."settle_failures"(text[]) IS 'What had failed went through: nobody has to look at it any more.';
 
 COMMENT ON FUNCTION "private"."show_name"() IS 'The name that others see is the one that was written.';
+
+COMMENT ON FUNCTION "private"."spread_late_notices"() IS 'Job: makes the oldest notice that met a lock; met again, it is noted again.';
 
 COMMENT ON FUNCTION "private"."start_plan"(uuid, uuid, text, uuid) IS 'One more interval of the plan that an identity has, or another plan from now on.';
 
@@ -4982,21 +6732,35 @@ COMMENT ON FUNCTION "private"."surplus_room"(public.payments) IS 'How much can s
 
 COMMENT ON FUNCTION "private"."sweep_alarms"() IS 'Job: forgets alarms that were settled a year ago.';
 
+COMMENT ON FUNCTION "private"."sweep_known_addresses"() IS 'Job: forgets addresses from which nobody signed in for 90 days, a thousand at a time.';
+
 COMMENT ON FUNCTION "private"."sweep_office_ranks"() IS 'Job: forgets, 1,000 at a time, ranks that no living snapshot needs.';
 
 COMMENT ON FUNCTION "private"."sweep_publications"() IS 'Job: forgets, 1,000 at a time, what ended and no living snapshot needs.';
 
 COMMENT ON FUNCTION "private"."sweep_views"() IS 'Job: forgets who looked at what two days ago, also what could not be counted for a week.';
 
+COMMENT ON FUNCTION "private"."take_account"(uuid) IS 'An account, locked for a change of it or of what one of its identities may do; null for none.';
+
 COMMENT ON FUNCTION "private"."take_back"(uuid) IS 'Takes back what is left of what an invoice gave, and nothing else: all of it was refunded.';
 
 COMMENT ON FUNCTION "private"."take_back_interval"(uuid) IS 'Takes back what is left of the interval that an invoice paid. Those after it keep their length and begin so much earlier; the plan ends when nothing of it is left.';
+
+COMMENT ON FUNCTION "private"."take_caller"() IS 'As require_account, with the account locked: for what changes the account itself.';
+
+COMMENT ON FUNCTION "private"."take_invoice"(uuid) IS 'An invoice, locked, and the account behind it held; null for none. Payments, refunds and wallets come after.';
+
+COMMENT ON FUNCTION "private"."take_user"(uuid) IS 'The user of Auth, locked to be deleted, and signed out: before anything of the account is locked.';
+
+COMMENT ON FUNCTION "private"."take_what_follows"(uuid, uuid[], boolean) IS 'Locks all that a change of state will write, in the order that stands at the head of this file; for a state that is the last one also what goes with it.';
 
 COMMENT ON FUNCTION "private"."try_quota"(uuid) IS 'As hold_quota where a listing is locked already: false instead of waiting.';
 
 COMMENT ON FUNCTION "private"."upload_avatar"(uuid, text) IS 'The row of a stored avatar, or of the one that is there already by the hash given.';
 
 COMMENT ON FUNCTION "private"."upload_listing_media"(uuid, uuid, uuid, integer, jsonb) IS 'The rows of stored pictures, all in one transaction: in a listing, or in a flow whose listing is still to be written.';
+
+COMMENT ON FUNCTION "private"."verify_code"(text, text, text, text, text, uuid) IS 'Tries a code: the used code with what it was for, or {error}. A guess is a try of every open code that it was compared with but the one that it was; a wrong one counts for the identifier and the address, where no code is alive for the address only.';
 
 COMMENT ON FUNCTION "private"."warn_expiring_listing"(uuid) IS 'Tells an owner once that a listing ends.';
 
@@ -5006,9 +6770,17 @@ COMMENT ON FUNCTION "private"."write_message"(uuid, uuid, text, text, text, uuid
 
 COMMENT ON TABLE "private"."alarms" IS 'What an admin has to look at: money that does not fit, a job that failed. One row for each until it is settled; settled ones go after a year.';
 
+COMMENT ON TABLE "private"."codes" IS 'One-time codes: a short life, few tries, one use.';
+
+COMMENT ON TABLE "private"."known_addresses" IS 'Addresses from which an account was signed in to: limits that strangers use up do not hold there.';
+
+COMMENT ON TABLE "private"."late_notices" IS 'Notices that met a lock when they were to be made; a job makes them again.';
+
 COMMENT ON TABLE "private"."office_ranks" IS 'Listed offices and their ratings as they were at every moment of the last hours.';
 
 COMMENT ON TABLE "private"."publications" IS 'From when to when each listing was listed: open ones, and those that ended in the last hours.';
+
+COMMENT ON TABLE "private"."registrations" IS 'Attempts to register a phone, refused ones too; gone at verification or after an hour.';
 
 COMMENT ON TABLE "private"."social_tokens" IS 'Id tokens and nonces that were taken: each gives one session. For two minutes while it is tried, until it expires once it gave one.';
 
@@ -5056,9 +6828,21 @@ REVOKE ALL ON FUNCTION "api"."upload_listing_media"(uuid, uuid, uuid, integer, j
 
 GRANT EXECUTE ON FUNCTION "api"."upload_listing_media"(uuid, uuid, uuid, integer, jsonb) TO "authenticated", "postgres";
 
+REVOKE ALL ON FUNCTION "private"."add_code"(text, text, text, bytea, uuid, uuid, boolean) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."add_code"(text, text, text, bytea, uuid, uuid, boolean) TO "postgres";
+
 REVOKE ALL ON FUNCTION "private"."add_credits"(uuid, integer, uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."add_credits"(uuid, integer, uuid) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."add_refused_registration"(text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."add_refused_registration"(text) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."address_mark"(text, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."address_mark"(text, text) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."allowance_of"(uuid) FROM PUBLIC;
 
@@ -5092,9 +6876,25 @@ REVOKE ALL ON FUNCTION "private"."carry_out_report"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."carry_out_report"() TO "postgres";
 
+REVOKE ALL ON FUNCTION "private"."check_expected"(uuid) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."check_expected"(uuid) TO "anon", "authenticated", "backend", "postgres";
+
 REVOKE ALL ON FUNCTION "private"."check_setting"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."check_setting"() TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."code_refusal"(text, text, bytea, text, boolean) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."code_refusal"(text, text, bytea, text, boolean) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."code_terms"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."code_terms"() TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."code_wait"(text, text, bytea) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."code_wait"(text, text, bytea) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."collapses"(text) FROM PUBLIC;
 
@@ -5107,6 +6907,10 @@ GRANT EXECUTE ON FUNCTION "private"."count_act"(text, integer) TO "authenticated
 REVOKE ALL ON FUNCTION "private"."count_hit"(text, text, integer) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."count_hit"(text, text, integer) TO "backend", "postgres";
+
+REVOKE ALL ON FUNCTION "private"."count_hits"(text[], text[]) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."count_hits"(text[], text[]) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."count_publication"(uuid) FROM PUBLIC;
 
@@ -5135,6 +6939,10 @@ GRANT EXECUTE ON FUNCTION "private"."enter_account_state"() TO "postgres";
 REVOKE ALL ON FUNCTION "private"."enter_identity_state"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."enter_identity_state"() TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."enter_login"(text, text, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."enter_login"(text, text, text) TO "backend", "postgres";
 
 REVOKE ALL ON FUNCTION "private"."enter_property_state"() FROM PUBLIC;
 
@@ -5192,6 +7000,10 @@ REVOKE ALL ON FUNCTION "private"."finish_event"(bigint, text, uuid, jsonb) FROM 
 
 GRANT EXECUTE ON FUNCTION "private"."finish_event"(bigint, text, uuid, jsonb) TO "postgres";
 
+REVOKE ALL ON FUNCTION "private"."finish_sign_in"(uuid, text, jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."finish_sign_in"(uuid, text, jsonb) TO "backend", "postgres";
+
 REVOKE ALL ON FUNCTION "private"."finish_social"(text[], timestamp with time zone) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."finish_social"(text[], timestamp with time zone) TO "backend", "postgres";
@@ -5200,13 +7012,17 @@ REVOKE ALL ON FUNCTION "private"."fold_views_of"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."fold_views_of"(uuid) TO "postgres";
 
-REVOKE ALL ON FUNCTION "private"."for_each"(text, text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "private"."for_each"(text, text[], boolean) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "private"."for_each"(text, text[]) TO "postgres";
+GRANT EXECUTE ON FUNCTION "private"."for_each"(text, text[], boolean) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."forget_act"(text, timestamp with time zone) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."forget_act"(text, timestamp with time zone) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."forget_hits"(jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."forget_hits"(jsonb) TO "backend", "postgres";
 
 REVOKE ALL ON FUNCTION "private"."forget_removed_files"(jsonb) FROM PUBLIC;
 
@@ -5224,6 +7040,14 @@ REVOKE ALL ON FUNCTION "private"."has_room"(uuid, boolean) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."has_room"(uuid, boolean) TO "postgres";
 
+REVOKE ALL ON FUNCTION "private"."hold_caller"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."hold_caller"() TO "authenticated", "postgres";
+
+REVOKE ALL ON FUNCTION "private"."hold_owner"(uuid) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."hold_owner"(uuid) TO "postgres";
+
 REVOKE ALL ON FUNCTION "private"."is_final"(public.payment_events) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."is_final"(public.payment_events) TO "postgres";
@@ -5231,6 +7055,10 @@ GRANT EXECUTE ON FUNCTION "private"."is_final"(public.payment_events) TO "postgr
 REVOKE ALL ON FUNCTION "private"."is_gone"(public.properties) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."is_gone"(public.properties) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."is_known_address"(uuid, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."is_known_address"(uuid, text) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."is_there"(uuid) FROM PUBLIC;
 
@@ -5284,6 +7112,10 @@ REVOKE ALL ON FUNCTION "private"."on_password_changed"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."on_password_changed"() TO "postgres";
 
+REVOKE ALL ON FUNCTION "private"."on_state_changing"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."on_state_changing"() TO "postgres";
+
 REVOKE ALL ON FUNCTION "private"."pictures_known"(uuid, text, uuid, uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."pictures_known"(uuid, text, uuid, uuid) TO "postgres";
@@ -5328,6 +7160,10 @@ REVOKE ALL ON FUNCTION "private"."refuse_rate"(text) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."refuse_rate"(text) TO "anon", "authenticated", "backend", "postgres";
 
+REVOKE ALL ON FUNCTION "private"."register_phone"(text, uuid, text, text, text, text, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."register_phone"(text, uuid, text, text, text, text, text) TO "backend", "postgres";
+
 REVOKE ALL ON FUNCTION "private"."remind_of_plan"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."remind_of_plan"(uuid) TO "postgres";
@@ -5343,6 +7179,10 @@ GRANT EXECUTE ON FUNCTION "private"."renew_plan"(uuid) TO "postgres";
 REVOKE ALL ON FUNCTION "private"."renew_plans"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."renew_plans"() TO "backend", "postgres";
+
+REVOKE ALL ON FUNCTION "private"."request_code"(text, text, uuid, text, text, text) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."request_code"(text, text, uuid, text, text, text) TO "backend", "postgres";
 
 REVOKE ALL ON FUNCTION "private"."rests"(text, text) FROM PUBLIC;
 
@@ -5364,6 +7204,10 @@ REVOKE ALL ON FUNCTION "private"."show_name"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."show_name"() TO "postgres";
 
+REVOKE ALL ON FUNCTION "private"."spread_late_notices"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."spread_late_notices"() TO "backend", "postgres";
+
 REVOKE ALL ON FUNCTION "private"."start_plan"(uuid, uuid, text, uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."start_plan"(uuid, uuid, text, uuid) TO "postgres";
@@ -5384,6 +7228,10 @@ REVOKE ALL ON FUNCTION "private"."sweep_alarms"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."sweep_alarms"() TO "backend", "postgres";
 
+REVOKE ALL ON FUNCTION "private"."sweep_known_addresses"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."sweep_known_addresses"() TO "backend", "postgres";
+
 REVOKE ALL ON FUNCTION "private"."sweep_publications"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."sweep_publications"() TO "backend", "postgres";
@@ -5392,6 +7240,10 @@ REVOKE ALL ON FUNCTION "private"."sweep_views"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."sweep_views"() TO "backend", "postgres";
 
+REVOKE ALL ON FUNCTION "private"."take_account"(uuid) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."take_account"(uuid) TO "postgres";
+
 REVOKE ALL ON FUNCTION "private"."take_back"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."take_back"(uuid) TO "postgres";
@@ -5399,6 +7251,22 @@ GRANT EXECUTE ON FUNCTION "private"."take_back"(uuid) TO "postgres";
 REVOKE ALL ON FUNCTION "private"."take_back_interval"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."take_back_interval"(uuid) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."take_caller"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."take_caller"() TO "authenticated", "postgres";
+
+REVOKE ALL ON FUNCTION "private"."take_invoice"(uuid) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."take_invoice"(uuid) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."take_user"(uuid) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."take_user"(uuid) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."take_what_follows"(uuid, uuid[], boolean) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."take_what_follows"(uuid, uuid[], boolean) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."try_quota"(uuid) FROM PUBLIC;
 
@@ -5412,6 +7280,10 @@ REVOKE ALL ON FUNCTION "private"."upload_listing_media"(uuid, uuid, uuid, intege
 
 GRANT EXECUTE ON FUNCTION "private"."upload_listing_media"(uuid, uuid, uuid, integer, jsonb) TO "authenticated", "postgres";
 
+REVOKE ALL ON FUNCTION "private"."verify_code"(text, text, text, text, text, uuid) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."verify_code"(text, text, text, text, text, uuid) TO "backend", "postgres";
+
 REVOKE ALL ON FUNCTION "private"."warn_expiring_listing"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."warn_expiring_listing"(uuid) TO "postgres";
@@ -5424,6 +7296,10 @@ REVOKE ALL ON FUNCTION "private"."write_message"(uuid, uuid, text, text, text, u
 
 GRANT EXECUTE ON FUNCTION "private"."write_message"(uuid, uuid, text, text, text, uuid, uuid) TO "postgres";
 
+GRANT DELETE, INSERT, MAINTAIN, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "private"."known_addresses" TO "postgres";
+
+GRANT DELETE, INSERT, MAINTAIN, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "private"."late_notices" TO "postgres";
+
 GRANT DELETE, INSERT, MAINTAIN, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "public"."subscription_intervals" TO "postgres";
 
 GRANT SELECT ON TABLE "public"."subscription_intervals" TO "service_role";
@@ -5431,3 +7307,5 @@ GRANT SELECT ON TABLE "public"."subscription_intervals" TO "service_role";
 GRANT DELETE, INSERT, MAINTAIN, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "private"."notification_kinds" TO "postgres";
 
 GRANT DELETE, INSERT, MAINTAIN, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "public"."admin_listings_to_review" TO "postgres";
+
+ALTER TABLE "private"."codes" ADD CONSTRAINT "codes_tries_are_few" CHECK ((tries >= 0) AND (tries <= (private.code_terms()).tries) AND (stranger_tries >= 0) AND (stranger_tries <= (private.code_terms()).stranger_tries)) NOT VALID;
