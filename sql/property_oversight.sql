@@ -10,7 +10,7 @@ begin
   perform from public.properties
   where properties.id = expire_listing.property_id
     and properties.status = 'active' and properties.expires_at <= now()
-  for update skip locked;
+  for no key update skip locked;
   if not found then
     return false;
   end if;
@@ -26,12 +26,17 @@ create function private.expire_listings() returns bigint
   security definer -- writes everybody's listings, for a job
   set search_path = ''
 as $$
+  -- Listings in use are left out; their owners' pages are locked in the order of accounts_locks.sql.
   select private.for_each('expire_listing', array(
-    select properties.id::text from public.properties
-    where properties.status = 'active' and properties.expires_at <= now()
-      and not private.rests('expire_listing', properties.id::text)
-    order by properties.expires_at
-    limit 1000
+    select due.id::text
+    from (
+      select properties.id, properties.owner_identity_id from public.properties
+      where properties.status = 'active' and properties.expires_at <= now()
+        and not private.rests('expire_listing', properties.id::text)
+      order by properties.expires_at
+      limit 1000
+    ) as due
+    order by due.owner_identity_id, due.id
   ))
 $$;
 comment on function private.expire_listings is 'Job: ends listings whose time is over.';
