@@ -68,8 +68,18 @@ async function columnsOf(client: pg.Client): Promise<Columns> {
   return Object.fromEntries(rows.map(({ name, columns }) => [name, columns]))
 }
 
-// Rows that every project has may be changed by a migration; compare.ts looks at them.
-const ours = ['rates', 'vocabularies', 'settings', 'plans', 'areas', 'governorates', 'error']
+// Rows that every project has may be changed by a migration (compare.ts looks at them), which the
+// audit then records.
+const ours = [
+  'audit',
+  'rates',
+  'vocabularies',
+  'settings',
+  'plans',
+  'areas',
+  'governorates',
+  'error',
+]
 
 /** Of each table with rows: how many, and a hash of what is in the columns. */
 async function contents(client: pg.Client, like?: Columns): Promise<Map<string, string>> {
