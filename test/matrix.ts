@@ -290,6 +290,10 @@ export const tables: Record<string, Table> = {
     ofListing,
     `insert into private.news (kind, property_id) values ('favorite_price_drop', :property)`,
   ),
+  'private.late_notices': closed(
+    'account_id',
+    `insert into private.late_notices (account_id, kind, facts) values (:account, 'system', '{}')`,
+  ),
   'private.expiry_warnings': closed(
     ofListing,
     `insert into private.expiry_warnings (property_id, expires_at) values (:property, now())
