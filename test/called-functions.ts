@@ -13,6 +13,7 @@ const neverReturn = [
   'private.keep_the_record',
   'private.refuse',
   'private.refuse_rate',
+  'private.refuse_by_hand',
   'private.refuse_pictures',
   'private.refuse_rewriting',
 ]

@@ -170,8 +170,8 @@ describe('ISO-03 what anyone can read', () => {
   let things: string[]
 
   beforeAll(async () => {
-    await database().query('update public.accounts set phone = $1 where id = $2', [
-      phone,
+    await database().query('update auth.users set phone = $1 where id = $2', [
+      phone.slice(1),
       seller.id,
     ])
     const companyId = await organisationOf(seller.id)

@@ -83,12 +83,13 @@ describe('PR-02 every route asks the database who may act now', () => {
     const states = ['suspended', 'banned', 'deleted', 'signed out']
     const signed = await Promise.all(states.map(() => signUp()))
     states.forEach((state, i) => (people[state] = signed[i]!))
-    for (const state of ['suspended', 'banned', 'deleted']) {
+    for (const state of ['suspended', 'banned']) {
       await database().query('update public.accounts set status = $1 where id = $2', [
         state,
         people[state]!.id,
       ])
     }
+    await database().query('delete from auth.users where id = $1', [people.deleted!.id])
     await people['signed out']!.post('/auth/logout')
   })
 

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { denoBinary } from '../../local/packages.ts'
@@ -6,11 +7,11 @@ import { hasStack, startFacade } from '../facade.ts'
 
 const settings: Record<string, string> = {
   SUPABASE_URL: 'http://127.0.0.1:9',
-  SUPABASE_SECRET_KEYS: '{"default":"value-of-a-key"}',
+  SUPABASE_SECRET_KEYS: '{"default":"value-of-the-secret-key"}',
   SUPABASE_PUBLISHABLE_KEYS: '{"default":"value-of-a-key"}',
-  FACADE_DB_URL: 'postgres://facade:value@127.0.0.1:9/postgres',
-  CODE_SECRET: Buffer.alloc(32, 1).toString('base64'),
-  SEAL_KEY: Buffer.alloc(32, 2).toString('base64'),
+  FACADE_DB_URL: 'postgres://facade:value-of-its-password@127.0.0.1:9/postgres',
+  CODE_SECRET: randomBytes(32).toString('base64'),
+  SEAL_KEY: randomBytes(32).toString('base64'),
 }
 
 /** What the functions say when they read their settings; nothing when all are there. */
