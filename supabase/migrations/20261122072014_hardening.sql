@@ -169,6 +169,14 @@ CREATE TABLE "private"."late_notices" ("id" bigint GENERATED ALWAYS AS IDENTITY 
 
 ALTER TABLE "private"."late_notices" ENABLE ROW LEVEL SECURITY;
 
+CREATE TABLE "private"."search_bits" ("word" text NOT NULL, "chunk" integer NOT NULL, "bits" bit(8192) NOT NULL, CONSTRAINT "search_bits_pkey" PRIMARY KEY (word, chunk));
+
+ALTER TABLE "private"."search_bits" ENABLE ROW LEVEL SECURITY;
+
+CREATE TABLE "private"."search_changes" ("id" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, "chunk" integer NOT NULL, "property_id" uuid NOT NULL, CONSTRAINT "search_changes_pkey" PRIMARY KEY (chunk, id));
+
+ALTER TABLE "private"."search_changes" ENABLE ROW LEVEL SECURITY;
+
 CREATE TABLE "public"."subscription_intervals" ("id" bigint GENERATED ALWAYS AS IDENTITY NOT NULL, "subscription_id" uuid NOT NULL, "invoice_id" uuid, "days" integer NOT NULL, "taken_back_at" timestamp with time zone, CONSTRAINT "subscription_intervals_days_range" CHECK ((days >= 1) AND (days <= 3660)), CONSTRAINT "subscription_intervals_one_per_invoice_key" UNIQUE (invoice_id), CONSTRAINT "subscription_intervals_pkey" PRIMARY KEY (id));
 
 ALTER TABLE "public"."subscription_intervals" ENABLE ROW LEVEL SECURITY;
@@ -2094,7 +2102,7 @@ begin
   perform from public.properties
   where properties.id = expire_listing.property_id
     and properties.status = 'active' and properties.expires_at <= now()
-  for update skip locked;
+  for no key update skip locked;
   if not found then
     return false;
   end if;
@@ -2110,12 +2118,17 @@ CREATE OR REPLACE FUNCTION private.expire_listings()
  SECURITY DEFINER
  SET search_path TO ''
 AS $function$
+  -- Listings in use are left out; their owners' pages are locked in the order of accounts_locks.sql.
   select private.for_each('expire_listing', array(
-    select properties.id::text from public.properties
-    where properties.status = 'active' and properties.expires_at <= now()
-      and not private.rests('expire_listing', properties.id::text)
-    order by properties.expires_at
-    limit 1000
+    select due.id::text
+    from (
+      select properties.id, properties.owner_identity_id from public.properties
+      where properties.status = 'active' and properties.expires_at <= now()
+        and not private.rests('expire_listing', properties.id::text)
+      order by properties.expires_at
+      limit 1000
+    ) as due
+    order by due.owner_identity_id, due.id
   ))
 $function$;
 
@@ -2388,6 +2401,79 @@ AS $function$
   insert into private.social_tokens (key, expires_at)
   select key, finish_social.expires_at from unnest(keys) as key order by key
   on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
+$function$;
+
+CREATE OR REPLACE FUNCTION private.fold_search_words(changes integer DEFAULT 500)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+ SET work_mem TO '64MB'
+AS $function$
+declare
+  folded integer;
+  none bit(8192) := repeat('0', 8192)::bit(8192);
+begin
+  -- Of two at once one works: nothing older may be written over what is newer.
+  if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('fold_search_words', 0)) then
+    return 0;
+  end if;
+  select chunks.chunk into folded
+  from unnest(private.search_chunks()) as chunks (chunk)
+  where not exists (
+    select from private.search_bits
+    where search_bits.word = 'in:standard' and search_bits.chunk = chunks.chunk
+  )
+  limit 1;
+  if folded is null then
+    select folds.chunk into folded from (
+      select search_changes.chunk, count(*) as n, sum(count(*)) over () as all_of_them
+      from private.search_changes
+      where search_changes.chunk = any (private.search_chunks())
+      group by search_changes.chunk
+    ) as folds
+    where folds.all_of_them >= fold_search_words.changes
+    order by folds.n desc
+    limit 1;
+  end if;
+  if folded is null then
+    return 0;
+  end if;
+  -- One statement, one snapshot: the changes that go are those whose listings are read.
+  with seen as (
+    delete from private.search_changes where search_changes.chunk = folded
+  ), found as materialized (
+    select (properties.ref_no % 8192)::integer as place, words.word
+    from public.properties
+    join private.search_documents on search_documents.property_id = properties.id
+    cross join lateral unnest(tsvector_to_array(search_documents.document) || array[
+      case when search_documents.type = 'EXCHANGE' then 'in:exchange' else 'in:standard' end,
+      case when search_documents.auction_ends_at > now() then 'in:auction' end,
+      case when search_documents.drop_until > now() then 'in:deal' end,
+      case when search_documents.owner_type = 'company' and search_documents.owner_verified
+        then 'in:company' end
+    ]) as words (word)
+    where properties.ref_no >= folded::bigint * 8192
+      and properties.ref_no < (folded::bigint + 1) * 8192
+  ), kept as (
+    -- Whatever is not kept is rare, and the index of words is quick.
+    select found.word from found
+    where found.word is not null group by found.word having count(*) >= 64
+    union
+    select search_bits.word from private.search_bits
+    union
+    select search_names.term from private.search_names
+    union
+    select unnest('{in:standard,in:exchange,in:auction,in:deal,in:company}'::text[])
+  )
+  insert into private.search_bits (word, chunk, bits)
+  select kept.word, folded, coalesce(bit_or(set_bit(none, found.place, 1)), none)
+  from kept
+  left join found on found.word = kept.word
+  group by kept.word
+  on conflict (word, chunk) do update set bits = excluded.bits;
+  return 1;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION private.fold_views()
@@ -2907,6 +2993,26 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.keep_search_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  document private.search_documents;
+begin
+  delete from private.search_documents where search_documents.property_id = new.id;
+  insert into private.search_changes (chunk, property_id) values (new.ref_no / 8192, new.id);
+  if new.listed then
+    document := private.search_document(new);
+    insert into private.search_documents select document.*;
+    perform private.remember_words(tsvector_to_array(document.document));
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.lapse_plan(subscription_id uuid)
  RETURNS boolean
  LANGUAGE sql
@@ -3145,18 +3251,77 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION private.match_few(strategy text, words tsquery)
+CREATE OR REPLACE FUNCTION private.match_few(strategy text, words text[])
  RETURNS boolean
  LANGUAGE plpgsql
- STABLE
+ STABLE SECURITY DEFINER
  SET search_path TO ''
 AS $function$
 declare
+  looked_at constant integer := 50;
+  exact tsquery := private.search_query(words);
+  -- Fenced: the planner would rather ask the index of words, which is what takes long.
+  statement text := 'select array(select search_documents.property_id from ('
+    'select * from private.search_documents where search_documents.property_id = any (%s) offset 0'
+    ') as search_documents where search_documents.document @@ $1 and '
+    || private.search_conditions(strategy, null) || ' limit 5)';
+  known boolean;
+  met bit(8192)[];
+  chunks integer[];
+  numbers bigint[];
+  found uuid[];
   hits record;
 begin
+  with asked as (
+    select given.place, given.word from unnest(words) with ordinality as given (word, place)
+    union
+    select given.place, search_names.term
+    from unnest(words) with ordinality as given (word, place)
+    join private.search_names on search_names.word = given.word
+    union
+    select 0, 'in:' || strategy
+  ), read as (
+    select search_bits.chunk, asked.place, bit_or(search_bits.bits) as bits, count(*) as n
+    from asked
+    join private.search_bits on search_bits.word = asked.word
+      and search_bits.chunk = any (private.search_chunks())
+    group by search_bits.chunk, asked.place
+  ), every as (
+    select read.chunk, bit_and(read.bits) as bits, sum(read.n) as n from read group by read.chunk
+  )
+  select
+    sum(every.n) = (select count(*) from asked) * cardinality(private.search_chunks())
+      and (select count(*) <= 2000 from (select from private.search_changes limit 2001) as changed),
+    array_agg(every.chunk) filter (where bit_count(every.bits) > 0),
+    array_agg(every.bits) filter (where bit_count(every.bits) > 0)
+  into known, chunks, met
+  from every;
+
+  if known then
+    numbers := array(
+      select every.chunk::bigint * 8192 + part * 64 + place
+      from unnest(chunks, met) as every (chunk, bits)
+      cross join generate_series(0, 127) as part
+      cross join lateral (
+        select substring(every.bits from part * 64 + 1 for 64) as bits offset 0
+      ) as parts
+      cross join generate_series(0, 63) as place
+      where bit_count(parts.bits) > 0 and get_bit(parts.bits, place) = 1
+      limit looked_at
+    );
+    execute format(statement, 'array(select id from public.properties where ref_no = any ($2))')
+      into found using exact, numbers;
+    if cardinality(found) < 5 and cardinality(numbers) < looked_at then
+      execute format(statement, '$2 || array(select property_id from private.search_changes)')
+        into found using exact, found;
+      return cardinality(found) < 5;
+    elsif cardinality(found) = 5 then
+      return false;
+    end if;
+  end if;
   hits := private.search_hits(
     private.search_plan(strategy, private.search_sort(strategy, null, null), null),
-    words, null, null, null, null, 5
+    exact, null, null, null, null, 5
   );
   return cardinality(hits.ids) < 5;
 end
@@ -3932,6 +4097,32 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.rebuild_search_documents()
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  listings bigint;
+begin
+  delete from private.search_documents;
+  -- A chunk without bits is written by the job, and until then no bits are believed.
+  delete from private.search_bits;
+  delete from private.search_changes;
+  insert into private.search_documents
+  select document.*
+  from public.properties
+  cross join lateral private.search_document(properties) as document
+  where properties.listed;
+  get diagnostics listings = row_count;
+  perform private.remember_words(array(
+    select word from ts_stat('select document from private.search_documents')
+  ));
+  return listings;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.receive_payment(provider text, event_key text, kind text, payload_sha256 text DEFAULT NULL::text, told_amount text DEFAULT NULL::text, truth jsonb DEFAULT NULL::jsonb, told_currency text DEFAULT NULL::text)
  RETURNS json
  LANGUAGE plpgsql
@@ -4516,6 +4707,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.search_chunks()
+ RETURNS integer[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  return array(
+    select generate_series(100001 / 8192, property_ref_no.last_value / 8192)::integer
+    from private.property_ref_no
+  );
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.search_conditions(strategy text, wanted private.search_filters)
  RETURNS text
  LANGUAGE plpgsql
@@ -4677,7 +4882,7 @@ begin
   exact_count := cardinality(ids);
   -- Words and strategy alone decide: were filters to have a say, one more could find more.
   if place is null and exact is not null and exact_count < 5
-    and (plan.wanted is null or private.match_few(strategy, exact)) then
+    and (plan.wanted is null or private.match_few(strategy, words)) then
     guess := private.search_query(words, true);
     if guess <> exact then
       few := ids;
@@ -6412,6 +6617,10 @@ CREATE POLICY "nobody but functions of their owner" ON "private"."known_addresse
 
 CREATE POLICY "nobody but functions of their owner" ON "private"."late_notices" FOR ALL TO PUBLIC USING (false);
 
+CREATE POLICY "nobody but functions of their owner" ON "private"."search_bits" FOR ALL TO PUBLIC USING (false);
+
+CREATE POLICY "nobody but functions of their owner" ON "private"."search_changes" FOR ALL TO PUBLIC USING (false);
+
 CREATE POLICY "nobody but functions of their owner" ON "public"."subscription_intervals" FOR ALL TO PUBLIC USING (false);
 
 COMMENT ON COLUMN "private"."alarms"."kind" IS 'What happened, as wallet_differs, payment_mismatch or job_failed.';
@@ -6459,6 +6668,18 @@ COMMENT ON COLUMN "private"."publications"."since" IS 'From when it was listed; 
 COMMENT ON COLUMN "private"."publications"."until" IS 'Until when; infinity is now.';
 
 COMMENT ON COLUMN "private"."registrations"."sealed_password" IS 'AES-GCM, with a key of the functions; null where the last attempts were refused and have no code.';
+
+COMMENT ON COLUMN "private"."search_bits"."bits" IS 'One for each listing, by what is left of its number.';
+
+COMMENT ON COLUMN "private"."search_bits"."chunk" IS 'Number of the listings divided by 8,192.';
+
+COMMENT ON COLUMN "private"."search_bits"."word" IS 'A word of private.search_documents, or in:strategy.';
+
+COMMENT ON COLUMN "private"."search_changes"."chunk" IS 'As in private.search_bits.';
+
+COMMENT ON COLUMN "private"."search_changes"."id" IS 'Tells one time from another.';
+
+COMMENT ON COLUMN "private"."search_changes"."property_id" IS 'Which listing.';
 
 COMMENT ON COLUMN "private"."social_tokens"."expires_at" IS 'From then on it may be tried again, or nobody would take it anyhow.';
 
@@ -6604,6 +6825,8 @@ COMMENT ON FUNCTION "private"."finish_sign_in"(uuid, text, jsonb) IS 'A sign-in 
 
 COMMENT ON FUNCTION "private"."finish_social"(text[], timestamp with time zone) IS 'A token that gave a session gives no other, in the transaction that answers with that session.';
 
+COMMENT ON FUNCTION "private"."fold_search_words"(integer) IS 'A job: writes the bits of a chunk that has none, else of the one with most changes once there are this many in all; answers how many chunks.';
+
 COMMENT ON FUNCTION "private"."fold_views"() IS 'Job: adds new views to the listings.';
 
 COMMENT ON FUNCTION "private"."fold_views_of"(uuid) IS 'Adds new views to the count of a listing.';
@@ -6652,7 +6875,7 @@ COMMENT ON FUNCTION "private"."lapse_plans"() IS 'Job: plans whose time is over 
 
 COMMENT ON FUNCTION "private"."leave_uploads"() IS 'Uploads that are over: what they stored and no row names is to be removed.';
 
-COMMENT ON FUNCTION "private"."match_few"(text, tsquery) IS 'Whether fewer than 5 listings of a strategy have these words, whatever else is asked of them.';
+COMMENT ON FUNCTION "private"."match_few"(text, text[]) IS 'Whether fewer than 5 listings of a strategy have these words, whatever else is asked of them.';
 
 COMMENT ON FUNCTION "private"."may_act"(public.accounts) IS 'Whether an account may act now: it is in order, to be deleted only later, or its suspension is over. The one place that says so.';
 
@@ -6713,6 +6936,8 @@ COMMENT ON FUNCTION "private"."request_code"(text, text, uuid, text, text, text)
 COMMENT ON FUNCTION "private"."require_identity"() IS 'The identity that the caller acts as, or what require_account refuses, or 403 identity_not_usable, 409 identity_changed.';
 
 COMMENT ON FUNCTION "private"."rests"(text, text) IS 'Whether a job failed on a row within the hour.';
+
+COMMENT ON FUNCTION "private"."search_chunks"() IS 'All chunks: from the first number of a listing on.';
 
 COMMENT ON FUNCTION "private"."search_page"(private.search_plan, text, text[], jsonb, integer) IS 'The ids of a page and of one listing more, with their sort keys. When fewer than 5 have the words, those on the first page are remembered, and what has words that look like them follows.';
 
@@ -6781,6 +7006,10 @@ COMMENT ON TABLE "private"."office_ranks" IS 'Listed offices and their ratings a
 COMMENT ON TABLE "private"."publications" IS 'From when to when each listing was listed: open ones, and those that ended in the last hours.';
 
 COMMENT ON TABLE "private"."registrations" IS 'Attempts to register a phone, refused ones too; gone at verification or after an hour.';
+
+COMMENT ON TABLE "private"."search_bits" IS 'Which listings of a chunk have a common word, a term of a name, or a strategy (in:auction).';
+
+COMMENT ON TABLE "private"."search_changes" IS 'Listings whose words were written since the bits of their chunk, once for each time.';
 
 COMMENT ON TABLE "private"."social_tokens" IS 'Id tokens and nonces that were taken: each gives one session. For two minutes while it is tried, until it expires once it gave one.';
 
@@ -7008,6 +7237,10 @@ REVOKE ALL ON FUNCTION "private"."finish_social"(text[], timestamp with time zon
 
 GRANT EXECUTE ON FUNCTION "private"."finish_social"(text[], timestamp with time zone) TO "backend", "postgres";
 
+REVOKE ALL ON FUNCTION "private"."fold_search_words"(integer) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."fold_search_words"(integer) TO "backend", "postgres";
+
 REVOKE ALL ON FUNCTION "private"."fold_views_of"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."fold_views_of"(uuid) TO "postgres";
@@ -7088,9 +7321,9 @@ REVOKE ALL ON FUNCTION "private"."list_map_listings"(jsonb, integer, jsonb) FROM
 
 GRANT EXECUTE ON FUNCTION "private"."list_map_listings"(jsonb, integer, jsonb) TO "guest";
 
-REVOKE ALL ON FUNCTION "private"."match_few"(text, tsquery) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "private"."match_few"(text, text[]) FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION "private"."match_few"(text, tsquery) TO "postgres";
+GRANT EXECUTE ON FUNCTION "private"."match_few"(text, text[]) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."may_act"(public.accounts) FROM PUBLIC;
 
@@ -7191,6 +7424,10 @@ GRANT EXECUTE ON FUNCTION "private"."rests"(text, text) TO "postgres";
 REVOKE ALL ON FUNCTION "private"."search"(text, jsonb, text, text, text, integer) FROM "guest";
 
 GRANT EXECUTE ON FUNCTION "private"."search"(text, jsonb, text, text, text, integer) TO "guest";
+
+REVOKE ALL ON FUNCTION "private"."search_chunks"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."search_chunks"() TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."search_page"(private.search_plan, text, text[], jsonb, integer) FROM PUBLIC;
 
@@ -7299,6 +7536,10 @@ GRANT EXECUTE ON FUNCTION "private"."write_message"(uuid, uuid, text, text, text
 GRANT DELETE, INSERT, MAINTAIN, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "private"."known_addresses" TO "postgres";
 
 GRANT DELETE, INSERT, MAINTAIN, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "private"."late_notices" TO "postgres";
+
+GRANT DELETE, INSERT, MAINTAIN, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "private"."search_bits" TO "postgres";
+
+GRANT DELETE, INSERT, MAINTAIN, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "private"."search_changes" TO "postgres";
 
 GRANT DELETE, INSERT, MAINTAIN, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "public"."subscription_intervals" TO "postgres";
 
