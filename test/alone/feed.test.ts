@@ -272,7 +272,8 @@ test('an office that is rated anew or closed while one pages neither comes twice
       .flatMap(({ items }) => ids(items))
   const before = await pages()
   await database().query(
-    `update public.organisations set rating_avg = 5 where identity_id = any($1)`,
+    `update public.organisations set rating_avg = 5
+     where identity_id = any($1) and rating_count = 0`,
     [before.slice(8)],
   )
   const suspended = before[7]
