@@ -183,15 +183,15 @@ create function private.sweep_publications() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  with over as (
-    select publications.property_id, publications.until from private.publications
-    where publications.until < 'infinity' and publications.until < now() - interval '7 hours'
-    order by publications.until
-    limit 1000
-    for update skip locked
-  ), gone as (
-    delete from private.publications using over
-    where publications.property_id = over.property_id and publications.until = over.until
+  -- By their places: the planner knows nothing yet of many rows that have just come.
+  with gone as (
+    delete from private.publications where publications.ctid = any (array(
+      select publications.ctid from private.publications
+      where publications.until < 'infinity' and publications.until < now() - interval '7 hours'
+      order by publications.until
+      limit 1000
+      for update skip locked
+    ))
     returning 1
   )
   select count(*) from gone
@@ -204,14 +204,15 @@ create function private.sweep_office_ranks() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  with old as (
-    select office_ranks.id from private.office_ranks
-    where office_ranks.until < 'infinity' and office_ranks.until < now() - interval '7 hours'
-    order by office_ranks.until
-    limit 1000
-    for update skip locked
-  ), gone as (
-    delete from private.office_ranks using old where office_ranks.id = old.id
+  -- By their places: the planner knows nothing yet of many rows that have just come.
+  with gone as (
+    delete from private.office_ranks where office_ranks.ctid = any (array(
+      select office_ranks.ctid from private.office_ranks
+      where office_ranks.until < 'infinity' and office_ranks.until < now() - interval '7 hours'
+      order by office_ranks.until
+      limit 1000
+      for update skip locked
+    ))
     returning 1
   )
   select count(*) from gone

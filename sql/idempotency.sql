@@ -73,15 +73,15 @@ create function private.sweep_idempotency_keys() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  with old as (
-    select idempotency_keys.account_id, idempotency_keys.key from private.idempotency_keys
-    where idempotency_keys.created_at < now() - interval '24 hours'
-    order by idempotency_keys.created_at
-    limit 1000
-    for update skip locked
-  ), gone as (
-    delete from private.idempotency_keys using old
-    where idempotency_keys.account_id = old.account_id and idempotency_keys.key = old.key
+  -- By their places: the planner knows nothing yet of many rows that have just come.
+  with gone as (
+    delete from private.idempotency_keys where idempotency_keys.ctid = any (array(
+      select idempotency_keys.ctid from private.idempotency_keys
+      where idempotency_keys.created_at < now() - interval '24 hours'
+      order by idempotency_keys.created_at
+      limit 1000
+      for update skip locked
+    ))
     returning 1
   )
   select count(*) from gone

@@ -133,15 +133,15 @@ create function private.sweep_known_addresses() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  with old as (
-    select known_addresses.account_id, known_addresses.mark from private.known_addresses
-    where known_addresses.known_until < now()
-    order by known_addresses.known_until
-    limit 1000
-    for update skip locked
-  ), gone as (
-    delete from private.known_addresses using old
-    where known_addresses.account_id = old.account_id and known_addresses.mark = old.mark
+  -- By their places: the planner knows nothing yet of many rows that have just come.
+  with gone as (
+    delete from private.known_addresses where known_addresses.ctid = any (array(
+      select known_addresses.ctid from private.known_addresses
+      where known_addresses.known_until < now()
+      order by known_addresses.known_until
+      limit 1000
+      for update skip locked
+    ))
     returning 1
   )
   select count(*) from gone

@@ -180,15 +180,15 @@ create function private.sweep_notifications() returns bigint
   security definer -- deletes everybody's old rows, for a job
   set search_path = ''
 as $$
-  with old as (
-    select notifications.id from public.notifications
-    where notifications.created_at < now() - interval '180 days'
-    order by notifications.created_at
-    limit 1000
-    for update skip locked
-  ), gone as (
-    delete from public.notifications using old
-    where notifications.id = old.id
+  -- By their places: the planner knows nothing yet of many rows that have just come.
+  with gone as (
+    delete from public.notifications where notifications.ctid = any (array(
+      select notifications.ctid from public.notifications
+      where notifications.created_at < now() - interval '180 days'
+      order by notifications.created_at
+      limit 1000
+      for update skip locked
+    ))
     returning 1
   )
   select count(*) from gone
