@@ -148,18 +148,7 @@ create function private.sweep_alarms() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  -- By their places: the planner knows nothing yet of many rows that have just come.
-  with gone as (
-    delete from private.alarms where alarms.ctid = any (array(
-      select alarms.ctid from private.alarms
-      where alarms.settled_at < now() - interval '1 year'
-      order by alarms.settled_at
-      limit 1000
-      for update skip locked
-    ))
-    returning 1
-  )
-  select count(*) from gone
+  select private.sweep('private.alarms', 'settled_at', '1 year')
 $$;
 comment on function private.sweep_alarms is 'Job: forgets alarms that were settled a year ago.';
 

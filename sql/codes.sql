@@ -217,37 +217,9 @@ create function private.sweep_codes() returns bigint
   security definer -- deletes from closed tables
   set search_path = ''
 as $$
-  -- By their places: the planner knows nothing yet of many rows that have just come.
-  with gone_attempts as (
-    delete from private.registrations where registrations.ctid = any (array(
-      select registrations.ctid from private.registrations
-      where registrations.created_at < now() - (private.code_terms()).attempt_life
-      order by registrations.created_at
-      limit 1000
-      for update skip locked
-    ))
-    returning 1
-  ), gone_claims as (
-    delete from private.email_claims where email_claims.ctid = any (array(
-      select email_claims.ctid from private.email_claims
-      where email_claims.claimed_at < now() - interval '1 hour'
-      order by email_claims.claimed_at
-      limit 1000
-      for update skip locked
-    ))
-    returning 1
-  ), gone_codes as (
-    delete from private.codes where codes.ctid = any (array(
-      select codes.ctid from private.codes
-      where codes.created_at < now() - interval '1 day'
-      order by codes.created_at
-      limit 1000
-      for update skip locked
-    ))
-    returning 1
-  )
-  select (select count(*) from gone_attempts) + (select count(*) from gone_claims)
-    + (select count(*) from gone_codes)
+  select private.sweep('private.registrations', 'created_at', (private.code_terms()).attempt_life)
+    + private.sweep('private.email_claims', 'claimed_at', '1 hour')
+    + private.sweep('private.codes', 'created_at', '1 day')
 $$;
 comment on function private.sweep_codes is 'Job: forgets old attempts, claims and codes.';
 

@@ -183,18 +183,7 @@ create function private.sweep_publications() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  -- By their places: the planner knows nothing yet of many rows that have just come.
-  with gone as (
-    delete from private.publications where publications.ctid = any (array(
-      select publications.ctid from private.publications
-      where publications.until < 'infinity' and publications.until < now() - interval '7 hours'
-      order by publications.until
-      limit 1000
-      for update skip locked
-    ))
-    returning 1
-  )
-  select count(*) from gone
+  select private.sweep('private.publications', 'until', '7 hours')
 $$;
 comment on function private.sweep_publications is
   'Job: forgets, 1,000 at a time, what ended and no living snapshot needs.';
@@ -204,18 +193,7 @@ create function private.sweep_office_ranks() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  -- By their places: the planner knows nothing yet of many rows that have just come.
-  with gone as (
-    delete from private.office_ranks where office_ranks.ctid = any (array(
-      select office_ranks.ctid from private.office_ranks
-      where office_ranks.until < 'infinity' and office_ranks.until < now() - interval '7 hours'
-      order by office_ranks.until
-      limit 1000
-      for update skip locked
-    ))
-    returning 1
-  )
-  select count(*) from gone
+  select private.sweep('private.office_ranks', 'until', '7 hours')
 $$;
 comment on function private.sweep_office_ranks is
   'Job: forgets, 1,000 at a time, ranks that no living snapshot needs.';

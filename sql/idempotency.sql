@@ -73,18 +73,7 @@ create function private.sweep_idempotency_keys() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  -- By their places: the planner knows nothing yet of many rows that have just come.
-  with gone as (
-    delete from private.idempotency_keys where idempotency_keys.ctid = any (array(
-      select idempotency_keys.ctid from private.idempotency_keys
-      where idempotency_keys.created_at < now() - interval '24 hours'
-      order by idempotency_keys.created_at
-      limit 1000
-      for update skip locked
-    ))
-    returning 1
-  )
-  select count(*) from gone
+  select private.sweep('private.idempotency_keys', 'created_at', '24 hours')
 $$;
 comment on function private.sweep_idempotency_keys is 'Job: forgets keys older than 24 hours.';
 

@@ -133,18 +133,7 @@ create function private.sweep_known_addresses() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  -- By their places: the planner knows nothing yet of many rows that have just come.
-  with gone as (
-    delete from private.known_addresses where known_addresses.ctid = any (array(
-      select known_addresses.ctid from private.known_addresses
-      where known_addresses.known_until < now()
-      order by known_addresses.known_until
-      limit 1000
-      for update skip locked
-    ))
-    returning 1
-  )
-  select count(*) from gone
+  select private.sweep('private.known_addresses', 'known_until', '0')
 $$;
 comment on function private.sweep_known_addresses is
   'Job: forgets addresses from which nobody signed in for 90 days, a thousand at a time.';

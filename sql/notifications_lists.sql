@@ -180,18 +180,7 @@ create function private.sweep_notifications() returns bigint
   security definer -- deletes everybody's old rows, for a job
   set search_path = ''
 as $$
-  -- By their places: the planner knows nothing yet of many rows that have just come.
-  with gone as (
-    delete from public.notifications where notifications.ctid = any (array(
-      select notifications.ctid from public.notifications
-      where notifications.created_at < now() - interval '180 days'
-      order by notifications.created_at
-      limit 1000
-      for update skip locked
-    ))
-    returning 1
-  )
-  select count(*) from gone
+  select private.sweep('public.notifications', 'created_at', '180 days')
 $$;
 comment on function private.sweep_notifications is 'Job: forgets notifications after 180 days.';
 

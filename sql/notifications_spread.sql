@@ -296,20 +296,21 @@ create function private.sweep_news() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  with told as (
-    select news.id from private.news
-    where news.told_at < now() - interval '1 day'
-    order by news.told_at
-    limit 1000
-  ), old as (
-    select news.id from private.news
-    where news.id in (select told.id from told)
-      or news.created_at < now() - interval '2 days'
+  with gone as (
+    delete from private.news where news.ctid = any (array(
+      select news.ctid from private.news
+      where news.id in (
+        select told.id from private.news as told
+        where told.told_at < now() - interval '1 day'
+        order by told.told_at
+        limit 1000
+      )
         -- They are numbered as they come, so what is too old is among the first.
-        and news.id in (select first.id from private.news as first order by first.id limit 1000)
-    for update skip locked
-  ), gone as (
-    delete from private.news using old where news.id = old.id returning 1
+        or news.created_at < now() - interval '2 days'
+          and news.id in (select first.id from private.news as first order by first.id limit 1000)
+      for update skip locked
+    ))
+    returning 1
   )
   select count(*) from gone
 $$;

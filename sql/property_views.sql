@@ -79,19 +79,16 @@ create function private.sweep_views() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  with old as (
-    select property_views.property_id, property_views.identity_id, property_views.day
-    from private.property_views
-    where property_views.day < (now() at time zone 'Asia/Kuwait')::date - 1
-      and (property_views.counted
-        or property_views.day < (now() at time zone 'Asia/Kuwait')::date - 7)
-    order by property_views.day
-    limit 1000
-    for update skip locked
-  ), gone as (
-    delete from private.property_views using old
-    where property_views.property_id = old.property_id
-      and property_views.identity_id = old.identity_id and property_views.day = old.day
+  with gone as (
+    delete from private.property_views where property_views.ctid = any (array(
+      select property_views.ctid from private.property_views
+      where property_views.day < (now() at time zone 'Asia/Kuwait')::date - 1
+        and (property_views.counted
+          or property_views.day < (now() at time zone 'Asia/Kuwait')::date - 7)
+      order by property_views.day
+      limit 1000
+      for update skip locked
+    ))
     returning 1
   )
   select count(*) from gone

@@ -142,25 +142,25 @@ create function private.drop_pushes() returns bigint
   security definer -- writes a closed table
   set search_path = ''
 as $$
-  with needless as (
-    select waiting.id from private.push_outbox as waiting
-    join public.accounts on accounts.id = waiting.account_id
-    join public.devices
-      on devices.account_id = waiting.account_id and devices.device_id = waiting.device_id
-    left join auth.sessions on sessions.id = devices.session_id
-    left join public.notifications on notifications.id = waiting.notification_id
-    where waiting.due_at <= clock_timestamp()
-      and (
-        waiting.expires_at < now() or waiting.attempts >= 8
-        or waiting.lease is not null and waiting.lost >= 1
-        or notifications.read_at is not null
-        or sessions.id is null
-        or not private.may_act(accounts)
-      )
-    limit 1000
-    for update of waiting skip locked
-  ), gone as (
-    delete from private.push_outbox using needless where push_outbox.id = needless.id
+  with gone as (
+    delete from private.push_outbox where push_outbox.ctid = any (array(
+      select waiting.ctid from private.push_outbox as waiting
+      join public.accounts on accounts.id = waiting.account_id
+      join public.devices
+        on devices.account_id = waiting.account_id and devices.device_id = waiting.device_id
+      left join auth.sessions on sessions.id = devices.session_id
+      left join public.notifications on notifications.id = waiting.notification_id
+      where waiting.due_at <= clock_timestamp()
+        and (
+          waiting.expires_at < now() or waiting.attempts >= 8
+          or waiting.lease is not null and waiting.lost >= 1
+          or notifications.read_at is not null
+          or sessions.id is null
+          or not private.may_act(accounts)
+        )
+      limit 1000
+      for update of waiting skip locked
+    ))
     returning 1
   )
   select count(*) from gone

@@ -266,18 +266,7 @@ create function private.sweep_rates() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  -- By their places: the planner knows nothing yet of many rows that have just come.
-  with gone as (
-    delete from private.rate_hits where rate_hits.ctid = any (array(
-      select rate_hits.ctid from private.rate_hits
-      where rate_hits.expires_at < now()
-      order by rate_hits.expires_at
-      limit 1000
-      for update skip locked
-    ))
-    returning 1
-  )
-  select count(*) from gone
+  select private.sweep('private.rate_hits', 'expires_at', '0')
 $$;
 comment on function private.sweep_rates is 'Job: forgets counters whose window is over.';
 

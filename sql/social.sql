@@ -114,18 +114,7 @@ create function private.sweep_social_tokens() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  -- By their places: the planner knows nothing yet of many rows that have just come.
-  with gone as (
-    delete from private.social_tokens where social_tokens.ctid = any (array(
-      select social_tokens.ctid from private.social_tokens
-      where social_tokens.expires_at < now()
-      order by social_tokens.expires_at
-      limit 1000
-      for update skip locked
-    ))
-    returning 1
-  )
-  select count(*) from gone
+  select private.sweep('private.social_tokens', 'expires_at', '0')
 $$;
 comment on function private.sweep_social_tokens is 'Job: forgets tokens that have expired.';
 
