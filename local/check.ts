@@ -1,20 +1,23 @@
 // npm run check: everything that can be said of the code without running the service.
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { denoBinary, denoPackages } from './packages.ts'
+import { root } from './settings.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-const bin = (name: string) => join(root, 'node_modules', '.bin', name)
-
+const deno = denoBinary()
 const config = ['--config', 'functions/deno.json']
-const ours = ['functions', 'local', 'test', 'bench', 'vitest.config.ts', 'vitest.timing.config.ts']
+const onDeno = ['functions', 'local/functions.ts', 'local/chat.ts']
+const onNode = ['local', 'test', 'bench', 'vitest.config.ts', 'vitest.timing.config.ts']
+// What only Node has is no mistake in what runs on Node.
+const nodeRules = ['--rules-exclude=no-node-globals,no-process-globals']
 
 const checks: [what: string, command: string, args: string[]][] = [
-  ['formatting', bin('deno'), ['fmt', '--check', ...config, ...ours]],
-  ['lint', bin('deno'), ['lint', ...config, ...ours]],
-  ['types of the functions', bin('deno'), [
+  ['formatting', deno, ['fmt', '--check', ...config, 'functions', ...onNode]],
+  ['lint of the functions', deno, ['lint', ...config, ...onDeno]],
+  ['lint of the Node code', deno, ['lint', ...config, ...nodeRules, ...onNode]],
+  ['types of the functions', deno, [
     'check',
-    ...config,
+    '--no-lock',
+    ...denoPackages,
     'functions/api/index.ts',
     'functions/chat/index.ts',
     'functions/chat/main.ts',
@@ -23,7 +26,11 @@ const checks: [what: string, command: string, args: string[]][] = [
     'functions/jobs/index.ts',
     'local/functions.ts',
   ]],
-  ['types of the Node code', bin('tsc'), ['--project', '.']],
+  ['types of the Node code', process.execPath, [
+    'node_modules/typescript/bin/tsc',
+    '--project',
+    '.',
+  ]],
   ['schema', process.execPath, ['local/schema/check.ts']],
 ]
 

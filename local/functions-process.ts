@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Program } from './children.ts'
-import { denoBinary } from './packages.ts'
+import { denoBinary, denoPackages } from './packages.ts'
 import { root } from './settings.ts'
 import type { Stack } from './stack.ts'
 
@@ -40,8 +40,7 @@ function denoProgram(
       '--no-prompt',
       '--no-remote',
       '--no-lock',
-      '--config',
-      join(root, 'functions', 'deno.json'),
+      ...denoPackages,
       '--allow-net',
       '--allow-env',
       `--allow-read=${reads.join(',')}`,

@@ -1,5 +1,7 @@
 // Runs the edge functions in one Deno process. A function is written as for Supabase: its module
 // calls Deno.serve once. Here that call only hands over the handler.
+import { lingering } from './lingering.ts'
+
 type Handler = (request: Request, info?: unknown) => Response | Promise<Response>
 
 const { port, functions }: { port: number; functions: { name: string; entrypoint: string }[] } =
@@ -54,7 +56,7 @@ const server = serve({
       : failure(404, 'NOT_FOUND', 'Requested function was not found')
   }
   try {
-    return await handler(request, info)
+    return await lingering(request, (given) => handler(given, info))
   } catch (error) {
     console.error(`function ${name} failed:`, error)
     return failure(500, 'WORKER_ERROR', 'Function exited due to an error (please check logs)')

@@ -27,6 +27,13 @@ export function requirePackages(): void {
   denoBinary()
 }
 
+/** How Deno here finds the packages; hosted there is no such folder, so it is no setting of the file. */
+export const denoPackages = [
+  '--config',
+  join(root, 'functions', 'deno.json'),
+  '--node-modules-dir=manual',
+]
+
 /** Deno itself, not the script in front of it: that would leave it behind when it is killed. */
 export function denoBinary(): string {
   const file = process.platform === 'win32' ? 'deno.exe' : 'deno'

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { denoBinary } from '../local/packages.ts'
+import { denoBinary, denoPackages } from '../local/packages.ts'
 import { database, guest, newPhone, type Person, request, signUp } from './client.ts'
 import {
   everyOperation,
@@ -40,8 +39,7 @@ describe('OPS-03 what is reachable', () => {
       'eval',
       '--no-remote',
       '--no-lock',
-      '--config',
-      fileURLToPath(new URL('../functions/deno.json', import.meta.url)),
+      ...denoPackages,
       code,
     ], {
       env: {

@@ -1,10 +1,9 @@
 // PR-13 where a value meets code before the schema of its route, or makes a schema throw.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { denoBinary } from '../local/packages.ts'
+import { denoBinary, denoPackages } from '../local/packages.ts'
 import { ChatSocket } from './chat-socket.ts'
 import { signUp } from './client.ts'
 import { hasStack } from './facade.ts'
@@ -144,8 +143,7 @@ test('a validator that throws refuses, and its request is 422', async () => {
     'eval',
     '--no-remote',
     '--no-lock',
-    '--config',
-    fileURLToPath(new URL('../functions/deno.json', import.meta.url)),
+    ...denoPackages,
     code,
   ], {
     env: {

@@ -57,7 +57,8 @@ test('every vocabulary is in enums, in the order to show it', async () => {
 
 test.each(lists)('/meta/%s is sent once: who has it already gets 304', async (name) => {
   const first = await guest.get(`/meta/${name}`)
-  const tag = first.headers.get('etag')!
+  // Whoever packs the answer on its way says so by a weak tag.
+  const tag = first.headers.get('etag')!.replace(/^W\//, '')
 
   expect(first.status).toBe(200)
   expect(first.headers.get('cache-control')).toMatch(/^public, max-age=\d+$/)

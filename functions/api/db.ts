@@ -3,6 +3,7 @@
  * claims as one simple-protocol message. One round trip, and good through a transaction pooler.
  */
 import type { Context } from 'hono'
+// @ts-types="npm:@types/pg@8.23.1"
 import pg from 'pg'
 import type { Database } from '../database.types.ts'
 import { within } from './deadline.ts'

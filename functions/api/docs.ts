@@ -107,24 +107,32 @@ export function page(document: Document) {
     <!doctype html>
     <html lang="en"><meta charset="utf-8">
         <meta name="viewport" content="width=device-width"><title>${document.info.title}</title>
-        <style>${style}</style><h1>${document.info.title}</h1><p>${document.info.description ??
-          ''}</p>
+        <style>${style}</style><h1>${document.info.title}</h1><p>${
+    document.info.description ??
+      ''
+  }</p>
         <nav>${areas.map((name) => html`<a href="#area-${name}">${name}</a><br>`)}
           <a href="#records">records</a></nav>
-        ${areas.map((name) =>
-          html`<h2 id="area-${name}">${name}</h2>${
-            routes.filter(({ route }) => (route.tags?.[0] ?? 'other') === name)
-              .map(({ path, method, route }) => operation(path, method, route))
-          }`
-        )}
-        <h2 id="records">Records</h2>${schemas.map(([name, schema]) =>
-          html`<details id="${name}"><summary><code>${name}</code></summary>${
-            type(schema)
-          }</details>`
-        )}
-        <script>${raw(
-          `const open = () => document.getElementById(location.hash.slice(1))?.setAttribute('open', '')
+        ${
+    areas.map((name) =>
+      html`<h2 id="area-${name}">${name}</h2>${
+        routes.filter(({ route }) => (route.tags?.[0] ?? 'other') === name)
+          .map(({ path, method, route }) =>
+            operation(path, method, route)
+          )
+      }`
+    )
+  }
+        <h2 id="records">Records</h2>${
+    schemas.map(([name, schema]) =>
+      html`<details id="${name}"><summary><code>${name}</code></summary>${type(schema)}</details>`
+    )
+  }
+        <script>${
+    raw(
+      `const open = () => document.getElementById(location.hash.slice(1))?.setAttribute('open', '')
       addEventListener('hashchange', open); open()`,
-        )}</script></html>
+    )
+  }</script></html>
   `
 }

@@ -1,4 +1,5 @@
 /** The settings of the functions, read once. A missing one is named at start, never its value. */
+import type { Bytes } from '../bytes.ts'
 import { isSecret, refuseSecret } from './setting.ts'
 
 const text = (name: string, fallback?: string): string => {
@@ -40,8 +41,8 @@ function required(name: string, value: string): void {
 }
 
 /** A key of 32 bytes in base64; anything else would quietly weaken what it protects. */
-const key = (name: string): Uint8Array<ArrayBuffer> => {
-  let bytes: Uint8Array<ArrayBuffer> | undefined
+const key = (name: string): Bytes => {
+  let bytes: Bytes | undefined
   try {
     bytes = Uint8Array.from(atob(text(name)), (c) => c.charCodeAt(0))
   } catch (error) {

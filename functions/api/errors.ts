@@ -219,7 +219,11 @@ export const errors = {
     'Online payment is not available now',
   ],
   not_found: [404, 'العنصر المطلوب غير موجود', 'No such thing'],
-  admin_self: [409, 'لا يمكنك تنفيذ هذا الإجراء على حسابك', 'You cannot do this to your own account'],
+  admin_self: [
+    409,
+    'لا يمكنك تنفيذ هذا الإجراء على حسابك',
+    'You cannot do this to your own account',
+  ],
   review_edit_closed: [409, 'انتهت مهلة تعديل التقييم', 'The time to edit the review is over'],
   content_type_unsupported: [415, 'نوع المحتوى غير مدعوم', 'This content type is not supported'],
   service_unavailable: [

@@ -38,7 +38,7 @@ export function area() {
 }
 
 /** Looks at a request before its route does: gives the refusal, or nothing. */
-export type Check = (c: Context<Env>) => Response | undefined | Promise<Response | undefined>
+export type Check = (c: Context<Env>) => Response | undefined | void | Promise<Response | undefined>
 
 /** One after another, with no wait for those that need none. */
 const checked = (checks: readonly Check[]): MiddlewareHandler<Env> => async (c, next) => {

@@ -1,5 +1,6 @@
 /** Meta: vocabularies and places, the same for everybody and seldom changed. SQL: sql/meta.sql. */
 import { z } from '@hono/zod-openapi'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Context } from 'hono'
 import { call } from './db.ts'
 import { area, type Env, json, pageOf, problems, route, send } from './http.ts'
@@ -72,7 +73,7 @@ const enums = listed(
 /** Sends what caches may keep; nothing at all to a client that has the very same. */
 async function sendTagged(c: Context<Env>, text: string) {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  const tag = `"${new Uint8Array(digest).toHex().slice(0, 32)}"`
+  const tag = `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`
   c.header('ETag', tag)
   c.header('Cache-Control', 'public, max-age=300')
   const known = c.req.header('if-none-match') ?? ''

@@ -1,4 +1,5 @@
 /** One-time codes and sealed passwords: what only the functions can make and read. */
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { env } from './env.ts'
 
 /** What a one-time code is for. */
@@ -29,7 +30,7 @@ export function newCode(): string {
 async function hmac(...words: string[]): Promise<string> {
   const text = utf8.encode(words.join('\n'))
   const digest = new Uint8Array(await crypto.subtle.sign('HMAC', await codeKey, text))
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return bytesToHex(digest)
 }
 
 /** A code as the database keeps it: good for this purpose and identifier only. */

@@ -1,4 +1,5 @@
 /** Supabase Storage, which keeps the files. Only the functions write there, with the secret key. */
+import type { Bytes } from '../bytes.ts'
 import type { Picture } from '../pictures/index.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'
@@ -11,7 +12,7 @@ const cacheControl = 'max-age=86400'
 const pieceSize = 64 * 1024
 
 /** The pieces of a picture as a stream: no copy of the whole is made on its way. */
-function streamOf(pieces: Uint8Array<ArrayBuffer>[]) {
+function streamOf(pieces: Bytes[]) {
   let index = 0
   let at = 0
   return new ReadableStream<Uint8Array>({

@@ -1,5 +1,6 @@
 /** The form of an upload, read from the request as it comes: size and time are counted on the way. */
 import type { Context } from 'hono'
+import type { Bytes } from '../bytes.ts'
 import { boundaryOf, MultipartError, type Part, partsOf } from '../pictures/multipart.ts'
 import { within } from './deadline.ts'
 import type { Env } from './http.ts'
@@ -83,7 +84,7 @@ export async function readInto(
   { content }: Part,
   room: Room,
   limit: number,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
+): Promise<Bytes | undefined> {
   let size = 0
   try {
     for (;;) {

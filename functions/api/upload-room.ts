@@ -3,6 +3,7 @@
  * come, never more than this in all. Whoever finds no room waits with an unread body, so one that
  * sends slowly holds up nobody but itself.
  */
+import type { Bytes } from '../bytes.ts'
 import { Refusal } from './problem.ts'
 
 const mebibyte = 1024 * 1024
@@ -11,8 +12,6 @@ const total = 96 * mebibyte
 const reserve = 16 * mebibyte
 const sizes = [mebibyte / 4, mebibyte, 4 * mebibyte, 10 * mebibyte]
 const patience = 20_000
-
-type Bytes = Uint8Array<ArrayBuffer>
 
 let taken = 0
 // Kept for the next one: an engine gives large memory back late.

@@ -1,5 +1,6 @@
 /** One picture of an upload, from the form to Storage: read, looked at, rewritten, stored. */
 import { bytesToHex } from '@noble/hashes/utils.js'
+import type { Bytes } from '../bytes.ts'
 import {
   beginsAsPicture,
   type Effort,
@@ -66,7 +67,7 @@ export async function pictureIn(
  * The hash of the hashes of each MiB: by it the same picture is told when it is sent again. Native
  * code needs a copy of what it hashes, and is twenty times as fast; so it gets it a MiB at a time.
  */
-async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+async function hashOf(bytes: Bytes): Promise<string> {
   const hashes = new Uint8Array(32 * Math.ceil(bytes.length / mebibyte))
   for (let at = 0, index = 0; at < bytes.length; at += mebibyte, index++) {
     const hash = await crypto.subtle.digest('SHA-256', bytes.subarray(at, at + mebibyte))

@@ -1,4 +1,5 @@
 /** Frames of RFC 6455 as they lie on the wire: read with every bound checked before it is used. */
+import type { Bytes } from '../bytes.ts'
 import { closes } from './protocol.ts'
 
 /** A client that does not keep to the protocol, and the code that it is closed with. */
@@ -12,7 +13,7 @@ export class Violation extends Error {
 
 export const opcodes = { more: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 }
 
-export type Frame = { opcode: number; last: boolean; payload: Uint8Array<ArrayBuffer> }
+export type Frame = { opcode: number; last: boolean; payload: Bytes }
 
 type Source = { read(into: Uint8Array): Promise<number | null> }
 
@@ -31,7 +32,7 @@ export class Input {
   }
 
   /** The next bytes, or undefined when the other side ended. They are good until the next call. */
-  async take(count: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async take(count: number): Promise<Bytes | undefined> {
     if (!await this.have(count)) return undefined
     this.start += count
     return this.bytes.subarray(this.start - count, this.start)
@@ -111,7 +112,7 @@ async function readSize(input: Input, short: number): Promise<number | undefined
 }
 
 /** A frame of the server: whole, not masked. */
-export function writeFrame(opcode: number, payload: Uint8Array): Uint8Array<ArrayBuffer> {
+export function writeFrame(opcode: number, payload: Uint8Array): Bytes {
   const size = payload.length
   const head = size < 126 ? 2 : size < 65_536 ? 4 : 10
   const bytes = new Uint8Array(head + size)
@@ -129,7 +130,7 @@ export function writeFrame(opcode: number, payload: Uint8Array): Uint8Array<Arra
   return bytes
 }
 
-export function closeFrame(code: number, reason: string): Uint8Array<ArrayBuffer> {
+export function closeFrame(code: number, reason: string): Bytes {
   const text = new TextEncoder().encode(reason).subarray(0, 120)
   const payload = new Uint8Array(2 + text.length)
   new DataView(payload.buffer).setUint16(0, code)

@@ -1,5 +1,7 @@
 /** Signatures of webhooks. */
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { sameText } from '../api/secrets.ts'
+import type { Bytes } from '../bytes.ts'
 
 const utf8 = new TextEncoder()
 const keys = new Map<string, Promise<CryptoKey>>()
@@ -14,23 +16,20 @@ const keyOf = (secret: string) => {
   return key
 }
 
-const hex = (bytes: Uint8Array) =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-
-const hmac = async (secret: string, signed: Uint8Array<ArrayBuffer>) =>
+const hmac = async (secret: string, signed: Bytes) =>
   new Uint8Array(await crypto.subtle.sign('HMAC', await keyOf(secret), signed))
 
 export const hmacHex = async (secret: string, signed: string | Uint8Array) =>
-  hex(await hmac(secret, bytesOf(signed)))
+  bytesToHex(await hmac(secret, bytesOf(signed)))
 
 export const hmacBase64 = async (secret: string, signed: string) =>
   btoa(String.fromCharCode(...await hmac(secret, bytesOf(signed))))
 
 export const sha256 = async (of: string | Uint8Array) =>
-  hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytesOf(of))))
+  bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytesOf(of))))
 
 const bytesOf = (value: string | Uint8Array) =>
-  (typeof value === 'string' ? utf8.encode(value) : value) as Uint8Array<ArrayBuffer>
+  (typeof value === 'string' ? utf8.encode(value) : value) as Bytes
 
 /**
  * Whether what came is the signature by one of the secrets (two while one takes the other's place),

@@ -1,6 +1,5 @@
 /** Bytes that are never read past their end, and the one tag of EXIF that stays. */
-
-export type Bytes = Uint8Array<ArrayBuffer>
+import type { Bytes } from '../bytes.ts'
 
 /** Broken, whatever the container. */
 export class Broken extends Error {}

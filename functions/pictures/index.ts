@@ -10,7 +10,7 @@
  * bytes can survive that no viewer draws: where those pixels end is known only to who decodes them.
  * They are served as a picture and nothing else.
  */
-import type { Bytes } from './bytes.ts'
+import type { Bytes } from '../bytes.ts'
 import type { Effort } from './deflate.ts'
 import { readJpeg } from './jpeg.ts'
 import { NoPicture, type Picture } from './picture.ts'

@@ -3,7 +3,8 @@
  * that say how colours are meant. Every other segment goes, wherever it stands, and all that follows
  * the end.
  */
-import { Broken, type Bytes, joined, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
+import type { Bytes } from '../bytes.ts'
+import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'
 
 const SOI = 0xd8

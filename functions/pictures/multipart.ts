@@ -2,6 +2,7 @@
  * multipart/form-data read from a stream, part by part: nothing of a part is kept but the piece that
  * is being handed over. Runs wherever bytes come in turns; used by the facade and by local/storage.
  */
+import type { Bytes } from '../bytes.ts'
 
 /** Broken or cut short; whoever reads it says so to the client. */
 export class MultipartError extends Error {}
@@ -12,10 +13,8 @@ export type Part = {
   filename?: string
   type?: string
   /** The content in pieces. What is not read is skipped before the next part. */
-  content: AsyncGenerator<Uint8Array<ArrayBuffer>, void>
+  content: AsyncGenerator<Bytes, void>
 }
-
-type Bytes = Uint8Array<ArrayBuffer>
 
 const headLimit = 8 * 1024
 const utf8 = new TextDecoder()

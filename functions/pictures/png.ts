@@ -3,7 +3,8 @@
  * pixels become one chunk, which ends where their stream ends. An animated picture becomes the still
  * one that it shows where nothing moves.
  */
-import { Broken, type Bytes, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
+import type { Bytes } from '../bytes.ts'
+import { Broken, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
 import { crc } from './crc.ts'
 import { type Effort, endOfStream } from './deflate.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'

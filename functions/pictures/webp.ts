@@ -2,7 +2,8 @@
  * WebP, lossy, lossless and extended: kept are the picture and its alpha, under a head of ours. Of
  * an animated one the first frame is kept.
  */
-import { Broken, type Bytes, joined, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
+import type { Bytes } from '../bytes.ts'
+import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'
 
 const riff = [0x52, 0x49, 0x46, 0x46]

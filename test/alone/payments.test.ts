@@ -255,7 +255,9 @@ describe.runIf(hasSandbox)('payments under fire', () => {
       const person = await signUp()
       const all = await Promise.all(Array.from({ length: 60 }, () => paidInSecret(person)))
       const { SUPABASE_URL } = process.env
-      const path = `/functions/v1/api/search?q=${encodeURIComponent('فيلا السالمية')}&sort=price_asc`
+      const path = `/functions/v1/api/search?q=${
+        encodeURIComponent('فيلا السالمية')
+      }&sort=price_asc`
       const flood = loadHttp(SUPABASE_URL!, [get(SUPABASE_URL!, path)], {
         connections: 200,
         seconds: 6,
