@@ -27,10 +27,15 @@ export const closeClients = () =>
 
 export type Channel = Awaited<ReturnType<typeof hear>>
 
-/** Joins a channel; `status` says how it went, what comes is in `heard`. */
+/**
+ * Joins a channel and waits until Realtime hears the database; `status` says how it went, what comes
+ * is in `heard`.
+ */
 export async function hear(client: SupabaseClient, topic: string, config: Json = {}) {
-  const { changes, ...rest } = config
-  const channel = client.channel(topic, { config: { private: true, ...rest } })
+  const { changes, broadcast, ...rest } = config
+  const channel = client.channel(topic, {
+    config: { private: true, ...rest, broadcast: { ...broadcast, replication_ready: true } },
+  })
   const heard: Heard[] = []
   channel.on('broadcast', { event: '*' }, ({ event, payload }) => heard.push({ event, payload }))
   if (config.presence) {
@@ -43,7 +48,11 @@ export async function hear(client: SupabaseClient, topic: string, config: Json =
       payload: Json,
     ) => heard.push({ event: 'postgres_changes', payload }))
   }
-  const status = await new Promise<string>((resolve) => channel.subscribe((is) => resolve(is)))
+  const status = await new Promise<string>((resolve) => {
+    channel.on('system', {}, ({ extension, status }: Json) => {
+      if (extension === 'system' && status === 'ok') resolve('SUBSCRIBED')
+    }).subscribe((is) => is !== 'SUBSCRIBED' && resolve(is))
+  })
   return {
     channel,
     heard,

@@ -1,5 +1,6 @@
 /** The Realtime stand-in: who is there. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { REALTIME_SUBSCRIBE_STATES } from '@supabase/supabase-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasStack } from './facade.ts'
@@ -107,5 +108,23 @@ describe.runIf(hasStack)('presence', () => {
     expect(await large.answerTo(track(large, [1]))).toMatchObject({ status: 'error' })
     track(large, Object.fromEntries([...Array(11).keys()].map((key) => [`k${key}`, 1])))
     expect(await end(large)).toBe('Track message size exceeded')
+  })
+
+  test('of a whole project has a limit: 20 messages a second on the free plan', async () => {
+    const own = await startRealtime({ rates: true, countStep: 500 })
+    const raws = await Promise.all([...Array(10).keys()].map(() => own.raw()))
+    const presence = { enabled: true }
+    await Promise.all(raws.map((raw) => raw.join('crowd', { presence })))
+    const track = (raw: Raw, n: number) =>
+      raw.send('realtime:crowd', 'presence', { event: 'track', payload: { n } })
+    // Each counts once for who sends it and once for everybody who sees it.
+    for (const raw of raws) track(raw, 1)
+    await until('all are seen', () => raws[0]!.events('crowd', 'presence_diff').length === 10)
+    await sleep(600)
+    track(raws[0]!, 2)
+    await raws[0]!.find('the end', ([, , , event]) => event === 'phx_close')
+    expect(raws[0]!.events('crowd', 'system')[0].message)
+      .toBe('Too many presence messages per second')
+    await own.stop()
   })
 })

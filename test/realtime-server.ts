@@ -10,7 +10,7 @@ import pg from 'pg'
 import { WebSocket } from 'ws'
 import { listen } from '../local/child.ts'
 import { openKeys } from '../local/keys.ts'
-import { openRealtime } from '../local/realtime/server.ts'
+import { openRealtime, type Ways } from '../local/realtime/server.ts'
 import { readStack } from '../local/stack.ts'
 import { projectUrl } from './client.ts'
 import { until } from './until.ts'
@@ -46,8 +46,10 @@ const schema = `
     with check (public.is_member(extension, 'write'));
 `
 
-/** Starts one; with rates it keeps the limits of the real one. */
-export async function startRealtime({ rates = false } = {}) {
+/** Starts one that hears the database; with rates it keeps the limits of its plan. */
+export async function startRealtime(
+  { rates = false, ...ways }: { rates?: boolean } & Partial<Ways> = {},
+) {
   const stack = readStack({
     ...process.env,
     PORT: new URL(projectUrl).port,
@@ -65,9 +67,14 @@ export async function startRealtime({ rates = false } = {}) {
   await database.query(schema)
 
   const keys = openKeys(stack.dataDir, stack.issuer)
-  const { server, ready, close } = openRealtime({ ...stack, databaseUrl: urlOf }, keys)
+  const { server, tenant, close } = openRealtime({ ...stack, databaseUrl: urlOf }, keys, {
+    privateOnly: false,
+    streamPauses: { least: 100, most: 100 },
+    ...ways,
+  })
   await listen(server, 0)
-  await ready()
+  await tenant.wake()
+  await until('the database is heard', () => tenant.hears)
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
   const { publishableKey, secretKey } = stack.secrets
@@ -77,6 +84,7 @@ export async function startRealtime({ rates = false } = {}) {
     url,
     publishableKey,
     secretKey,
+    tenant,
     database,
     query: (text: string, values?: unknown[]) => database.query(text, values),
     /** A token of this project; claims replace the usual ones. */

@@ -131,18 +131,75 @@ describe.runIf(hasStack)('messages from the database', () => {
     expect(now.got[0]).toMatchObject({ event: 'bytes', meta: { id: expect.any(String) } })
     expect([...new Uint8Array(now.got[0].payload)]).toEqual([0, 255, 16])
   })
+})
 
-  test('survive the loss of the connection to the database: clients come back', async () => {
+describe.runIf(hasStack)('the stream of the database', () => {
+  test('is lost without a word: who is joined stays so, deaf, and hears again later', async () => {
+    const own = await startRealtime()
     const topic = newTopic()
-    const { got, states } = await joined(realtime, topic)
-    await realtime.query(
+    const { got, states } = await joined(own, topic)
+    const letGo = own.tenant.hold()
+    await own.query(
       `select pg_terminate_backend(active_pid) from pg_replication_slots
        where database = current_database()`,
     )
-    await until('it is told', () => states.includes('CHANNEL_ERROR'))
-    await until('it is back', () => states.at(-1) === 'SUBSCRIBED')
-    await realtime.send(topic, 'm', { n: 1 })
-    await until('it hears again', () => got.length === 1)
+    await until('it is lost', () => !own.tenant.hears)
+    await own.send(topic, 'm', { n: 1 })
+    const { got: late, states: later } = await joined(own, topic)
+    letGo()
+    await until('there is another', () => own.tenant.hears)
+    await own.send(topic, 'm', { n: 2 })
+    await until('it is heard again', () => got.length === 1 && late.length === 1)
+    expect(payloads(got)).toMatchObject([{ n: 2 }])
+    expect([states, later]).toEqual([['SUBSCRIBED'], ['SUBSCRIBED']])
+    await own.stop()
+  })
+
+  test('is not waited for by a join; who asks is told when it is there', async () => {
+    const own = await startRealtime({ readyWithin: 1200 })
+    const topic = newTopic()
+    const letGo = own.tenant.hold()
+    own.tenant.lose()
+    await until('it is lost', () => !own.tenant.hears)
+    const asking = { broadcast: { replication_ready: true } }
+    const [patient, silent, tired] = await Promise.all([own.raw(), own.raw(), own.raw()])
+    expect(await tired!.join(topic, asking)).toMatchObject({ status: 'ok' })
+    await tired!.find('the end', ([, , , event]) => event === 'phx_close')
+    expect(tired!.events(topic, 'system')).toEqual([{
+      extension: 'system',
+      status: 'error',
+      message: 'Replication connection was not established in time',
+      channel: topic,
+    }])
+    expect(await patient!.join(topic, asking)).toMatchObject({ status: 'ok' })
+    expect(await silent!.join(topic)).toMatchObject({ status: 'ok' })
+    expect(patient!.events(topic, 'system')).toEqual([])
+    letGo()
+    await until('it is told', () => patient!.events(topic, 'system').length === 1)
+    expect(patient!.frames.at(-1)).toEqual(['1', null, `realtime:${topic}`, 'system', {
+      extension: 'system',
+      status: 'ok',
+      message: 'Replication connection established',
+      channel: topic,
+    }])
+    await own.send(topic, 'm', { n: 1 }, false)
+    for (const raw of [patient!, silent!]) {
+      await until('it hears', () => raw.events(topic, 'broadcast').length === 1)
+    }
+    expect(silent!.events(topic, 'system')).toEqual([])
+    await own.stop()
+  })
+
+  test('supabase-js tells of it, over both protocols', async () => {
+    for (const vsn of ['2.0.0', '1.0.0']) {
+      const topic = newTopic()
+      const { got } = await joined(realtime, topic, {
+        vsn,
+        config: { broadcast: { replication_ready: true } },
+      })
+      await until('it is told', () => got.length === 1)
+      expect(got[0].system).toMatchObject({ extension: 'system', status: 'ok' })
+    }
   })
 })
 

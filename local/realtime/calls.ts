@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readCredentials } from '../gateway/credentials.ts'
 import type { Caller } from './authorization.ts'
 import { type Json, Message, type UserBroadcast } from './frames.ts'
+import { usersOf } from './join.ts'
 import type { Realtime } from './server.ts'
 import { identify } from './tokens.ts'
 
@@ -43,11 +44,15 @@ function answer(
 ) {
   if (response.destroyed) return
   const text = body === undefined ? '' : JSON.stringify(body)
+  const rolling = Math.trunc(events.average)
   response.writeHead(status, {
     ...(text && { 'content-type': 'application/json; charset=utf-8' }),
     'access-control-allow-origin': '*',
-    'x-rate-rolling': events.average.toFixed(2),
-    ...(Number.isFinite(limits.eventsPerSecond) && { 'x-rate-limit': limits.eventsPerSecond }),
+    'x-rate-rolling': rolling,
+    ...(Number.isFinite(limits.eventsPerSecond) && {
+      'x-rate-limit': limits.eventsPerSecond,
+      'x-rate-limit-remaining': limits.eventsPerSecond - rolling,
+    }),
   })
   response.end(text)
 }
@@ -85,14 +90,16 @@ function decoded(part: string): string {
   }
 }
 
-async function health({ stack, authorization, connections }: Realtime, request: IncomingMessage) {
+async function health(realtime: Realtime, request: IncomingMessage) {
+  const { stack, authorization, tenant } = realtime
   const credentials = readCredentials(stack, request)
   if ('status' in credentials) throw new Refused(401, { message: 'Unauthorized' })
   const connected = await authorization.answers()
   const data = {
     healthy: connected,
     db_connected: connected,
-    connected_cluster: connections.size,
+    replication_connected: tenant.hears,
+    connected_cluster: usersOf(realtime),
   }
   return { status: connected ? 200 : 503, body: { data } }
 }
@@ -180,7 +187,7 @@ function refuseCrowd({ events, limits }: Realtime, count: number) {
   const refuse = (message: string) => {
     throw new Refused(429, { message })
   }
-  if (average > limits.eventsPerSecond) refuse('You have exceeded your rate limit')
+  if (Math.trunc(average) >= limits.eventsPerSecond) refuse('Too many requests')
   if (count + average > limits.eventsPerSecond) {
     refuse('Too many messages to broadcast, please reduce the batch size')
   }

@@ -13,6 +13,7 @@ const noDatabase = 'Realtime was unable to connect to the project database'
 const presenceKeys = 10
 const presenceCalls = { count: 5, within: 30_000 }
 const longestTimer = 300_000
+const readyEvery = 500
 
 export class Channel implements Listener {
   readonly name: string
@@ -22,7 +23,7 @@ export class Channel implements Listener {
   /** The kinds that its token lets it hear. */
   readonly reads: Set<Extension>
   /** What the database sent before, to be shown once after the join. */
-  replay: Message[] = []
+  private replay: Message[] = []
   private readonly replayed = new Set<string>()
   private readonly realtime: Realtime
   private readonly connection: Connection
@@ -31,11 +32,11 @@ export class Channel implements Listener {
   private readonly topic: Topic
   /** What its token lets it send, as far as it was asked. */
   private writes = new Map<Extension, boolean>()
-  /** What came before the join was answered. */
-  private held: Message[] | undefined = []
   private timer: NodeJS.Timeout | undefined
-  private presenceCalls: number[] = []
+  private readyTimer: NodeJS.Timeout | undefined
+  private presenceCalls = { count: 0, until: 0 }
   private tracked: string | undefined
+  private work = Promise.resolve()
   private ended = false
 
   constructor(
@@ -65,33 +66,73 @@ export class Channel implements Listener {
     return !this.private || this.reads.has('presence')
   }
 
-  /** Lets what was held back follow the answer to the join. */
+  /** What was sent before the join: shown after it, and not again when it comes live. */
+  showLater(messages: Message[]): void {
+    this.replay = messages
+    for (const { meta } of messages) this.replayed.add(meta!.id)
+  }
+
+  /** The join was answered. */
   open(): void {
-    for (const message of this.replay) {
-      this.replayed.add(message.meta!.id)
-      this.connection.send(message.as(this.connection.version))
-    }
+    for (const message of this.replay) this.connection.send(message.as(this.connection.version))
     this.replay = []
-    const held = this.held ?? []
-    this.held = undefined
-    for (const message of held) this.deliver(message)
-    if (this.join.presence) this.showPresence()
+    const { replicationReady, presence, postgresChanges } = this.join
+    if (replicationReady) this.sayWhenReady(Date.now() + this.realtime.readyWithin)
+    if (presence) this.showPresence()
+    if (postgresChanges.length > 0) {
+      const message = 'The embedded stack has no postgres_changes: use broadcast'
+      this.tell('postgres_changes', 'error', message)
+    }
+  }
+
+  /** Once the database is heard. That it is heard no more, later, nobody is told. */
+  private sayWhenReady(deadline: number) {
+    if (this.ended) return
+    if (this.realtime.tenant.hears) {
+      return this.tell('system', 'ok', 'Replication connection established')
+    }
+    if (Date.now() >= deadline) {
+      return this.shutDown('Replication connection was not established in time')
+    }
+    this.readyTimer = setTimeout(() => this.sayWhenReady(deadline), readyEvery)
+  }
+
+  private tell(extension: string, status: 'ok' | 'error', message: string) {
+    const content = { extension, status, message, channel: this.name }
+    this.connection.push(this, 'system', content)
   }
 
   deliver(message: Message): void {
     if (this.ended) return
-    if (this.held) return void this.held.push(message)
+    const { realtime, connection } = this
+    if (message.event === 'presence_diff') {
+      realtime.presence.add()
+      return connection.send(message.as(connection.version))
+    }
     if (message.meta && this.replayed.has(message.meta.id)) return
-    if (message.event === 'broadcast' && this.private && !this.reads.has('broadcast')) return
-    this.realtime.events.add()
-    this.connection.send(message.as(this.connection.version))
-    if (this.realtime.crowded()) this.shutDown('Too many messages per second')
+    if (this.private && !this.reads.has('broadcast')) return
+    realtime.events.add()
+    connection.send(message.as(connection.version))
+    if (realtime.events.triggered) this.shutDown('Too many messages per second')
   }
 
-  async handle(frame: Frame): Promise<void> {
-    if (frame.event === 'broadcast') await this.broadcast(frame)
-    else if (frame.event === 'presence') await this.presence(frame)
-    else if (frame.event === 'access_token') await this.renew(frame.payload.access_token)
+  /** Takes a frame: one after another, and nobody else waits for that. */
+  take(frame: Frame): void {
+    this.work = this.work.then(() => this.ended ? undefined : this.handle(frame)).catch((error) => {
+      console.error(`channel crashed: ${(error as Error).stack}`)
+      this.connection.crash(this)
+    })
+  }
+
+  private async handle(frame: Frame): Promise<void> {
+    const { event } = frame
+    if (event === 'phx_leave') {
+      this.connection.reply(frame, 'ok')
+      this.connection.closeChannel(this)
+    } else if (event === 'broadcast') await this.broadcast(frame)
+    else if (event === 'presence') await this.presence(frame)
+    else if (event === 'access_token') await this.renew(frame.payload.access_token)
+    else this.realtime.events.add()
   }
 
   private async broadcast(frame: Frame) {
@@ -108,7 +149,6 @@ export class Channel implements Listener {
     const message = new Message(this.topic.wire, 'broadcast', content)
     this.topic.publish(message, join.self ? undefined : this)
     if (join.ack) this.connection.reply(frame, 'ok')
-    if (realtime.crowded()) this.shutDown('Too many messages per second')
   }
 
   /** Asked once for each token; an error of the database is not remembered. */
@@ -128,7 +168,7 @@ export class Channel implements Listener {
 
   private async presence(frame: Frame) {
     const event = String(frame.payload.event).toLowerCase()
-    if (!this.countPresence()) return this.shutDown('Client presence rate limit exceeded')
+    if (!this.countCall()) return this.shutDown('Client presence rate limit exceeded')
     if (event === 'track') return await this.track(frame)
     if (event === 'untrack') {
       this.topic.untrack(this)
@@ -148,32 +188,39 @@ export class Channel implements Listener {
       return this.connection.reply(frame, 'error', { reason })
     }
     const text = JSON.stringify(payload)
-    const { limits, presence } = this.realtime
+    const { limits } = this.realtime
     const large = Buffer.byteLength(text) > limits.payloadBytes
     if (large || Object.keys(payload).length > presenceKeys) {
       return this.shutDown('Track message size exceeded')
     }
-    if (presence.average > limits.presencePerSecond) {
-      return this.shutDown('Too many presence messages per second')
-    }
-    presence.add()
+    if (!this.countPresence()) return
     const first = !this.join.presence && this.tracked === undefined
     if (first && this.private) await this.lookAt(['presence'])
     if (text !== this.tracked) this.topic.track(this, payload as Json)
     this.tracked = text
     this.connection.reply(frame, 'ok')
-    if (first) this.showPresence()
   }
 
-  private countPresence(): boolean {
+  /** So many calls from the first one on, then a new count. */
+  private countCall(): boolean {
     const now = Date.now()
-    this.presenceCalls = this.presenceCalls.filter((at) => now - at < presenceCalls.within)
-    return this.presenceCalls.push(now) <= presenceCalls.count
+    if (now > this.presenceCalls.until) {
+      this.presenceCalls = { count: 0, until: now + presenceCalls.within }
+    }
+    return ++this.presenceCalls.count <= presenceCalls.count
+  }
+
+  /** Of the whole project. */
+  private countPresence(): boolean {
+    const { presence, limits } = this.realtime
+    const few = presence.average <= limits.presencePerSecond
+    if (few) presence.add()
+    else this.shutDown('Too many presence messages per second')
+    return few
   }
 
   private showPresence() {
-    if (!this.hearsPresence) return
-    this.realtime.presence.add()
+    if (!this.hearsPresence || !this.countPresence()) return
     this.connection.push(this, 'presence_state', this.topic.state())
   }
 
@@ -236,8 +283,7 @@ export class Channel implements Listener {
   /** Ends the channel from this side and says why. */
   shutDown(message: string): void {
     if (this.ended) return
-    const content = { extension: 'system', status: 'error', message, channel: this.name }
-    this.connection.push(this, 'system', content)
+    this.tell('system', 'error', message)
     this.connection.closeChannel(this)
   }
 
@@ -245,6 +291,7 @@ export class Channel implements Listener {
   end(): void {
     this.ended = true
     clearTimeout(this.timer)
+    clearTimeout(this.readyTimer)
     this.realtime.topics.leave(this.name, this.private, this)
   }
 }

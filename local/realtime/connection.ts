@@ -1,5 +1,6 @@
-// One WebSocket with its channels. Its frames are handled one after another, as a Phoenix socket
-// does: a join that takes long holds up what the same client asks after it, nobody else.
+// One WebSocket with its channels. Joins are handled one after another, as a Phoenix socket does,
+// and while one takes its time nothing else is read or delivered on the connection; what goes to a
+// channel is then the channel's own business.
 import type { RawData, WebSocket } from 'ws'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Channel } from './channel.ts'
@@ -11,8 +12,6 @@ import type { Identity } from './tokens.ts'
 /** Who does not read what it is sent is cut off here; nobody waits for it. */
 const mostUnread = 16 * 1024 * 1024
 const longestQueue = 200
-/** As the real one: whoever tries at random learns slowly. */
-export const refusalPause = 5000
 
 export class Connection {
   readonly version: Version
@@ -20,11 +19,15 @@ export class Connection {
   readonly identity: Identity
   readonly headers: Json
   readonly channels = new Map<string, Channel>()
+  /** From its first join on it counts as a connected user. */
+  counted = false
   lastHeard = Date.now()
   private readonly realtime: Realtime
   private readonly socket: WebSocket
   private readonly queue: Frame[] = []
   private busy = false
+  /** What is to be delivered after the answer to the join that is under way. */
+  private held: (string | Buffer)[] | undefined
 
   constructor(
     realtime: Realtime,
@@ -49,8 +52,9 @@ export class Connection {
     this.lastHeard = Date.now()
     try {
       this.queue.push(readFrame(this.version, data as Buffer, binary))
-    } catch {
-      return this.close(1011)
+    } catch (error) {
+      // What is no frame is not answered.
+      return console.error(`MalformedWebSocketMessage: ${(error as Error).message}`)
     }
     if (this.queue.length === longestQueue) this.socket.pause()
     if (!this.busy) void this.work()
@@ -60,74 +64,58 @@ export class Connection {
     this.busy = true
     for (let frame = this.queue.shift(); frame && this.open; frame = this.queue.shift()) {
       if (this.queue.length === longestQueue - 1) this.socket.resume()
-      try {
-        await this.handle(frame)
-      } catch (error) {
-        console.error(`channel crashed: ${(error as Error).stack}`)
-        this.crash(frame)
-      }
+      if (frame.event === 'phx_join') await this.join(frame)
+      else this.handle(frame)
     }
     this.busy = false
   }
 
-  private async handle(frame: Frame) {
-    const { topic, event } = frame
+  private handle(frame: Frame) {
+    const { topic, event, joinRef } = frame
     if (topic === 'phoenix') return this.reply(frame, 'ok')
-    if (event === 'phx_join') return await this.join(frame)
     const channel = this.channels.get(topic)
-    if (!channel || (frame.joinRef !== null && frame.joinRef !== channel.joinRef)) {
-      return this.reply(frame, event === 'phx_leave' ? 'ok' : 'error', {
-        ...(event !== 'phx_leave' && { reason: 'unmatched topic' }),
-      })
+    if (!channel) {
+      if (event === 'phx_leave') return this.reply(frame, 'ok')
+      return this.reply({ ...frame, joinRef: null }, 'error', { reason: 'unmatched topic' })
     }
-    if (event !== 'phx_leave') return await channel.handle(frame)
-    this.reply(frame, 'ok')
-    this.closeChannel(channel)
+    // What was meant for a channel that another has taken the place of is not answered.
+    const { joinRef: own } = channel
+    if (joinRef === null || own === null || joinRef === own) channel.take(frame)
   }
 
   private async join(frame: Frame) {
+    const held: (string | Buffer)[] = this.held = []
     const before = this.channels.get(frame.topic)
+    // Its goodbye is delivered after the answer to the new join.
     if (before) this.closeChannel(before)
-    if (!/^realtime:./s.test(frame.topic)) {
-      return this.reply(frame, 'error', { reason: 'unmatched topic' })
-    }
-    const asked = readJoin(frame)
+    const answer = await this.tryToJoin(frame)
+    this.held = undefined
+    this.reply(frame, ...answer)
+    held.forEach((data) => this.send(data))
+    if (answer[0] === 'ok') this.channels.get(frame.topic)?.open()
+  }
+
+  private async tryToJoin(frame: Frame): Promise<['ok' | 'error', Json]> {
+    if (!frame.topic.startsWith('realtime:')) return ['error', { reason: 'unmatched topic' }]
     try {
+      const asked = readJoin(frame)
       const channel = await join(this.realtime, this, asked)
-      if (!this.open) return channel.end()
-      this.channels.set(frame.topic, channel)
+      if (this.open) this.channels.set(frame.topic, channel)
+      else channel.end()
       const changes = asked.postgresChanges.map((change, index) => ({ ...change, id: index + 1 }))
-      this.reply(frame, 'ok', { postgres_changes: changes })
-      channel.open()
-      this.tellState(channel, asked)
+      return ['ok', { postgres_changes: changes }]
     } catch (error) {
-      if (!(error instanceof JoinRefused)) throw error
+      const refusal = JoinRefused.of(error as Error)
+      // It is the connection that sleeps: all of its channels hear nothing meanwhile.
       await sleep(this.realtime.refusalPause)
-      this.reply(frame, 'error', { reason: error.message })
-      if (error.fatal) this.close(1000)
+      if (refusal.fatal) setImmediate(() => this.close(1001))
+      return ['error', { reason: refusal.message }]
     }
   }
 
-  private tellState(
-    channel: Channel,
-    { replicationReady, postgresChanges }: ReturnType<typeof readJoin>,
-  ) {
-    const tell = (extension: string, status: string, message: string) =>
-      this.push(channel, 'system', { extension, status, message, channel: channel.name })
-    if (replicationReady) tell('system', 'ok', 'Replication connection established')
-    if (postgresChanges.length > 0) {
-      tell('postgres_changes', 'error', 'The embedded stack has no postgres_changes: use broadcast')
-    }
-  }
-
-  private crash(frame: Frame) {
-    const { topic } = frame
-    const channel = this.channels.get(topic)
-    channel?.end()
-    this.channels.delete(topic)
-    const joinRef = channel?.joinRef ?? frame.joinRef
-    const payload = { reason: 'channel_crash' }
-    this.write({ joinRef, ref: joinRef, topic, event: 'phx_error', payload })
+  /** A channel failed at a frame. */
+  crash(channel: Channel): void {
+    this.end(channel, 'phx_error', { reason: 'channel_crash' })
   }
 
   /** Answers a frame. */
@@ -144,11 +132,16 @@ export class Connection {
 
   /** Ends a channel and says so. */
   closeChannel(channel: Channel): void {
+    this.end(channel, 'phx_close', {})
+  }
+
+  private end(channel: Channel, event: string, payload: Json) {
     channel.end()
     const { joinRef } = channel
     const topic = `realtime:${channel.name}`
-    if (this.channels.get(topic) === channel) this.channels.delete(topic)
-    this.write({ joinRef, ref: joinRef, topic, event: 'phx_close', payload: {} })
+    if (this.channels.get(topic) !== channel) return
+    this.channels.delete(topic)
+    this.write({ joinRef, ref: joinRef, topic, event, payload })
   }
 
   private write(frame: Omit<Frame, 'user'>) {
@@ -158,6 +151,7 @@ export class Connection {
   /** Sends what is already in this client's form; null is nothing. */
   send(data: string | Buffer | null): void {
     if (data === null || !this.open) return
+    if (this.held) return void this.held.push(data)
     this.socket.send(data)
     if (this.socket.bufferedAmount > mostUnread) this.socket.terminate()
   }

@@ -32,7 +32,9 @@ export function readFrame(version: Version, data: Buffer, binary: boolean): Fram
   const [joinRef, ref, topic, event, payload] = version === '2.0.0'
     ? value
     : [value.join_ref, value.ref, value.topic, value.event, value.payload]
-  if (typeof topic !== 'string' || typeof event !== 'string') throw new Error('not a frame')
+  const complete = typeof topic === 'string' && typeof event === 'string' &&
+    payload !== undefined && ref !== undefined
+  if (!complete) throw new Error('not a frame')
   return {
     joinRef: textOrNull(joinRef),
     ref: textOrNull(ref),
@@ -65,9 +67,10 @@ function readPush(data: Buffer): Frame {
 /** A frame of the server as text. */
 export function writeFrame(version: Version, frame: Omit<Frame, 'user'>): string {
   const { joinRef, ref, topic, event, payload } = frame
+  // Protocol 1.0.0 has no place for the ref of the join.
   return version === '2.0.0'
     ? JSON.stringify([joinRef, ref, topic, event, payload])
-    : JSON.stringify({ join_ref: joinRef, ref, topic, event, payload })
+    : JSON.stringify({ topic, event, payload, ref })
 }
 
 /** A message for everybody on a topic; each form is made once, whatever the number of receivers. */

@@ -28,6 +28,12 @@ export class JoinRefused extends Error {
     super(code ? `${code}: ${text}` : text)
     this.fatal = fatal
   }
+
+  static of(error: Error): JoinRefused {
+    if (error instanceof JoinRefused) return error
+    console.error(`join: ${error.stack}`)
+    return new JoinRefused('UnknownErrorOnChannel', error.message)
+  }
 }
 
 const object = (value: unknown): Json =>
@@ -37,21 +43,22 @@ const object = (value: unknown): Json =>
 const flag = (value: unknown) => value === true || value === 'true'
 
 /** Reads the payload of phx_join as far as it can be read. */
-export function readJoin({ topic, joinRef, ref, payload }: Frame): Join {
+export function readJoin({ topic, joinRef, payload }: Frame): Join {
   const config = object(payload.config)
   const broadcast = object(config.broadcast)
   const presence = object(config.presence)
   const token = payload.access_token ?? payload.user_token
   const changes = Array.isArray(config.postgres_changes) ? config.postgres_changes : []
   return {
-    joinRef: joinRef ?? ref,
+    joinRef,
     name: topic.slice('realtime:'.length),
     private: flag(config.private),
     ack: flag(broadcast.ack),
     self: flag(broadcast.self),
     presence: flag(presence.enabled),
     presenceKey: typeof presence.key === 'string' ? presence.key : '',
-    replicationReady: flag(broadcast.replication_ready),
+    // Whatever is there but false: this one is not read as text.
+    replicationReady: Boolean(broadcast.replication_ready),
     replay: broadcast.replay,
     postgresChanges: changes.map(object),
     token: typeof token === 'string' && !token.startsWith('sb_') ? token : undefined,
@@ -64,12 +71,17 @@ export async function join(
   connection: Connection,
   asked: Join,
 ): Promise<Channel> {
+  if (asked.name === '') throw new JoinRefused('TopicNameRequired', 'You must provide a topic name')
+  if (realtime.privateOnly && !asked.private) {
+    throw new JoinRefused('PrivateOnly', 'This project only allows private channels')
+  }
   checkLimits(realtime, connection)
   const identity = await identityOf(realtime, connection, asked)
-  await realtime.ready().catch(() => {
+  // The database must be there. Whether it is heard is another matter, and not waited for.
+  if (!await realtime.tenant.wake()) {
     const text = 'Realtime was unable to connect to the project database'
     throw new JoinRefused('UnableToConnectToProject', text)
-  })
+  }
   const reads = asked.private ? await readsOf(realtime, connection, asked, identity) : []
   const channel = new Channel(realtime, connection, asked, { identity, reads })
   try {
@@ -78,11 +90,16 @@ export async function join(
     channel.end()
     throw error
   }
+  connection.counted = true
   return channel
 }
 
-function checkLimits({ joins, limits }: Realtime, { channels }: Connection) {
-  if (joins.average >= limits.joinsPerSecond) {
+function checkLimits(realtime: Realtime, { channels, counted }: Connection) {
+  const { joins, limits } = realtime
+  if (!counted && usersOf(realtime) >= limits.connections) {
+    throw new JoinRefused('ConnectionRateLimitReached', 'Too many connected users')
+  }
+  if (joins.triggered) {
     throw new JoinRefused('ClientJoinRateLimitReached', 'Too many joins per second', true)
   }
   joins.add()
@@ -90,6 +107,10 @@ function checkLimits({ joins, limits }: Realtime, { channels }: Connection) {
     throw new JoinRefused('ChannelRateLimitReached', 'Too many channels')
   }
 }
+
+/** Connections that have joined something. */
+export const usersOf = ({ connections }: Realtime) =>
+  [...connections].filter(({ counted }) => counted).length
 
 async function identityOf(
   { keys }: Realtime,
@@ -158,8 +179,8 @@ async function findReplay({ authorization }: Realtime, channel: Channel, { name,
   const rows = await authorization.sent(name, since as number, limit as number).catch(() => {
     throw wrong('Realtime was unable to replay messages')
   })
-  channel.replay = rows.map(({ id, event, payload, binary_payload: bytes }) => {
+  channel.showLater(rows.map(({ id, event, payload, binary_payload: bytes }) => {
     const content = bytes ? { event, json: false, bytes } : { event, payload, type: 'broadcast' }
     return new Message(`realtime:${name}`, 'broadcast', content, { id, replayed: true })
-  })
+  }))
 }

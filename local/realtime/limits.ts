@@ -1,6 +1,6 @@
-// How much the stand-in takes: the defaults of a self-hosted Realtime.
+// How much the stand-in takes: what the plans of the platform allow, counted as the platform counts.
 
-/** What may happen in a second, as the average of the last minute; and what is counted at once. */
+/** What may happen in a second, on average; what is there at once; how large one message may be. */
 export type Limits = {
   eventsPerSecond: number
   joinsPerSecond: number
@@ -10,47 +10,90 @@ export type Limits = {
   payloadBytes: number
 }
 
-/** Without limits on rates and connections only those of a single client stay. */
-export const limitsOf = (rates: boolean): Limits => ({
-  eventsPerSecond: rates ? 100 : Infinity,
-  joinsPerSecond: rates ? 100 : Infinity,
-  presencePerSecond: rates ? 1000 : Infinity,
-  connections: rates ? 200 : Infinity,
+export type Plan = 'free' | 'pro' | 'large'
+
+const limits = (
+  connections: number,
+  perSecond: number,
+  presencePerSecond: number,
+  payloadKilobytes: number,
+): Limits => ({
+  eventsPerSecond: perSecond,
+  joinsPerSecond: perSecond,
+  presencePerSecond,
+  connections,
   channelsPerConnection: 100,
-  payloadBytes: 3_000_000,
+  // A little is left for what is packed around a payload.
+  payloadBytes: payloadKilobytes * 1000 + 500,
 })
 
-const window = 60
+/** `large` is Pro without a spend cap, and Team. */
+const plans: Record<Plan, Limits> = {
+  free: limits(200, 100, 20, 256),
+  pro: limits(500, 500, 50, 3000),
+  large: limits(10_000, 2500, 1000, 3000),
+}
 
-/** Counts what happens, second by second, over a minute. */
+/** Without rates and counts only the limits of a single client and message stay. */
+export const limitsOf = (plan: Plan, rates: boolean): Limits => ({
+  ...plans[plan],
+  ...(!rates && {
+    eventsPerSecond: Infinity,
+    joinsPerSecond: Infinity,
+    presencePerSecond: Infinity,
+    connections: Infinity,
+  }),
+})
+
+const mostSteps = 12
+
+/**
+ * Counts in steps, of 5 s on the platform, and looks at the end of each at the average of the last
+ * twelve, or of as many as there are: after a quiet time there are few, so that a burst is too much
+ * at about a tenth of what a whole minute would carry. What happens within a step is not seen yet.
+ */
 export class Rate {
-  private readonly counts = new Array<number>(window).fill(0)
-  private second = Math.floor(Date.now() / 1000)
-  private sum = 0
+  private readonly limit: number
+  private readonly step: number
+  private steps = [0]
+  private count = 0
+  private ends: number
+  private exceeded = false
+
+  constructor(limit: number, step: number) {
+    this.limit = limit
+    this.step = step
+    this.ends = Date.now() + step
+  }
 
   add(count = 1): void {
     this.turn()
-    this.counts[this.second % window]! += count
-    this.sum += count
+    this.count += count
   }
 
-  /** How many a second. */
+  /** How many a second, as of the last step. */
   get average(): number {
     this.turn()
-    return this.sum / window
+    return this.mean()
+  }
+
+  get triggered(): boolean {
+    this.turn()
+    return this.exceeded
+  }
+
+  private mean() {
+    return this.steps.reduce((sum, each) => sum + each) / this.steps.length / (this.step / 1000)
   }
 
   private turn() {
-    const now = Math.floor(Date.now() / 1000)
-    if (now - this.second >= window) {
-      this.counts.fill(0)
-      this.sum = 0
-      this.second = now
+    const now = Date.now()
+    for (; now >= this.ends; this.ends += this.step) {
+      this.steps = [this.count, ...this.steps].slice(0, mostSteps)
+      this.count = 0
+      this.exceeded = this.mean() >= this.limit
     }
-    while (this.second < now) {
-      const place = ++this.second % window
-      this.sum -= this.counts[place]!
-      this.counts[place] = 0
-    }
+    // What nothing used begins anew; on the platform after some minutes.
+    if (this.steps.every((each) => each === 0)) this.steps = [0]
   }
 }

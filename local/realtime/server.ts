@@ -9,62 +9,85 @@ import type { KeyRing } from '../keys.ts'
 import type { Stack } from '../stack.ts'
 import { type Authorization, openAuthorization } from './authorization.ts'
 import { answerCall } from './calls.ts'
-import { Connection, refusalPause } from './connection.ts'
+import { Connection } from './connection.ts'
 import { type Json, Message, type Version } from './frames.ts'
-import { type Limits, limitsOf, Rate } from './limits.ts'
-import { openStream, type Row, type Stream } from './stream.ts'
+import { usersOf } from './join.ts'
+import { type Limits, limitsOf, type Plan, Rate } from './limits.ts'
+import type { Row } from './stream.ts'
+import { openTenant, type Pauses, type Tenant } from './tenant.ts'
 import { Topics } from './topics.ts'
 
 const largestFrame = 5_000_000
 /** Clients send a heartbeat every 25 s. */
 const silence = 60_000
 const handshakePause = 2000
+/** Without connections for so long, the database is let go of. */
+const unused = 660_000
 
-export type Realtime = {
+/** What the platform does and a test may want otherwise. */
+export type Ways = {
+  plan: Plan
+  /** Whether public channels are refused, as a project is set that deploy has seen. */
+  privateOnly: boolean
+  /** Whoever tries at random learns slowly. */
+  refusalPause: number
+  /** In milliseconds, as all of these: after so long what happened is counted together. */
+  countStep: number
+  /** Between the loss of the database's stream and the next. */
+  streamPauses: Pauses
+  /** For so long a channel that wants to be told waits for the stream. */
+  readyWithin: number
+}
+
+const usual: Ways = {
+  plan: 'free',
+  privateOnly: true,
+  refusalPause: 5000,
+  countStep: 5000,
+  streamPauses: { least: 5000, most: 300_000 },
+  readyWithin: 60_000,
+}
+
+export type Realtime = Ways & {
   stack: Stack
   keys: KeyRing
   limits: Limits
   topics: Topics
   authorization: Authorization
+  tenant: Tenant
   connections: Set<Connection>
   events: Rate
   joins: Rate
   presence: Rate
-  refusalPause: number
-  /** True while more happens than the limit of events allows. */
-  crowded: () => boolean
-  /** Resolves when messages of the database arrive from now on. */
-  ready: () => Promise<void>
 }
 
-export type RealtimeServer = {
-  server: Server
-  /** Opens the replication slot ahead of the first join: it waits for all transactions that run. */
-  ready: () => Promise<void>
-  close: () => Promise<void>
-}
+export type RealtimeServer = { server: Server; tenant: Tenant; close: () => Promise<void> }
 
-export function openRealtime(stack: Stack, keys: KeyRing): RealtimeServer {
+export function openRealtime(
+  stack: Stack,
+  keys: KeyRing,
+  ways: Partial<Ways> = {},
+): RealtimeServer {
   const databaseUrl = stack.databaseUrl('supabase_admin')
-  const events = new Rate()
-  const limits = limitsOf(stack.rates)
-  const database = follow(databaseUrl, (row) => deliver(realtime, row), () => {
-    // Nobody can say what was missed: clients connect again and catch up.
-    for (const connection of realtime.connections) connection.close(1012)
+  const chosen = { ...usual, ...ways }
+  const limits = limitsOf(chosen.plan, stack.rates)
+  const authorization = openAuthorization(databaseUrl)
+  const tenant = openTenant(databaseUrl, authorization, {
+    pauses: chosen.streamPauses,
+    onRow: (row) => deliver(realtime, row),
   })
   const realtime: Realtime = {
+    ...chosen,
     stack,
     keys,
     limits,
     topics: new Topics(),
-    authorization: openAuthorization(databaseUrl),
+    authorization,
+    tenant,
     connections: new Set(),
-    events,
-    joins: new Rate(),
-    presence: new Rate(),
-    refusalPause,
-    crowded: () => events.average >= limits.eventsPerSecond,
-    ready: database.ready,
+    events: new Rate(limits.eventsPerSecond, chosen.countStep),
+    joins: new Rate(limits.joinsPerSecond, chosen.countStep),
+    presence: new Rate(limits.presencePerSecond, chosen.countStep),
   }
   const sockets = new WebSocketServer({ noServer: true, maxPayload: largestFrame })
   const server = createServer((request, response) => void answerCall(realtime, request, response))
@@ -72,67 +95,38 @@ export function openRealtime(stack: Stack, keys: KeyRing): RealtimeServer {
   server.on('upgrade', (request, socket, head) => {
     void upgrade(realtime, sockets, { request, socket, head })
   })
+  let used = Date.now()
   const clock = setInterval(() => {
     const now = Date.now()
     for (const connection of realtime.connections) {
       if (now - connection.lastHeard > silence) connection.close(1000)
     }
+    if (realtime.connections.size > 0) used = now
+    else if (now - used > unused) tenant.rest()
   }, 10_000)
   const close = async () => {
     clearInterval(clock)
     server.close()
     for (const connection of realtime.connections) connection.close(1001)
     for (let wait = 0; realtime.connections.size > 0 && wait < 1500; wait += 50) await sleep(50)
-    database.rest()
+    tenant.rest()
     server.closeAllConnections()
-    await realtime.authorization.close()
+    await authorization.close()
   }
-  return { server, ready: database.ready, close }
+  return { server, tenant, close }
 }
 
-/** Keeps a stream of the database's messages while it is wanted. */
-function follow(databaseUrl: string, onRow: (row: Row) => void, onLoss: () => void) {
-  let stream: Promise<Stream> | undefined
-  const start = async () => {
-    const opening = openStream(databaseUrl, onRow)
-    stream = opening
-    try {
-      const { ended } = await opening
-      void ended.then(() => {
-        // Unless it was told to rest.
-        if (stream !== opening) return
-        stream = undefined
-        onLoss()
-      })
-    } catch (error) {
-      console.error(`UnableToConnectToProject: ${(error as Error).message}`)
-      if (stream === opening) stream = undefined
-      throw error
-    }
-  }
-  let starting: Promise<void> | undefined
-  return {
-    ready: async () => {
-      if (!stream) starting = start()
-      await starting
-    },
-    rest: () => {
-      const resting = stream
-      stream = undefined
-      void resting?.then(({ close }) => close(), () => {})
-    },
-  }
-}
-
-/** Hands a row of realtime.messages to those who listen to its topic. */
-function deliver(realtime: Realtime, row: Row) {
+/** Hands a row of realtime.messages to those who listen to its topic; what is too much is lost. */
+function deliver({ topics, events, limits }: Realtime, row: Row) {
   const { topic: name, event, payload, binary_payload: bytes, id } = row
-  if (!name || event === null || row.extension !== 'broadcast' || realtime.crowded()) return
-  const topic = realtime.topics.find(name, row.private === 't')
+  if (!name || event === null || event === undefined || row.extension !== 'broadcast') return
+  if (events.triggered) return
+  if (Buffer.byteLength(bytes ?? payload ?? '') > limits.payloadBytes * (bytes ? 2 : 1)) return
+  events.add()
+  const topic = topics.find(name, row.private === 't')
   if (!topic) return
-  realtime.events.add()
   const content = bytes
-    ? { event: event!, json: false, bytes: Buffer.from(bytes.slice(2), 'hex') }
+    ? { event, json: false, bytes: Buffer.from(bytes.slice(2), 'hex') }
     : { event, payload: JSON.parse(payload ?? 'null'), type: 'broadcast' }
   topic.publish(new Message(topic.wire, 'broadcast', content, { id: id! }))
 }
@@ -158,12 +152,12 @@ async function upgrade(realtime: Realtime, sockets: WebSocketServer, asked: Upgr
   if (request.headers.apikey === undefined && key) request.headers.apikey = String(key)
   const credentials = readCredentials(realtime.stack, request)
   if ('status' in credentials) return await refuse('401 Unauthorized', 'Invalid API key')
-  if (realtime.connections.size >= realtime.limits.connections) {
+  if (usersOf(realtime) >= realtime.limits.connections) {
     return await refuse('429 Too Many Requests', 'Too many connected users')
   }
-  // Looked at once more at each join; begun here, so that the first one need not wait.
-  realtime.ready().catch(() => {})
-  realtime.authorization.ensurePartitions()
+  if (realtime.joins.triggered) {
+    return await refuse('429 Too Many Requests', 'Too many joins per second')
+  }
   const role = credentials.keyRole
   sockets.handleUpgrade(request, socket, head, (webSocket: WebSocket) => {
     const connection = new Connection(realtime, webSocket, {
