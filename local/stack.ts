@@ -67,6 +67,8 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     SUPABASE_JWKS: JSON.stringify(publicKeys(storedKeys(stack.dataDir))),
     SUPABASE_DB_URL: stack.databaseUrl('postgres'),
     FACADE_DB_URL: stack.databaseUrl('facade'),
+    // One process for everybody: more than this cost more in switching than they give (on 2 cores).
+    FACADE_DB_POOL: '6',
     CODE_SECRET: secrets.code,
     SEAL_KEY: secrets.seal,
     INBOX_URL: stack.inboxUrl,

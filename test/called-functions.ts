@@ -4,6 +4,7 @@
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import pg from 'pg'
+import { databaseAt } from '../local/database.ts'
 
 const ours = `prolang = (select oid from pg_language where lanname = 'plpgsql')
   and pronamespace::regnamespace::text in ('api', 'private', 'public')`
@@ -22,7 +23,7 @@ const neverReturn = [
 export async function noteCalls(databaseUrl: string) {
   const file = process.env.CALLED_FUNCTIONS
   if (!file) return
-  const client = new pg.Client({ connectionString: databaseUrl })
+  const client = new pg.Client(databaseAt(databaseUrl))
   await client.connect()
   try {
     // A connection hands in what it counted at its end.

@@ -1,6 +1,7 @@
 /** People talking to the API over HTTP. Each test signs up its own, so nothing needs cleaning. */
 import { randomInt, randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { databaseAt } from '../local/database.ts'
 import { noteSecrets } from './used-secrets.ts'
 
 export const projectUrl = process.env.SUPABASE_URL!
@@ -129,7 +130,7 @@ let pool: pg.Pool | undefined
 /** For what HTTP cannot show: SQL as role postgres. */
 export function database(): pg.Pool {
   if (!pool) {
-    pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 4 })
+    pool = new pg.Pool({ ...databaseAt(process.env.DATABASE_URL!), max: 4 })
     // Some tests end the database: a connection that breaks with it is replaced.
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))

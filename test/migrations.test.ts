@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { databaseAt } from '../local/database.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connected } from '../local/schema/build.ts'
 import { project, push, remote, root } from '../local/schema/cli.ts'
@@ -117,7 +118,7 @@ const expectDeclared = async (url: string, message?: string) =>
   ).toEqual([])
 
 async function session(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client(databaseAt(url))
   client.on('error', () => {})
   await client.connect()
   return client

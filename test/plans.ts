@@ -1,5 +1,6 @@
 /** Plans of people: given by SQL, for tests that are about something else. */
 import pg from 'pg'
+import { databaseAt } from '../local/database.ts'
 import { database } from './client.ts'
 
 /**
@@ -9,7 +10,7 @@ import { database } from './client.ts'
 export async function liftQuota(url: string): Promise<() => Promise<void>> {
   // A connection each time: one that stayed open would not survive the tests that end the database.
   const ask = async (text: string, values: unknown[] = []) => {
-    const client = new pg.Client({ connectionString: url })
+    const client = new pg.Client(databaseAt(url))
     await client.connect()
     return await client.query(text, values).finally(() => client.end())
   }

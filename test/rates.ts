@@ -1,10 +1,11 @@
 /** The rates of the project: lifted while many people sign up from one machine, then put back. */
 import pg from 'pg'
+import { databaseAt } from '../local/database.ts'
 
 type Rate = { rule: string; max: number }
 
 async function query<Row extends pg.QueryResultRow>(url: string, sql: string, values?: unknown[]) {
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client(databaseAt(url))
   await client.connect()
   try {
     return (await client.query<Row>(sql, values)).rows

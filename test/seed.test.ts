@@ -1,6 +1,7 @@
 // The demo world, on a database of its own.
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
+import { databaseAt } from '../local/database.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build } from '../local/schema/build.ts'
 import { places } from '../local/schema/migration.ts'
@@ -20,7 +21,7 @@ beforeAll(async () => {
     stopped = onFreshServer(async (server) => {
       const url = await server.createDatabase('demo')
       await build(url, places.sql)
-      client = new pg.Client({ connectionString: url })
+      client = new pg.Client(databaseAt(url))
       await client.connect()
       client.on('notice', ({ message }) => notices.push(message ?? ''))
       await client.query(seed)

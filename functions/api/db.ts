@@ -50,10 +50,11 @@ type Options = {
 export type BackendFunction = keyof typeof backendSignatures
 
 const pool = new pg.Pool({
-  connectionString: env.databaseUrl,
+  ...env.database,
   max: env.databasePool,
   connectionTimeoutMillis: 3000,
-  idleTimeoutMillis: 60_000,
+  // A worker lives for minutes at most and a pooler's places are for all of them.
+  idleTimeoutMillis: 10_000,
   keepAlive: true,
   // Values stay text from Postgres to the client: a Date would lose microseconds.
   types: { getTypeParser: () => (value: string) => value },
@@ -117,11 +118,25 @@ async function message(text: string): Promise<Rows> {
   }
 }
 
+// A login that was refused is not tried again at once: a pooler that sees many such in a row refuses
+// everybody of the project for a minute. A worker that forgets this tries once more.
+const refusedLogin = /^(28|3D|XX)/
+let refusedUntil = 0
+
+async function connection(): Promise<pg.PoolClient> {
+  try {
+    if (Date.now() < refusedUntil && !pool.idleCount) throw new Error('login refused')
+    return await pool.connect()
+  } catch (error) {
+    const { code, message } = error as pg.DatabaseError
+    if (refusedLogin.test(code ?? '')) refusedUntil = Date.now() + 5000
+    throw Object.assign(new Error(message), { code: 'POOL' })
+  }
+}
+
 /** Sends one message. Whatever happens, nothing of it stays on the pooled connection. */
 async function sent(text: string, time: number): Promise<Rows> {
-  const client = await pool.connect().catch((error: Error) => {
-    throw Object.assign(new Error(error.message), { code: 'POOL' })
-  })
+  const client = await connection()
   let broken = true
   try {
     const results = await within(time, client.query(text), 'timeout')

@@ -1,5 +1,6 @@
 /** The settings of the functions, read once. A missing one is named at start, never its value. */
 import type { Bytes } from '../bytes.ts'
+import { authorities, type Connection, facadeConnection, UnfitUrl } from './connection.ts'
 import { isSecret, refuseSecret } from './setting.ts'
 
 const text = (name: string, fallback?: string): string => {
@@ -67,17 +68,27 @@ const firstKey = (name: string): string => {
   return value
 }
 
-/** An address of the database whose password is one. */
-const databaseUrl = (name: string): string => {
-  const value = url(name, /^postgres(ql)?:/)
-  required(name, decodeURIComponent(new URL(value).password))
-  return value
-}
-
 const secretKey = firstKey('SUPABASE_SECRET_KEYS')
 required('SUPABASE_SECRET_KEYS', secretKey)
 
 const supabaseUrl = url('SUPABASE_URL', /^https?:/).replace(/\/$/, '')
+
+const production =
+  oneOf('ENVIRONMENT', 'production', ['production', 'local', 'test']) === 'production'
+
+/** A way to the database that is verified, by a password that is one. */
+const database = (name: string): Connection => {
+  try {
+    const ca = authorities(text('DATABASE_CA', ''))
+    const connection = facadeConnection(text(name), supabaseUrl, { ca, production })
+    required(name, connection.password)
+    return connection
+  } catch (error) {
+    if (!(error instanceof UnfitUrl)) throw error
+    console.error(JSON.stringify({ alert: 'database_url_refused', name }))
+    throw new Error(`The setting ${name} ${error.message}`)
+  }
+}
 
 export const env = {
   supabaseUrl,
@@ -94,15 +105,15 @@ export const env = {
   /** How long a fetched key set serves, and so what it verified: in seconds there, ms here. */
   jwksMaxAge: count('JWKS_MAX_AGE', 60) * 1000,
   /** Role `facade`, through the transaction pooler on hosted projects. */
-  databaseUrl: databaseUrl('FACADE_DB_URL'),
-  // More connections than this cost more in switching than they give (measured on 2 cores).
-  databasePool: count('FACADE_DB_POOL', 6, 1),
+  database: database('FACADE_DB_URL'),
+  /** Connections of one worker. Hosted ones are many and short-lived, and share those of a pooler. */
+  databasePool: count('FACADE_DB_POOL', 3, 1),
   /** HMAC key of one-time codes. */
   codeSecret: key('CODE_SECRET'),
   /** AES-GCM key of sealed passwords. */
   sealKey: key('SEAL_KEY'),
   /** production switches every fall-back for development off. */
-  production: oneOf('ENVIRONMENT', 'production', ['production', 'local', 'test']) === 'production',
+  production,
   /** Which entry of X-Forwarded-For, counted from the right, is the client. */
   clientIpHops: count('CLIENT_IP_HOPS', 1, 1),
   /** Reads a minute for one account or address in this worker; 0 is no limit. */

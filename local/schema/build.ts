@@ -7,6 +7,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { databaseAt } from '../database.ts'
 import { Refusal } from '../refusal.ts'
 
 export const scripts = { before: ['roles.sql'], after: ['platform.sql', 'data.sql'] }
@@ -102,7 +103,7 @@ export async function connected<T>(
   url: string,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client(databaseAt(url))
   await client.connect()
   try {
     return await work(client)

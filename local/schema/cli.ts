@@ -1,9 +1,19 @@
 // The official CLI, for what needs no Docker: push, gen types, advisors.
 import { execFile } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { databaseAt } from '../database.ts'
 import { Refusal } from '../refusal.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -39,9 +49,24 @@ export function supabase(args: string[], own: Record<string, string> = {}): Prom
   })
 }
 
-/** As the CLI wants a database of this machine: without the attempt at TLS, which it reports. */
+/**
+ * A database as the CLI wants it: of this machine without the attempt at TLS, which it reports; of
+ * another one verified as by everything else here.
+ */
 export function remote(url: string): string {
-  return `--remote=${url}?sslmode=disable`
+  const { ssl } = databaseAt(url)
+  const target = new URL(url)
+  target.search = ssl ? `sslmode=verify-full&sslrootcert=${fileWith(ssl.ca)}` : 'sslmode=disable'
+  return `--remote=${target.href}`
+}
+
+/** A file for as long as this process runs. */
+function fileWith(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'property-roots-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'roots.pem')
+  writeFileSync(file, text)
+  return encodeURIComponent(file)
 }
 
 /**

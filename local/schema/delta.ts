@@ -16,6 +16,7 @@ import {
   supabaseProfile,
 } from '@supabase/pg-delta'
 import pg from 'pg'
+import { databaseAt } from '../database.ts'
 import { Refusal } from '../refusal.ts'
 import { wholeTables } from './columns.ts'
 import { flat } from './expression.ts'
@@ -34,7 +35,7 @@ export type Delta = {
 export async function delta(from: string, to: string, renames: string[] = []): Promise<Delta> {
   const [source, desired] = [from, to].map((url) => {
     // An idle connection that ends with its server is no error of ours.
-    return new pg.Pool({ connectionString: url }).on('error', () => {})
+    return new pg.Pool(databaseAt(url)).on('error', () => {})
   }) as [pg.Pool, pg.Pool]
   try {
     const profile = await resolveProfile(source, supabaseProfile)

@@ -1,6 +1,7 @@
 /** Scheduled work after an outage: much to clean, and rows that make a job fail. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { databaseAt } from '../../local/database.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { database, type Person, projectUrl, secretKey, signUp } from '../client.ts'
 import { alarms, topUpInvoice } from '../money.ts'
@@ -21,7 +22,7 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
 
   beforeAll(async () => {
     person = await signUp()
-    client = new pg.Client({ connectionString: process.env.DATABASE_URL })
+    client = new pg.Client(databaseAt(process.env.DATABASE_URL!))
     await client.connect()
   })
 

@@ -1,5 +1,6 @@
 /** The tour: a wallet is filled on the sandbox's page, a plan bought from it, a quota felt, money refunded. */
 import pg from 'pg'
+import { databaseAt } from '../../local/database.ts'
 import { newPerson } from './accounts.ts'
 import { ask, databaseUrl, type Json, must, show, step, url } from './guide.ts'
 import { listing } from './world.ts'
@@ -23,7 +24,7 @@ async function payOnPage(address: string, callback: string) {
 async function makeAdmin(token: string) {
   must(databaseUrl, 'DATABASE_URL is needed here, to make an admin')
   const { sub } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
-  const client = new pg.Client({ connectionString: databaseUrl })
+  const client = new pg.Client(databaseAt(databaseUrl))
   await client.connect()
   await client.query('insert into public.admins (account_id) values ($1)', [sub])
   await client.end()

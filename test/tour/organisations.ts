@@ -1,6 +1,7 @@
 /** The tour: a company is asked for, approved, acted as, and reviewed by whoever was in contact. */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { databaseAt } from '../../local/database.ts'
 import { newPerson, type Person } from './accounts.ts'
 import { ask, databaseUrl, must, show, step } from './guide.ts'
 import { ids, listing, word } from './world.ts'
@@ -9,7 +10,7 @@ import { ids, listing, word } from './world.ts'
 export async function newAdmin(): Promise<Person> {
   must(databaseUrl, 'an admin is made by SQL: the tour needs DATABASE_URL')
   const admin = await newPerson('مشرف الجولة')
-  const client = new pg.Client({ connectionString: databaseUrl })
+  const client = new pg.Client(databaseAt(databaseUrl))
   await client.connect()
   await client.query(
     `insert into public.admins (account_id, role)

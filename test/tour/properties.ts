@@ -1,13 +1,14 @@
 /** The tour: listings of every kind, and a company that has one. */
 import { randomInt } from 'node:crypto'
 import pg from 'pg'
+import { databaseAt } from '../../local/database.ts'
 import { ask, databaseUrl, must, show, step } from './guide.ts'
 import { ids, listing, offered, publish, same } from './world.ts'
 
 /** What an admin does in Studio until there are routes for it. */
 async function verify(identityId: string) {
   must(databaseUrl, 'DATABASE_URL is needed here, to verify the company as an admin does')
-  const client = new pg.Client({ connectionString: databaseUrl })
+  const client = new pg.Client(databaseAt(databaseUrl))
   await client.connect()
   await client.query('update public.identities set status = $2 where id = $1', [
     identityId,

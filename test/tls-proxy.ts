@@ -1,0 +1,59 @@
+/** A way to Postgres that speaks TLS as a hosted project's does, with any certificate. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { createSecureContext, TLSSocket } from 'node:tls'
+import type { Certificate } from './certificates.ts'
+
+// The first message of who wants TLS; anybody else begins with the start-up itself.
+const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
+
+export async function tlsProxy(databaseUrl: string) {
+  const target = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  const seen = { inClear: 0, verified: 0 }
+  let certificate: Certificate | undefined
+  const server = createServer((client) => {
+    sockets.add(client)
+    client.on('close', () => sockets.delete(client)).on('error', () => {})
+    client.once('data', (first: Buffer) => {
+      if (!first.equals(sslRequest)) {
+        seen.inClear++
+        return client.destroy()
+      }
+      if (!certificate) return client.end('N')
+      client.write('S')
+      const secureContext = createSecureContext(certificate)
+      const secure = new TLSSocket(client, { isServer: true, secureContext })
+      secure.on('error', () => {})
+      // Nothing comes from who does not like the certificate.
+      secure.once('data', (startUp: Buffer) => {
+        seen.verified++
+        const upstream = connect(Number(target.port), target.hostname)
+        upstream.on('error', () => client.destroy())
+        upstream.write(startUp)
+        secure.pipe(upstream).pipe(secure)
+      })
+    })
+  }).listen(0)
+  await once(server, 'listening')
+  return {
+    seen,
+    /** The database's URL by this way, under one of this machine's names. */
+    url: (host: string, query = '') => {
+      const url = new URL(databaseUrl)
+      url.hostname = host
+      url.port = String((server.address() as AddressInfo).port)
+      url.search = query
+      return url.href
+    },
+    /** Who comes from now on sees this one; without any it is a server that has no TLS. */
+    show: (shown?: Certificate) => {
+      certificate = shown
+      for (const socket of sockets) socket.destroy()
+    },
+    stop: () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}
