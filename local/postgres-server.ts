@@ -15,7 +15,8 @@ import { Refusal } from './refusal.ts'
 const settings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: '100',
+  // As on the smallest hosted projects (Nano, Micro).
+  max_connections: '60',
   shared_preload_libraries: 'pg_stat_statements',
   wal_level: 'logical',
   fsync: 'on',
@@ -26,6 +27,9 @@ const settings = {
   maintenance_work_mem: '128MB',
   random_page_cost: '1.1',
   statement_timeout: '2min',
+  // As hosted projects have it: a number with a floating point loses its last digits as text.
+  extra_float_digits: '0',
+  default_text_search_config: 'pg_catalog.english',
   timezone: 'UTC',
   log_timezone: 'UTC',
   // Details and statements can hold phone numbers and codes, which belong in no log.

@@ -119,7 +119,7 @@ function programs(stack: Stack): Program[] {
       chatProgram(stack, {
         name: `chat-${index + 1}`,
         port,
-        settings: { ...functionsEnvironment(stack, process.env), FACADE_DB_POOL: '5' },
+        settings: { ...functionsEnvironment(stack, process.env), FACADE_DB_POOL: '4' },
       })
     ),
   ]

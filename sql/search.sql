@@ -84,6 +84,7 @@ create function private.search(
   stable
   security definer -- row security would keep it from most indexes; see search_documents.sql
   set search_path = ''
+  set extra_float_digits = 1 -- a cursor holds a distance to its last bit, here and in search_hits
 as $$
 declare
   strategies text[] := '{standard,exchange,auction,deal,company}';

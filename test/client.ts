@@ -130,7 +130,12 @@ let pool: pg.Pool | undefined
 /** For what HTTP cannot show: SQL as role postgres. */
 export function database(): pg.Pool {
   if (!pool) {
-    pool = new pg.Pool({ ...databaseAt(process.env.DATABASE_URL!), max: 4 })
+    // Given back soon: several test files and all parts of a project share 60.
+    pool = new pg.Pool({
+      ...databaseAt(process.env.DATABASE_URL!),
+      max: 4,
+      idleTimeoutMillis: 1000,
+    })
     // Some tests end the database: a connection that breaks with it is replaced.
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))

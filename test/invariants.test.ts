@@ -68,6 +68,13 @@ describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
     expect(requests).toBeGreaterThan(0)
   })
 
+  test('nobody was refused for want of connections: the parts share 60', () => {
+    const log = readFileSync(join(process.env.LOCAL_STACK!, 'logs', 'postgres.log'), 'utf8')
+    expect(log).toContain('database system is ready')
+    expect(log.split('\n').filter((line) => /too many clients|connection slots/.test(line)))
+      .toEqual([])
+  })
+
   test('no file of the project holds one', () => {
     const root = fileURLToPath(new URL('..', import.meta.url))
     const files = execFileSync('git', ['ls-files', '-z'], { cwd: root }).toString().split('\0')

@@ -62,7 +62,7 @@ export async function startRealtime(
   const platform = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
   await platform.connect()
   await platform.query(`create database ${name}`)
-  const database = new pg.Pool({ connectionString: urlOf('supabase_admin'), max: 6 })
+  const database = new pg.Pool({ connectionString: urlOf('supabase_admin'), max: 3 })
   database.on('error', () => {})
   await database.query(schema)
 

@@ -17,7 +17,7 @@ export function openPool(url: string): pg.Pool {
   }
   const pool = new pg.Pool({
     connectionString: url,
-    max: 10,
+    max: 6,
     types,
     connectionTimeoutMillis: 5000,
     application_name: 'auth',

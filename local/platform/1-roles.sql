@@ -16,11 +16,11 @@ begin
 end
 $$;
 
-alter role anon nologin noinherit;
-alter role authenticated nologin noinherit;
-alter role service_role nologin noinherit bypassrls;
+alter role anon nologin inherit;
+alter role authenticated nologin inherit;
+alter role service_role nologin inherit bypassrls;
 alter role authenticator login noinherit;
-alter role supabase_auth_admin login noinherit createrole;
+alter role supabase_auth_admin login noinherit nocreaterole;
 alter role supabase_storage_admin login noinherit createrole;
 alter role supabase_realtime_admin nologin noinherit;
 alter role postgres login nosuperuser createrole createdb replication bypassrls;
@@ -39,11 +39,11 @@ grant authenticator to supabase_storage_admin;
 
 -- With admin option a migration can make login roles of its own and let them act as these.
 grant anon, authenticated, service_role to postgres with admin option;
-grant pg_monitor, pg_read_all_data, pg_signal_backend, pg_create_subscription to postgres;
+grant pg_monitor, pg_read_all_data, pg_signal_backend to postgres with admin option;
+grant pg_create_subscription to postgres;
 
--- Hosted projects let postgres write policies on storage.objects and realtime.messages without
--- owning them. Postgres itself knows that right only as a part of ownership.
-grant supabase_storage_admin, supabase_realtime_admin to postgres with inherit true, set false;
+-- What is Auth's, Storage's and Realtime's is not postgres' to change: see 6-supautils.sql.
+revoke supabase_auth_admin, supabase_storage_admin, supabase_realtime_admin from postgres;
 
 -- Not on hosted projects: the logins of the stand-ins for Data API and Studio. They may become the
 -- roles that they act for, and on their own only look around: the package behind both would grant

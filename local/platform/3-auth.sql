@@ -142,19 +142,29 @@ create index if not exists one_time_tokens_token_hash_hash_idx
 create index if not exists one_time_tokens_relates_to_hash_idx
   on auth.one_time_tokens using hash (relates_to);
 
+create table if not exists auth.audit_log_entries (
+  instance_id uuid,
+  id uuid primary key,
+  payload json,
+  created_at timestamptz,
+  ip_address varchar(64) not null default ''
+);
+comment on table auth.audit_log_entries is 'Auth: Audit trail for user actions.';
+create index if not exists audit_logs_instance_id_idx on auth.audit_log_entries (instance_id);
+
 -- Owned by Auth and closed to everybody else: no policy, and row security does not bind the owner.
 do $$
 declare
   name text;
 begin
   foreach name in array array[
-    'users', 'identities', 'sessions', 'refresh_tokens', 'mfa_amr_claims', 'one_time_tokens'
+    'users', 'identities', 'sessions', 'refresh_tokens', 'mfa_amr_claims', 'one_time_tokens',
+    'audit_log_entries'
   ] loop
     execute format('alter table auth.%I owner to supabase_auth_admin', name);
     execute format('alter table auth.%I enable row level security', name);
-    execute format(
-      'grant select, insert, update, delete, trigger, references on auth.%I to postgres', name
-    );
+    execute format('grant all on auth.%I to postgres', name);
+    execute format('grant select on auth.%I to postgres with grant option', name);
   end loop;
 end
 $$;

@@ -1,7 +1,8 @@
 -- The tables of Supabase Storage and the helpers that policies on them use.
 
 create schema if not exists storage;
-grant usage on schema storage to postgres, anon, authenticated, service_role;
+grant usage on schema storage to anon, authenticated, service_role;
+grant usage on schema storage to postgres with grant option;
 grant usage, create on schema storage to supabase_storage_admin;
 
 do $$

@@ -1,7 +1,8 @@
 -- The table through which the database sends Realtime messages, one partition a day.
 
 create schema if not exists realtime;
-grant usage on schema realtime to postgres, anon, authenticated, service_role;
+grant usage on schema realtime to anon, authenticated, service_role;
+grant usage on schema realtime to postgres with grant option;
 grant usage, create on schema realtime to supabase_realtime_admin;
 
 create table if not exists realtime.messages (
@@ -21,7 +22,18 @@ create index if not exists messages_inserted_at_topic_index
   where extension = 'broadcast' and private is true;
 alter table realtime.messages owner to supabase_realtime_admin;
 alter table realtime.messages enable row level security;
-grant select, insert, update on realtime.messages to postgres, anon, authenticated, service_role;
+grant all on realtime.messages to postgres;
+grant select, insert, update on realtime.messages to anon, authenticated, service_role;
+
+-- A column of its own was added to tables that had rows.
+do $$
+begin
+  if not exists (select from pg_constraint where conname = 'messages_payload_exclusive') then
+    alter table realtime.messages add constraint messages_payload_exclusive
+      check (payload is null or binary_payload is null) not valid;
+  end if;
+end
+$$;
 
 create or replace function realtime.ensure_partitions() returns void
   language plpgsql
@@ -76,7 +88,7 @@ declare
   message_id uuid := gen_random_uuid();
 begin
   if not payload ? 'id' then
-    payload := payload || jsonb_build_object('id', message_id);
+    payload := jsonb_set(payload, '{id}', to_jsonb(message_id));
   end if;
   perform set_config('realtime.topic', topic, true);
   insert into realtime.messages (id, payload, event, topic, private, extension)
@@ -111,6 +123,8 @@ as $$
 begin
   if level = 'STATEMENT' then
     raise exception 'function can only be triggered for each row, not for each statement';
+  elsif operation is null or operation not in ('INSERT', 'UPDATE', 'DELETE') then
+    raise exception 'Unexpected operation type: %', operation;
   end if;
   perform realtime.send(
     jsonb_build_object(

@@ -37,7 +37,7 @@ const attempt = (id: string, topic: string, extension: Extension) =>
 export function openAuthorization(databaseUrl: string) {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
-    max: 5,
+    max: 4,
     connectionTimeoutMillis: 5000,
     statement_timeout: 10_000,
     application_name: 'realtime',

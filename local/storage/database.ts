@@ -10,7 +10,7 @@ export type Tx = pg.PoolClient
 export function openPool(url: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
-    max: 12,
+    max: 6,
     connectionTimeoutMillis: 5000,
     statement_timeout: 10_000,
     application_name: 'storage',
