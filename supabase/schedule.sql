@@ -4,8 +4,8 @@
 --   select vault.create_secret('https://<ref>.supabase.co', 'project_url');
 --   select vault.create_secret('sb_secret_…', 'jobs_key');
 
-create extension if not exists pg_cron;
-create extension if not exists pg_net;
+create extension if not exists pg_cron with schema pg_catalog;
+create extension if not exists pg_net with schema extensions;
 
 select cron.schedule('jobs', '* * * * *', $$
   select net.http_post(

@@ -71,6 +71,17 @@ async function somebody() {
     licenceExpiresOn: '2040-01-01',
   }, { headers: { 'idempotency-key': randomUUID() } })
   await guest.post('/auth/password/forgot', { identifier: person.identifier })
+  // What Auth's log has of everybody on older projects.
+  await database().query(
+    `insert into auth.audit_log_entries (id, payload, created_at) values
+       (gen_random_uuid(), json_build_object('action', 'login', 'actor_id', $1::uuid,
+         'actor_name', $2::text, 'actor_username', $3::text), now()),
+       (gen_random_uuid(), json_build_object('action', 'user_modified', 'actor_username',
+         'service_role', 'actor_id', '00000000-0000-0000-0000-000000000000', 'traits',
+         json_build_object('user_id', $1::uuid, 'user_email', $3::text, 'user_phone', $4::text)),
+         now())`,
+    [person.id, name, person.identifier, phone],
+  )
   return {
     person,
     friend,
@@ -148,6 +159,9 @@ describe('ADM-03 what deletion leaves', () => {
     for (const place of ['auth.users', 'public.accounts', 'public.organisations']) {
       expect(places).toContain(place)
     }
+    expect(places).toContain('auth.audit_log_entries')
+    await runJobs()
+    expect(await placesOf(needles)).toContain('auth.audit_log_entries')
     for (const place of ['public.properties', 'public.devices', 'private.idempotency_keys']) {
       expect(places).toContain(place)
     }

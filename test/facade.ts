@@ -16,7 +16,7 @@ type Settings = Record<string, string | undefined>
 /** The settings that the stack gives its functions; a process beside them takes fewer connections. */
 export function usualSettings(): Settings {
   const usual = functionsEnvironment(theStack(), { ...process.env, READ_RATE: '0', RATES: 'off' })
-  return { FACADE_DB_POOL: '4', ...usual }
+  return { ...usual, FACADE_DB_POOL: '4' }
 }
 
 const theStack = () =>

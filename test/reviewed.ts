@@ -315,6 +315,7 @@ const reviews: Review[] = [
     'private.spread_news',
     'private.spread_sign_ins',
     'private.sweep_alarms',
+    'private.sweep_auth_audit',
     'private.sweep_codes',
     'private.sweep_idempotency_keys',
     'private.sweep_known_addresses',

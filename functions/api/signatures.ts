@@ -350,6 +350,7 @@ export const backendSignatures = {
   spread_news: {},
   spread_sign_ins: {},
   sweep_alarms: {},
+  sweep_auth_audit: {},
   sweep_codes: {},
   sweep_idempotency_keys: {},
   sweep_known_addresses: {},

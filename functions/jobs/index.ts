@@ -48,6 +48,7 @@ const jobs: BackendFunction[] = [
 /** Those that ask somebody outside, or walk on a stretch at each run. */
 const others: Record<string, () => Promise<number>> = {
   recount_wallets: () => backend<number>('recount_wallets', {}),
+  sweep_auth_audit: () => backend<number>('sweep_auth_audit', {}),
   look_up_payments: lookUpPayments,
   look_up_refunds: lookUpRefunds,
   remove_files: removeFiles,

@@ -1,3 +1,4 @@
+import { note } from './audit.ts'
 import { transaction } from './database.ts'
 import { type Answer, badRequest, forbidden, unprocessable } from './errors.ts'
 import { checkStrength } from './passwords.ts'
@@ -64,11 +65,15 @@ export async function putUser(context: Context, request: AuthRequest): Promise<A
     ? undefined
     : await newHash(context, user, password, params.current_password)
   await transaction(context.pool, async (tx) => {
-    if (hash !== undefined) await setPassword(tx, user, hash, session?.id)
+    if (hash !== undefined) {
+      await setPassword(tx, user, hash, session?.id)
+      await note(context, tx, user, 'user_updated_password')
+    }
     if (data) {
       const metadata = merged(user.raw_user_meta_data, data)
       await updateUser(tx, user, { raw_user_meta_data: metadata })
     }
+    await note(context, tx, user, 'user_modified')
   })
   if (newEmail) await sendEmail(context, request, user, 'email_change')
   if (newPhone) await sendSms(context, request, user, phone)
@@ -106,16 +111,18 @@ export async function logout(context: Context, request: AuthRequest): Promise<An
   if (!['global', 'local', 'others'].includes(scope)) {
     throw badRequest(`Unsupported logout scope ${JSON.stringify(scope)}`)
   }
-  const { pool } = context
-  if (!session || scope === 'global') {
-    await pool.query('delete from auth.sessions where user_id = $1', [user.id])
-  } else if (scope === 'local') {
-    await pool.query('delete from auth.sessions where id = $1', [session.id])
-  } else {
-    await pool.query('delete from auth.sessions where user_id = $1 and id <> $2', [
-      user.id,
-      session.id,
-    ])
-  }
+  await transaction(context.pool, async (tx) => {
+    await note(context, tx, user, 'logout')
+    if (!session || scope === 'global') {
+      await tx.query('delete from auth.sessions where user_id = $1', [user.id])
+    } else if (scope === 'local') {
+      await tx.query('delete from auth.sessions where id = $1', [session.id])
+    } else {
+      await tx.query('delete from auth.sessions where user_id = $1 and id <> $2', [
+        user.id,
+        session.id,
+      ])
+    }
+  })
   return { status: 204 }
 }

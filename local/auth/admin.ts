@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { about, admin, note } from './audit.ts'
 import { transaction, type Tx } from './database.ts'
 import { type Answer, AuthError, badRequest, internal, unprocessable } from './errors.ts'
 import { checkStrength, isBcrypt } from './passwords.ts'
@@ -124,6 +125,8 @@ async function createUser(context: Context, request: AuthRequest): Promise<Answe
       const user = await insertUser(tx, { id, aud, email, phone, hash }, params.user_metadata ?? {})
       if (email) await createIdentity(tx, user, 'email', { email })
       if (phone) await createIdentity(tx, user, 'phone', { phone })
+      const provider = email ? 'email' : 'phone'
+      await note(context, tx, admin, 'user_signedup', { ...about(user), provider })
       await applyChanges(tx, user, { ...params, role: params.role || 'authenticated' }, ban)
       return (await findUser(tx, user.id))!
     })
@@ -213,6 +216,7 @@ async function changeUser(context: Context, request: AuthRequest, user: User): P
         await updateUser(tx, user, { raw_user_meta_data: metadata })
       }
       await applyChanges(tx, user, params, ban)
+      await note(context, tx, admin, 'user_modified', about(user))
       return (await findUser(tx, user.id))!
     })
     return { status: 200, body: userJson(changed) }
@@ -238,6 +242,7 @@ async function deleteUser(context: Context, request: AuthRequest, user: User): P
     readBody(request, { should_soft_delete: 'boolean' }).should_soft_delete
   try {
     await transaction(context.pool, async (tx) => {
+      await note(context, tx, admin, 'user_deleted', about(user))
       if (!soft) await tx.query('delete from auth.users where id = $1', [user.id])
       else if (!user.deleted_at) await softDelete(tx, user)
     })

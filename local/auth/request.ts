@@ -29,6 +29,8 @@ export type Context = {
   passwords: Passwords
   config: Config['auth']
   issuer: string
+  /** Whether what people do is noted in auth.audit_log_entries. */
+  auditLog: boolean
 }
 
 type Kind = 'string' | 'boolean' | 'object'

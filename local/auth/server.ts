@@ -47,11 +47,14 @@ export function openAuth(options: {
   issuer: string
   rates: boolean
   hashCost: number
+  /** Off, as deploy leaves a project (audit_log_disable_postgres). */
+  auditLog?: boolean
 }) {
   const { keys, config, issuer } = options
   const pool = openPool(options.databaseUrl)
   const passwords = openPasswords(options.hashCost)
-  const context: Context = { pool, keys, config, issuer, passwords }
+  const { auditLog = false } = options
+  const context: Context = { pool, keys, config, issuer, passwords, auditLog }
   const limit = openRates(options.rates)
   const run = async (request: AuthRequest): Promise<Answer> => {
     const { method, path } = request

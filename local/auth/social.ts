@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import type { SocialProvider } from '../config.ts'
+import { note } from './audit.ts'
 import { transaction, type Tx } from './database.ts'
 import {
   type Answer,
@@ -62,6 +63,7 @@ export async function idTokenGrant(context: Context, request: AuthRequest): Prom
       said,
     )
     if (isBanned(user)) throw forbidden('user_banned', 'User is banned')
+    await note(context, tx, user, 'login', { provider: params.provider })
     return await startSession(context, tx, request, user, 'oauth')
   }).catch((error) => {
     if (error instanceof AuthError) throw error

@@ -1,3 +1,4 @@
+import { note } from './audit.ts'
 import { CommittedError, transaction } from './database.ts'
 import { type Answer, AuthError, badRequest, OAuthError, unprocessable } from './errors.ts'
 import { checkStrength } from './passwords.ts'
@@ -72,10 +73,10 @@ async function passwordGrant(context: Context, request: AuthRequest): Promise<An
   if (phone && !user.phone_confirmed_at) {
     throw badRequest('Phone not confirmed', 'phone_not_confirmed')
   }
-  const { headers, body } = await transaction(
-    context.pool,
-    (tx) => startSession(context, tx, request, user, 'password'),
-  )
+  const { headers, body } = await transaction(context.pool, async (tx) => {
+    await note(context, tx, user, 'login', { provider: email ? 'email' : 'phone' })
+    return await startSession(context, tx, request, user, 'password')
+  })
   return { status: 200, headers, body: { ...body, ...weakness(password, config.passwordLength) } }
 }
 
@@ -139,6 +140,7 @@ async function refreshGrant(context: Context, request: AuthRequest): Promise<Ans
          ip = $4, refreshed_at = clock_timestamp() at time zone 'UTC' where id = $1`,
       [session.id, counter, request.headers['user-agent'] ?? null, request.ip],
     )
+    await note(context, tx, user, 'token_refreshed')
     const fresh = encodeRefreshToken(session.id, counter, session.hmac_key)
     const answer = await tokenAnswer(
       context,

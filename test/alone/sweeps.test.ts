@@ -18,10 +18,12 @@ const runJobs = async () => {
 
 describe('50,000 old rows are gone, no statement takes more than 500 ms', () => {
   let person: Person
+  let gone: Person
   let client: pg.Client
 
   beforeAll(async () => {
-    person = await signUp()
+    ;[person, gone] = await Promise.all([signUp(), signUp()])
+    await database().query('delete from auth.users where id = $1', [gone.id])
     client = new pg.Client(databaseAt(process.env.DATABASE_URL!))
     await client.connect()
   })
@@ -116,6 +118,17 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
        select 'planted', n::text, now() - interval '400 days' from ${many}`,
       `kind = 'planted'`,
     ],
+    // Of people who were deleted, and two that say something of nobody.
+    [
+      'sweep_auth_audit',
+      'auth.audit_log_entries',
+      `(id, payload, created_at)
+       select gen_random_uuid(), case n when 1 then '{"actor_id":"planted"}' when 2 then null
+         else json_build_object('actor_id', $2::uuid, 'actor_username', 'planted', 'action', 'login',
+           'actor_name', repeat('x', 100)) end,
+         now() from ${many}`,
+      `payload ->> 'actor_username' = 'planted'`,
+    ],
     [
       'drop_pushes',
       'private.push_outbox',
@@ -137,7 +150,7 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
       )
     }
     await client.query(
-      `insert into ${table} ${insert}`,
+      `insert into ${table} ${insert.replace('$2', `'${gone.id}'`)}`,
       insert.includes('$1') ? [person.id] : [],
     )
     const left = async () =>

@@ -1,0 +1,45 @@
+-- Auth's own log, which names people and their emails and phones. Where it is switched off as deploy
+-- does (audit_log_disable_postgres) nothing comes; what an older project has of people who are gone
+-- goes here. There is no index to find it by and none can be made, so every run looks at the next
+-- stretch of the table, and at its end it begins anew: its cost is the same however large that is.
+
+create sequence private.auth_audit_stretches;
+comment on sequence private.auth_audit_stretches is
+  'Which stretch of auth.audit_log_entries the next run of the job looks at.';
+
+create function private.sweep_auth_audit() returns bigint
+  language plpgsql
+  security definer -- deletes from a table of Auth
+  set search_path = ''
+as $$
+declare
+  stretch constant bigint := 1000; -- pages of 8 kB, of twenty to thirty entries
+  pages constant bigint := pg_relation_size('auth.audit_log_entries')
+    / current_setting('block_size')::bigint;
+  first constant bigint := stretch * (
+    nextval('private.auth_audit_stretches') % greatest((pages + stretch - 1) / stretch, 1)
+  );
+  low constant tid := format('(%s,0)', first);
+  high constant tid := format('(%s,0)', first + stretch);
+  gone bigint;
+begin
+  delete from auth.audit_log_entries where audit_log_entries.ctid = any (array(
+    select entry.ctid from auth.audit_log_entries as entry
+    cross join lateral (values
+      (entry.payload ->> 'actor_id'), (entry.payload #>> '{traits,user_id}')
+    ) as named (id)
+    join public.accounts on accounts.status = 'deleted'
+      and accounts.id = case when pg_input_is_valid(named.id, 'uuid') then named.id::uuid end
+    where entry.ctid >= low and entry.ctid < high
+    limit 1000
+    for update of entry skip locked
+  ));
+  get diagnostics gone = row_count;
+  return gone;
+end
+$$;
+comment on function private.sweep_auth_audit is
+  'Job: what Auth''s log says of deleted people goes, a stretch of the log at each run.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.sweep_auth_audit to backend;
