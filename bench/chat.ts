@@ -203,7 +203,12 @@ export async function benchChat(
 ): Promise<ChatResult> {
   const { pairs, sockets, messages, seconds } = sizes
   say('starting a stack of its own')
-  const stack = await startStack({ RATES: 'off', GATEWAYS: '1', GATEWAY_JOINS: '1000' })
+  const stack = await startStack({
+    RATES: 'off',
+    WORKER_LIFE: '0',
+    GATEWAYS: '1',
+    GATEWAY_JOINS: '1000',
+  })
   const bare = await bareWay(stack)
   try {
     say(`introducing ${pairs} pairs`)

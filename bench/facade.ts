@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Stack } from '../test/stack.ts'
+import { startFunctions } from './functions.ts'
 import { get, loadCalls, loadHttp, type Measured } from './load.ts'
 
 const rounds = 3
@@ -87,7 +88,7 @@ export async function benchFacade(stack: Stack): Promise<Compared[]> {
       await client.query(`select set_config('request.jwt.claims', $1, false)`, [claims])
     },
   })
-  const functions = `http://127.0.0.1:${Number(new URL(stack.url).port) + 4}`
+  const functions = await startFunctions(stack)
   const compared: Compared[] = []
   for (const { name, path, statement } of await prepare(pool, signed)) {
     const bare: Measured[] = []
@@ -95,8 +96,8 @@ export async function benchFacade(stack: Stack): Promise<Compared[]> {
     const gateway: Measured[] = []
     for (let round = 0; round < rounds; round++) {
       bare.push(await loadCalls(() => pool.query(statement), { connections }))
-      const direct = get(functions, `/api${path}`, signed.accessToken)
-      facade.push(await loadHttp(functions, [direct], { connections }))
+      const direct = get(functions.url, `/api${path}`, signed.accessToken)
+      facade.push(await loadHttp(functions.url, [direct], { connections }))
       const whole = get(stack.url, `/functions/v1/api${path}`, signed.accessToken)
       gateway.push(await loadHttp(stack.url, [whole], { connections }))
     }
@@ -109,6 +110,7 @@ export async function benchFacade(stack: Stack): Promise<Compared[]> {
       percent: Math.round(100 * other.perSecond / one.perSecond),
     })
   }
+  await functions.stop()
   await pool.end()
   return compared
 }

@@ -57,7 +57,7 @@ const shown = (compared: Compared[]) => [
 /** Requests through the facade, on a stack of its own. */
 async function measureFacade(): Promise<Compared[]> {
   say('starting a stack of its own')
-  const stack = await startStack({ RATES: 'off' })
+  const stack = await startStack({ RATES: 'off', WORKER_LIFE: '0' })
   try {
     say(`writing ${count} listings`)
     const client = new pg.Client({ connectionString: stack.databaseUrl })
@@ -96,7 +96,7 @@ if (values.only.includes('chat')) {
   result.chat = chat
 }
 if (values.only.includes('media')) {
-  const stack = await startStack({ RATES: 'off' })
+  const stack = await startStack({ RATES: 'off', WORKER_LIFE: '0' })
   try {
     const client = new pg.Client({ connectionString: stack.databaseUrl })
     await client.connect()
@@ -115,7 +115,7 @@ if (values.only.includes('media')) {
   }
 }
 if (values.only.includes('webhooks')) {
-  const stack = await startStack({ RATES: 'off', SANDBOX_SECRET: sandboxSecret })
+  const stack = await startStack({ RATES: 'off', WORKER_LIFE: '0', SANDBOX_SECRET: sandboxSecret })
   try {
     const webhooks = await benchWebhooks(stack, say)
     say('')

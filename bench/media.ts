@@ -3,18 +3,15 @@
  * functions take for 20 at a time, and what the worst files cost.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import type { Stack } from '../test/stack.ts'
+import { descendants } from '../test/descendants.ts'
 import { png } from '../test/pictures.ts'
+import type { Stack } from '../test/stack.ts'
 import { benchWorst, type WorstFigures } from './media-worst.ts'
-
-const run = promisify(execFile)
 
 const bytesOfPicture = 4 * 1024 * 1024
 const rounds = 40
@@ -63,21 +60,19 @@ async function person({ baseUrl }: Stack): Promise<string> {
 
 type Memory = { functions: number; services: number }
 
-/** The parts that an upload goes through: process and memory in MB. */
-async function parts({ folder }: Stack) {
+/** The parts that an upload goes through. */
+function parts({ folder }: Stack) {
   const { pid } = JSON.parse(readFileSync(join(folder, 'supervisor.lock'), 'utf8'))
-  const { stdout } = await run('ps', ['-A', '-o', 'ppid=,pid=,rss=,args='])
   const of = (part: string) => {
-    const line = stdout.split('\n').map((line) => /^ *(\d+) +(\d+) +(\d+) (.*)$/.exec(line))
-      .find((line) => Number(line?.[1]) === pid && line![4]!.includes(part))
-    if (!line) throw new Error(`the stack has no ${part}`)
-    return { pid: Number(line[2]), megabytes: Math.round(Number(line[3]) / 1024) }
+    const found = descendants(pid).find(({ command }) => command.includes(part))
+    if (!found) throw new Error(`the stack has no ${part}`)
+    return found
   }
-  return { functions: of('functions.ts'), services: of('services.ts') }
+  return { functions: of('"name":"api"'), services: of('services.ts') }
 }
 
-async function memory(stack: Stack): Promise<Memory> {
-  const { functions, services } = await parts(stack)
+function memory(stack: Stack): Memory {
+  const { functions, services } = parts(stack)
   return { functions: functions.megabytes, services: services.megabytes }
 }
 
@@ -119,7 +114,7 @@ export async function benchMedia(stack: Stack, say: (line: string) => void): Pro
       uploads.push(await timed(() => upload(tokens[round % tokens.length]!)))
     }
     say('the worst files of 10 MiB, each alone')
-    const { functions } = await parts(stack)
+    const { functions } = parts(stack)
     let person = 0
     const worst = await benchWorst(
       functions.pid,
@@ -146,10 +141,10 @@ async function manyAtOnce(
   upload: (token: string) => Promise<void>,
 ) {
   await sleep(3000)
-  const before = await memory(stack)
+  const before = memory(stack)
   const most = { ...before }
-  const look = async () => {
-    const now = await memory(stack)
+  const look = () => {
+    const now = memory(stack)
     most.functions = Math.max(most.functions, now.functions)
     most.services = Math.max(most.services, now.services)
   }

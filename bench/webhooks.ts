@@ -5,6 +5,7 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Stack } from '../test/stack.ts'
+import { startFunctions } from './functions.ts'
 import { loadListings } from './listings.ts'
 import { loadCalls, loadHttp, type Measured } from './load.ts'
 
@@ -86,7 +87,7 @@ export async function benchWebhooks(
   const client = new pg.Client({ connectionString: stack.databaseUrl })
   await client.connect()
   const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 6 })
-  const functions = `http://127.0.0.1:${Number(new URL(stack.url).port) + 4}`
+  const functions = await startFunctions(stack, { SANDBOX_SECRET: sandboxSecret })
   const bare: Measured[] = []
   const facade: Measured[] = []
   try {
@@ -102,8 +103,8 @@ export async function benchWebhooks(
         return transaction(pool, one)
       }
       bare.push(await loadCalls(next, { connections, seconds }))
-      const requests = told.map((one) => request(functions, one))
-      const measured = await loadHttp(functions, requests, { connections, seconds })
+      const requests = told.map((one) => request(functions.url, one))
+      const measured = await loadHttp(functions.url, requests, { connections, seconds })
       const { rows: [{ left }] } = await client.query(
         `select count(*)::integer as left from public.payments
          where state = 'open' and id = any ($1)`,
@@ -113,6 +114,7 @@ export async function benchWebhooks(
       facade.push(measured)
     }
   } finally {
+    await functions.stop()
     await pool.end()
     await client.end()
   }

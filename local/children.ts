@@ -7,8 +7,8 @@ import { readyLine } from './child.ts'
 import { logFile } from './logs.ts'
 import { root } from './settings.ts'
 
-/** A running part of the stack. */
-export type Running = { process: ChildProcess; stop: () => Promise<void> }
+/** A running part of the stack; `port` is where it listens when it chose for itself. */
+export type Running = { process: ChildProcess; port?: number; stop: () => Promise<void> }
 
 export type Program = {
   name: string
@@ -34,13 +34,14 @@ export async function launch(program: Program): Promise<Running> {
   child.stdin!.on('error', () => {})
   const log = createWriteStream(path, { flags: 'a' })
   let last = ''
-  const ready = new Promise<void>((resolve, reject) => {
+  const ready = new Promise<number | undefined>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code, signal) => {
       reject(new Error(`${program.name} ended (${signal ?? code})${last && `: ${last}`}`))
     })
     createInterface({ input: child.stderr! }).on('line', (line) => {
-      if (line === readyLine) return resolve()
+      const [word, port] = line.split(' ')
+      if (word === readyLine) return resolve(port ? Number(port) : undefined)
       last = line
       log.write(`${line}\n`)
       if (!program.quiet) console.error(`${program.name}: ${line}`)
@@ -51,12 +52,12 @@ export async function launch(program: Program): Promise<Running> {
     throw new Error(`${program.name} did not start within 30 s`)
   })
   try {
-    await Promise.race([ready, late])
+    const port = await Promise.race([ready, late])
+    return { process: child, port, stop }
   } catch (error) {
     await stop()
     throw error
   }
-  return { process: child, stop }
 }
 
 async function stopChild(child: ChildProcess) {

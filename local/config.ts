@@ -30,7 +30,7 @@ export type Config = {
     hooks: Partial<Record<'custom_access_token' | 'send_sms' | 'send_email', Hook>>
   }
   storage: { limit: string }
-  /** Entry points as file urls; those that do not exist yet are told apart by the supervisor. */
+  /** Entry points as file urls. */
   functions: { name: string; entrypoint: string }[]
 }
 

@@ -12,10 +12,19 @@ type Choice = {
   settings: Record<string, string | undefined>
 }
 
-/** The process that runs the edge functions. Tests start further ones with settings of their own. */
+/** A process with edge functions on a port, as tests have them with settings of their own. */
 export function functionsProgram(stack: Stack, choice: Choice): Program {
   const { port, functions } = choice
   return denoProgram(stack, './functions.ts', { port, functions }, choice)
+}
+
+/** A worker: a process of one function, on a port that it chooses and says. */
+export function workerProgram(
+  stack: Stack,
+  { fn, settings }: { fn: Choice['functions'][number]; settings: Choice['settings'] },
+): Program {
+  const told = { port: 0, functions: [fn], worker: true }
+  return denoProgram(stack, './functions.ts', told, { name: 'functions', settings })
 }
 
 /** A process of the chat gateway. */

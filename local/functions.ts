@@ -1,23 +1,50 @@
-// Runs the edge functions in one Deno process. A function is written as for Supabase: its module
-// calls Deno.serve once. Here that call only hands over the handler.
+// Runs edge functions in one Deno process: one of them as its worker (workers.ts), or some for a
+// test. A function is written as for Supabase: its module calls Deno.serve once. Here that call only
+// hands over the handler.
 import { lingering } from './lingering.ts'
 
 type Handler = (request: Request, info?: unknown) => Response | Promise<Response>
 
-const { port, functions }: { port: number; functions: { name: string; entrypoint: string }[] } =
-  JSON.parse(Deno.args[0])
+type Told = {
+  port: number
+  functions: { name: string; entrypoint: string }[]
+  /** A worker comes and goes as those of the platform: it is told when by its input. */
+  worker?: boolean
+}
+
+const { port, functions, worker = false }: Told = JSON.parse(Deno.args[0])
 const handlers = new Map<string, Handler>()
 const serve = Deno.serve
 
+let pending = 0
+let retired = false
+
 Object.assign(globalThis, {
   EdgeRuntime: {
-    // Nothing ends this process early, so background work needs no more than its errors logged.
-    waitUntil: (work: Promise<unknown>) => {
-      work.catch((error) => console.error('background work failed:', error))
+    waitUntil: (work: unknown) => {
+      // The platform looks at nothing else, and minds whatever fails unheard.
+      if (work instanceof Promise) {
+        pending++
+        void work.finally(() => {
+          pending--
+          dropIdle()
+        })
+      }
       return work
     },
   },
 })
+
+/** The first half of its life is over and nobody waits: the platform says so, and it is gone. */
+function dropIdle() {
+  if (!retired || pending > 0) return
+  unload('early_drop')
+  Deno.exit(0)
+}
+
+function unload(reason: string) {
+  dispatchEvent(new CustomEvent('beforeunload', { cancelable: true, detail: { reason } }))
+}
 
 for (const { name, entrypoint } of functions) {
   Object.defineProperty(Deno, 'serve', {
@@ -45,7 +72,7 @@ const failure = (status: number, code: string, message: string) =>
 const server = serve({
   port,
   hostname: '127.0.0.1',
-  onListen: () => console.error('@ready'),
+  onListen: ({ port }) => console.error(`@ready ${port}`),
 }, async (request, info) => {
   const start = request.url.indexOf('/', 8)
   const name = /^\/([\w-]+)/.exec(request.url.slice(start))?.[1] ?? ''
@@ -63,22 +90,43 @@ const server = serve({
   }
 })
 
-// A rejected promise that nobody waits for must not take all functions down.
-globalThis.addEventListener('unhandledrejection', (event) => {
-  event.preventDefault()
-  console.error('unhandled rejection:', event.reason)
-})
+// A worker dies of a rejected promise that nobody waits for. What runs for a test is not one.
+if (!worker) {
+  globalThis.addEventListener('unhandledrejection', (event) => {
+    event.preventDefault()
+    console.error('unhandled rejection:', event.reason)
+  })
+}
 
 let stopping = false
 const stop = async () => {
   if (stopping) return
   stopping = true
   setTimeout(() => Deno.exit(0), 8000)
-  dispatchEvent(new Event('beforeunload'))
+  unload('termination')
   await server.shutdown()
   Deno.exit(0)
 }
 Deno.addSignalListener('SIGTERM', stop)
 Deno.addSignalListener('SIGINT', () => {})
-// The supervisor holds the other end of stdin: when it goes, so do we.
-Deno.stdin.readable.pipeTo(new WritableStream()).then(stop, stop)
+
+const orders: Record<string, () => void> = {
+  // No further request comes, and those that came are answered.
+  retire: () => {
+    retired = true
+    dropIdle()
+  },
+  // What was given to a socket by now still leaves, and nothing after it.
+  end: () => {
+    unload('wall_clock')
+    setTimeout(() => Deno.exit(0), 20)
+  },
+}
+
+async function obey() {
+  for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+    for (const order of text.split('\n')) orders[order]?.()
+  }
+}
+// Whoever started it holds the other end of stdin: when it goes, so do we.
+obey().then(stop, stop)

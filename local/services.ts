@@ -1,5 +1,6 @@
 // One process for what is light and belongs together: the gateway, Auth and Storage behind it
-// (password hashing has its own threads), the inbox and the clock of the jobs.
+// (password hashing has its own threads), the inbox, the workers of the functions and the clock of
+// the jobs.
 import { openAuth } from './auth/server.ts'
 import { close, endWithSupervisor, listen, readyLine } from './child.ts'
 import { openGateway } from './gateway/server.ts'
@@ -7,6 +8,7 @@ import { openInbox } from './inbox.ts'
 import { openKeys } from './keys.ts'
 import { readStack, type Stack } from './stack.ts'
 import { openStorage } from './storage/server.ts'
+import { Workers } from './workers.ts'
 
 const stack = readStack(process.env)
 const keys = openKeys(stack.dataDir, stack.issuer)
@@ -25,15 +27,18 @@ const storage = openStorage({
   secret: stack.secrets.secretKey,
   limit: stack.config.storage.limit,
 })
-const gateway = openGateway({ stack, auth, keys, storage })
+const workers = new Workers(stack)
+const gateway = openGateway({ stack, auth, keys, storage, workers })
 const inbox = openInbox()
 
+// The first to come finds it there; after that each begins with a request.
+void workers.visit('api').then(({ leave }) => leave(), () => {})
 await listen(inbox, stack.ports.inbox)
 await listen(gateway, stack.ports.gateway)
 const stopClock = startClock(stack)
 endWithSupervisor(async () => {
   stopClock()
-  await Promise.all([close(gateway), close(inbox)])
+  await Promise.all([close(gateway), close(inbox), workers.close()])
   await Promise.all([auth.close(), storage.close()])
 })
 console.error(readyLine)

@@ -10,7 +10,6 @@ export type Ports = Record<
   | 'database'
   | 'studio'
   | 'inbox'
-  | 'functions'
   | 'dataApi'
   | 'realtime'
   | 'chat1'
@@ -31,11 +30,13 @@ export type Settings = {
   countCalls: boolean
   /** Processes of the chat gateway; with none its sockets are the edge function's. */
   gateways: number
+  /** Seconds that a worker of an edge function lives; 0 is without end. */
+  workerLife: number
 }
 
 /**
- * Reads PORT, LOCAL_DATA, SEED, RATES, HASHING, CALLS and GATEWAYS; a wrong value is named, not
- * guessed at.
+ * Reads PORT, LOCAL_DATA, SEED, RATES, HASHING, CALLS, GATEWAYS and WORKER_LIFE; a wrong value is
+ * named, not guessed at.
  */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   for (const name of ['ENVIRONMENT', 'NODE_ENV']) {
@@ -64,6 +65,11 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   }
   const gateways = Number(env.GATEWAYS || 1)
   if (![0, 1, 2].includes(gateways)) throw new Refusal('GATEWAYS must be 0, 1 or 2.')
+  // As on the smallest plan.
+  const workerLife = Number(env.WORKER_LIFE || 150)
+  if (!(workerLife >= 0 && workerLife < 1_000_000)) {
+    throw new Refusal('WORKER_LIFE must be a number of seconds, or 0 for no end.')
+  }
   return {
     dataDir: resolve(root, env.LOCAL_DATA || '.local'),
     ports: {
@@ -71,7 +77,6 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       database: port + 1,
       studio: port + 2,
       inbox: port + 3,
-      functions: port + 4,
       dataApi: port + 5,
       realtime: port + 6,
       chat1: port + 8,
@@ -82,5 +87,6 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     hashCost: hashing === 'quick' ? 4 : 10,
     countCalls: calls === 'counted',
     gateways,
+    workerLife,
   }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kept, launch, type Program } from './children.ts'
-import { chatProgram, functionsProgram } from './functions-process.ts'
+import { chatProgram } from './functions-process.ts'
 import { ensureKeys } from './keys.ts'
 import { takeLock } from './lock.ts'
 import { migrate } from './migrate.ts'
@@ -91,7 +91,7 @@ async function start({ dataDir, ports, countCalls }: Settings, leftover: boolean
 
 /** The child processes besides the database. */
 function programs(stack: Stack): Program[] {
-  const { dataDir, ports } = stack
+  const { dataDir } = stack
   const node = (name: string, file: string, quiet = false): Program => ({
     name,
     command: process.execPath,
@@ -100,21 +100,10 @@ function programs(stack: Stack): Program[] {
     dataDir,
     quiet,
   })
-  const functions = stack.config.functions.filter(({ name, entrypoint }) => {
-    if (existsSync(new URL(entrypoint))) return true
-    say(`function ${name} is in config.toml but has no file yet, left out`)
-    return false
-  })
   return [
     node('services', './services.ts'),
     node('data-api', './data-api.ts', true),
     node('realtime', './realtime.ts'),
-    functionsProgram(stack, {
-      name: 'functions',
-      port: ports.functions,
-      functions,
-      settings: functionsEnvironment(stack, process.env),
-    }),
     ...chatPorts(stack).map((port, index) =>
       chatProgram(stack, {
         name: `chat-${index + 1}`,

@@ -5,8 +5,8 @@ import { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { ChatSocket, chatUrl, converse, history, pair, quiet, upTo } from './chat-socket.ts'
-import { asCaller, database, projectUrl, signUp } from './client.ts'
-import { hasStack } from './facade.ts'
+import { asCaller, database, signUp } from './client.ts'
+import { hasStack, startFacade } from './facade.ts'
 import { testLocally } from './other-functions.ts'
 import { type OwnGateway, startGateway } from './other-gateways.ts'
 import { until } from './until.ts'
@@ -477,9 +477,8 @@ test('nobody but the database sends events: a forged one on the topic is not pas
 })
 
 testLocally('the edge function speaks the same, on the sockets of the platform', async () => {
-  const functions = new URL(projectUrl)
-  functions.port = String(Number(functions.port) + 4)
-  const url = `${functions.origin.replace('http', 'ws')}/chat`
+  const functions = await startFacade({ GATEWAY_MESSAGES: '0' }, 'chat')
+  const url = functions.url.replace('http', 'ws')
   const { a, b, conversationId } = await pair()
   const left = new ChatSocket({ url, protocols: [`bearer.${a.accessToken}`] })
   open.push(left)
@@ -502,6 +501,8 @@ testLocally('the edge function speaks the same, on the sockets of the platform',
   }
   const guest = new ChatSocket({ url: `${url}?token=${a.accessToken}` })
   expect((await guest.end()).code).toBe(4400)
-  expect((await fetch(url.replace('ws', 'http'))).status).toBe(426)
+  expect((await fetch(functions.url)).status).toBe(426)
   expect(right.closed).toBeUndefined()
+  await functions.stop()
+  for (const socket of [left, right]) expect((await socket.end()).code).toBe(1012)
 })

@@ -1,9 +1,9 @@
 /** The processes of the embedded stack that the suite runs against, to end them as a crash would. */
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { noteCalls } from './called-functions.ts'
+import { descendants } from './descendants.ts'
 import { until } from './until.ts'
 
 const folder = () => process.env.LOCAL_STACK!
@@ -13,15 +13,10 @@ function supervisor(): number {
 }
 
 /** The process of this stack whose command line has this in it. */
-export function partOf(what: string): number | undefined {
-  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n')
-  const parent = supervisor()
-  const found = lines.map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [])
-    .find(([, , ppid, command]) => Number(ppid) === parent && command!.includes(what))
-  return found && Number(found[1])
-}
+export const partOf = (what: string): number | undefined =>
+  descendants(supervisor()).find(({ command }) => command.includes(what))?.pid
 
-/** kill -9, and waits until the supervisor has another one. */
+/** kill -9, and waits until there is another one; of a function's workers a request has one begun. */
 export async function crash(what: string): Promise<void> {
   const old = partOf(what)
   if (!old) throw new Error(`${what} does not run`)

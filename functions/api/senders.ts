@@ -1,4 +1,5 @@
 /** Codes by SMS and mail: one interface, the providers behind it, and the local inbox. */
+import { inBackground } from './background.ts'
 import { env } from './env.ts'
 import type { Identifier } from './identifiers.ts'
 import { Refusal } from './problem.ts'
@@ -54,13 +55,9 @@ export async function sendCode({ kind, value }: Identifier, made: NewCode) {
   }
 }
 
-type Runtime = { EdgeRuntime?: { waitUntil(promise: Promise<unknown>): void } }
-
 /** Sends after the answer has gone, so that its time tells nothing. */
 export function sendCodeLater(identifier: Identifier, made: NewCode) {
-  const sending = new Promise((resolve) => setTimeout(resolve))
-    .then(() => sendCode(identifier, made))
-    .catch(() => {})
-  const runtime = (globalThis as Runtime).EdgeRuntime
-  if (runtime) runtime.waitUntil(sending)
+  inBackground(
+    new Promise((resolve) => setTimeout(resolve)).then(() => sendCode(identifier, made)),
+  )
 }

@@ -20,7 +20,13 @@ type Choice = {
 const mostSockets = 10_000
 const patience = 2000
 
-export type Gateway = { decide: (asked: Asked) => Decision; stop: (code: number) => Promise<void> }
+export type Gateway = {
+  decide: (asked: Asked) => Decision
+  /** Closes the sockets that there are, at once. */
+  close: (code: number, reason: string) => void
+  /** Takes no more, answers what was accepted and closes. */
+  stop: (code: number) => Promise<void>
+}
 
 export function openGateway({ endOf }: Choice): Gateway {
   const sessions = new Set<Session>()
@@ -80,17 +86,20 @@ export function openGateway({ endOf }: Choice): Gateway {
 
   const standing = keepStanding(sessions)
 
+  const close = (code: number, reason: string) =>
+    sessions.forEach((session) => session.close(code, reason))
+
   return {
     decide,
+    close,
     async stop(code) {
       stopping = true
       standing.stop()
-      // What was accepted is answered first.
       await Promise.race([
         Promise.all([...sessions].map((session) => session.settled())),
         new Promise((resolve) => setTimeout(resolve, patience)),
       ])
-      sessions.forEach((session) => session.close(code, 'the server stops'))
+      close(code, 'the server stops')
       hangUp()
     },
   }

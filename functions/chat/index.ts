@@ -1,4 +1,5 @@
 /** Edge function `chat`: the gateway on the sockets of the platform. */
+import { inBackground } from '../api/background.ts'
 import { env } from '../api/env.ts'
 import { openGateway } from './gateway.ts'
 import { closes } from './protocol.ts'
@@ -13,7 +14,8 @@ const gateway = openGateway({
   endOf: (opened) => opened < begun + workerLife ? begun + workerLife : opened + workerLife,
 })
 
-addEventListener('beforeunload', () => void gateway.stop(closes.tooOld))
+// Right after this event the worker may be gone: what is not said in it is not said.
+addEventListener('beforeunload', () => gateway.close(closes.tooOld, 'connect again'))
 
 Deno.serve((request) => {
   const { pathname, searchParams } = new URL(request.url)
@@ -29,7 +31,8 @@ Deno.serve((request) => {
   // The runtime knows a list by ", " alone; naming what it does not find there would be an error.
   const offered = request.headers.get('sec-websocket-protocol')?.split(', ') ?? []
   const protocol = offered.find((name) => name === decision.protocol)
-  const { socket, response } = Deno.upgradeWebSocket(request, { protocol })
-  openWire(socket, decision.open)
+  const { socket, response } = Deno.upgradeWebSocket(request, { protocol, idleTimeout: 60 })
+  // A worker that nothing waits for is dropped in the middle of its life, open sockets or not.
+  inBackground(openWire(socket, decision.open))
   return response
 })

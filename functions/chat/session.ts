@@ -23,6 +23,9 @@ export type House = {
 
 export type Opening = { token?: string; english: boolean }
 
+// Longer than the database works on anything.
+const patience = 6000
+
 export class Session implements Peer {
   /** Set once the token was good. */
   caller: Caller | undefined
@@ -40,6 +43,8 @@ export class Session implements Peer {
   private ageTimer: ReturnType<typeof setTimeout> | undefined
   private expiryTimer: ReturnType<typeof setTimeout> | undefined
   private over = false
+  /** Nothing more is taken and heard: what was accepted is answered, then it ends. */
+  private ending = false
   private busy: Promise<void> = Promise.resolve()
 
   constructor(wire: Wire, house: House, { token, english }: Opening) {
@@ -49,7 +54,7 @@ export class Session implements Peer {
     const end = house.endOf(this.opened)
     if (end < Infinity) {
       this.ageTimer = setTimeout(
-        () => this.close(closes.tooOld, 'connect again'),
+        () => void this.finished(() => this.close(closes.tooOld, 'connect again')),
         Math.max(0, end - this.opened),
       )
     }
@@ -81,7 +86,7 @@ export class Session implements Peer {
 
   private async take(text: string) {
     await this.entering
-    if (this.over) return
+    if (this.over || this.ending) return
     const wait = this.pace.wait(false)
     if (wait) return this.tooFast(wait)
     let frame: Frame
@@ -101,6 +106,7 @@ export class Session implements Peer {
   private failed({ event, ref }: Frame, refusal: Refusal) {
     if (this.over) return
     const { code, detail } = refusal
+    if (this.ending) return this.tell(alike(refusal), ref)
     if (code === 'rate_limited' && event === 'send_message') {
       const seconds = detail.retryAfter ?? 1
       this.pace.blockFor(seconds)
@@ -121,6 +127,8 @@ export class Session implements Peer {
       return this.ack(ref, { expiresAt: this.expiresAt })
     }
     if (!this.caller) throw new Refusal('token_missing')
+    // The timer may be late.
+    if (this.expires <= Date.now()) throw new Refusal('token_expired')
     if (event === 'heartbeat') return this.ack(ref, {})
     if (event === 'leave_conversation') return this.leave(data.conversationId, ref)
     if (event === 'join_conversation') return await this.join(data, ref)
@@ -149,7 +157,7 @@ export class Session implements Peer {
     this.left.delete(found.conversationId)
     this.ack(ref, { conversationId: found.conversationId, lastSeq: found.lastSeq })
     // Joined already: nothing changes, unless the client asks from where on.
-    if (before && afterSeq === undefined) return
+    if (this.ending || before && afterSeq === undefined) return
     before?.stop()
     const after = Math.min(afterSeq ?? found.lastSeq, found.lastSeq)
     const conversation = new Conversation(this, found, after)
@@ -172,6 +180,7 @@ export class Session implements Peer {
   // Who it is -------------------------------------------------------------------------------------
 
   private expires = 0
+  private renewing = false
 
   private get expiresAt() {
     return new Date(this.expires).toISOString()
@@ -196,6 +205,17 @@ export class Session implements Peer {
 
   /** Another token of the same account and session takes the place of the first. */
   private async renew(token: string) {
+    this.renewing = true
+    try {
+      await this.replace(token)
+    } finally {
+      this.renewing = false
+      // The first one ended meanwhile.
+      if (this.expires <= Date.now()) this.end(new Refusal('token_expired'))
+    }
+  }
+
+  private async replace(token: string) {
     const caller = await callerOf(`Bearer ${token}`)
     if (caller.role === 'anon') throw new Refusal(caller.ignored ?? 'token_invalid')
     if (caller.claims !== this.caller!.claims) throw new Refusal('token_invalid')
@@ -211,7 +231,7 @@ export class Session implements Peer {
     this.expires = exp! * 1000
     clearTimeout(this.expiryTimer)
     this.expiryTimer = setTimeout(
-      () => this.end(new Refusal('token_expired')),
+      () => !this.renewing && this.end(new Refusal('token_expired')),
       Math.max(0, this.expires - Date.now()),
     )
   }
@@ -235,7 +255,7 @@ export class Session implements Peer {
   /** Tells of a change in a conversation, unless it was left: then nothing more is heard of it. */
   updated(payload: Outgoing['conversation_updated']): void {
     const { conversationId, lastMessage } = payload
-    if (this.left.has(conversationId)) return
+    if (this.ending || this.left.has(conversationId)) return
     const { id: _eventId, ...data } = payload as typeof payload & { id?: string }
     this.send('conversation_updated', data)
     if (lastMessage) this.conversations.get(conversationId)?.feed.heardOf(lastMessage.seq)
@@ -269,9 +289,26 @@ export class Session implements Peer {
 
   /** Its rights ended. */
   end(refusal: Refusal, told = false): void {
-    if (!told) this.tell(refusal)
-    const status = statusOf(refusal.code)
-    this.close(status === 403 ? closes.forbidden : closes.unauthorized, refusal.code)
+    const code = statusOf(refusal.code) === 403 ? closes.forbidden : closes.unauthorized
+    void this.finished(() => {
+      if (!told) this.tell(refusal)
+      this.close(code, refusal.code)
+    })
+  }
+
+  /** Ends when what was accepted is answered: who misses an ack believes the message lost. */
+  private async finished(end: () => void) {
+    if (this.over || this.ending) return
+    // Without a good token nothing was accepted.
+    if (!this.caller) return end()
+    this.ending = true
+    this.unfollow()
+    let late: ReturnType<typeof setTimeout>
+    await Promise.race([
+      this.settled(),
+      new Promise((resolve) => late = setTimeout(resolve, patience)),
+    ]).finally(() => clearTimeout(late))
+    end()
   }
 
   /** Not let in. */
@@ -288,12 +325,16 @@ export class Session implements Peer {
     this.finish(code, reason)
   }
 
-  private finish(code: number, reason: string) {
-    this.over = true
-    for (const timer of [this.authTimer, this.ageTimer, this.expiryTimer]) clearTimeout(timer)
+  private unfollow() {
     this.account?.stop()
     this.conversations.forEach((conversation) => conversation.stop())
     this.conversations.clear()
+  }
+
+  private finish(code: number, reason: string) {
+    this.over = true
+    for (const timer of [this.authTimer, this.ageTimer, this.expiryTimer]) clearTimeout(timer)
+    this.unfollow()
     this.house.left(this)
     log({
       socket: 'closed',

@@ -29,8 +29,11 @@ export type Decision =
 // Frames that wait for those before them; the platform's sockets cannot be told to pause.
 const mostPending = 256
 
-/** A socket of `Deno.upgradeWebSocket`, as edge functions have them. */
-export function openWire(socket: WebSocket, open: (wire: Wire) => Peer): void {
+// An upgrade that was agreed to and whose client was gone by then never opens and never closes.
+const openingTime = 10_000
+
+/** A socket of `Deno.upgradeWebSocket`, as edge functions have them; settled when it is closed. */
+export function openWire(socket: WebSocket, open: (wire: Wire) => Peer): Promise<void> {
   let pending = 0
   let done = Promise.resolve()
   let peer: Peer | undefined
@@ -43,18 +46,25 @@ export function openWire(socket: WebSocket, open: (wire: Wire) => Peer): void {
     },
     waiting: () => socket.bufferedAmount,
   }
-  socket.onopen = () => {
-    peer = open(wire)
-  }
-  socket.onmessage = ({ data }) => {
-    if (typeof data !== 'string') return wire.close(closes.binary, 'text frames only')
-    // Three bytes are the most that one unit of a JavaScript string takes.
-    if (data.length > limits.frame / 3 && new TextEncoder().encode(data).length > limits.frame) {
-      return wire.close(closes.tooBig, 'frame too big')
+  return new Promise((resolve) => {
+    const late = setTimeout(resolve, openingTime)
+    socket.onopen = () => {
+      clearTimeout(late)
+      peer = open(wire)
     }
-    if (++pending > mostPending) return wire.close(closes.refused, 'too many frames at once')
-    done = done.then(() => peer?.text(data)).finally(() => pending--)
-  }
-  socket.onclose = () => peer?.closed()
-  socket.onerror = () => wire.close(closes.notText, 'broken frame')
+    socket.onmessage = ({ data }) => {
+      if (typeof data !== 'string') return wire.close(closes.binary, 'text frames only')
+      // Three bytes are the most that one unit of a JavaScript string takes.
+      if (data.length > limits.frame / 3 && new TextEncoder().encode(data).length > limits.frame) {
+        return wire.close(closes.tooBig, 'frame too big')
+      }
+      if (++pending > mostPending) return wire.close(closes.refused, 'too many frames at once')
+      done = done.then(() => peer?.text(data)).finally(() => pending--)
+    }
+    socket.onclose = () => {
+      peer?.closed()
+      resolve()
+    }
+    socket.onerror = () => wire.close(closes.notText, 'broken frame')
+  })
 }

@@ -5,6 +5,7 @@
  */
 import { alarm } from '../api/alarms.ts'
 import { revokeApple } from '../api/apple.ts'
+import { inBackground } from '../api/background.ts'
 import { backend, type BackendFunction } from '../api/db.ts'
 import { env } from '../api/env.ts'
 import { sameText } from '../api/secrets.ts'
@@ -101,11 +102,7 @@ async function tellAdmins(outcomes: Awaited<ReturnType<typeof run>>[]) {
   for (const name of refusedSecrets) await alarm('secret_refused', name)
 }
 
-Deno.serve(async (request) => {
-  if (!sameText(request.headers.get('apikey') ?? '', env.secretKey)) {
-    return Response.json({ error: { code: 'token_missing' } }, { status: 401 })
-  }
-  const asked = new URL(request.url).pathname.split('/').at(-1)!
+async function runAll(asked: string) {
   const outcomes: Awaited<ReturnType<typeof run>>[] = []
   if (asked === 'jobs') {
     for (const name of jobs) outcomes.push(await run(name, () => untilDone(name, 10_000)))
@@ -125,5 +122,15 @@ Deno.serve(async (request) => {
       return await run(name, work).finally(() => running.delete(name))
     })),
   )
-  return Response.json(Object.fromEntries(outcomes))
+  return outcomes
+}
+
+Deno.serve(async (request) => {
+  if (!sameText(request.headers.get('apikey') ?? '', env.secretKey)) {
+    return Response.json({ error: { code: 'token_missing' } }, { status: 401 })
+  }
+  const work = runAll(new URL(request.url).pathname.split('/').at(-1)!)
+  // Whoever calls it waits for so long only.
+  inBackground(work)
+  return Response.json(Object.fromEntries(await work))
 })

@@ -2,12 +2,12 @@ import { chatPorts, type Stack } from '../stack.ts'
 
 let turn = 0
 
-/** The port of the chat gateway whose turn it is: sockets are spread over its processes. */
-export function chatPort(stack: Stack): number {
+/**
+ * The port of the chat gateway whose turn it is, for an upgrade that is meant for it: sockets are
+ * spread over its processes. Without one it is an edge function like the others.
+ */
+export function chatPort(stack: Stack, url: string): number | undefined {
+  if (!/^\/functions\/v1\/chat(?=[/?]|$)/.test(url)) return undefined
   const ports = chatPorts(stack)
-  // With no process of its own the gateway is an edge function like the others.
-  return ports[turn++ % ports.length] ?? stack.ports.functions
+  return ports[turn++ % ports.length]
 }
-
-/** Whether an upgrade is meant for the chat gateway. */
-export const isChat = (url: string) => /^\/functions\/v1\/chat(?=[/?]|$)/.test(url)

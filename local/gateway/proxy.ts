@@ -12,7 +12,14 @@ const perHop = new Set([
   'x-forwarded-for',
 ])
 
-export type Target = { port: number; path: string; peer: string; unavailable: () => void }
+export type Target = {
+  port: number
+  path: string
+  peer: string
+  unavailable: () => void
+  /** An upgrade was answered. */
+  answered?: () => void
+}
 
 /** The head of the forwarded request: the headers as they came, doubles included. */
 function headOf(
@@ -96,7 +103,7 @@ export function forwardUpgrade(
   request: IncomingMessage,
   socket: Socket,
   first: Buffer,
-  { port, path, peer, unavailable }: Target,
+  { port, path, peer, unavailable, answered }: Target,
 ): void {
   const raw = request.rawHeaders
   let head = `${request.method} ${path} HTTP/1.1\r\n`
@@ -112,6 +119,7 @@ export function forwardUpgrade(
     upstream.write(`${head}X-Forwarded-For: ${peer}\r\n\r\n`, 'latin1')
     if (first.length > 0) upstream.write(first)
     socket.setTimeout(0).setNoDelay(true).setKeepAlive(true, 30_000)
+    if (answered) upstream.once('data', answered)
     // Ends of one side are passed on, and whoever reads slowly slows down only its own peer.
     socket.pipe(upstream).pipe(socket)
   })

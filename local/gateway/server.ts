@@ -5,13 +5,16 @@ import { type Auth, openPaths } from '../auth/server.ts'
 import type { KeyRing } from '../keys.ts'
 import type { Stack } from '../stack.ts'
 import { needsNoKey, type Storage } from '../storage/server.ts'
+import type { Workers } from '../workers.ts'
 import { dataApiToken } from '../data-api-token.ts'
-import { chatPort, isChat } from './chat.ts'
+import { answer, end } from './answers.ts'
+import { chatPort } from './chat.ts'
 import { clientOf, type Credentials, peerOf, readCredentials, type Refused } from './credentials.ts'
-import { forward, forwardUpgrade, type Target } from './proxy.ts'
+import { toFunctions, upgradeFunction } from './functions.ts'
+import { forward, forwardUpgrade } from './proxy.ts'
 import { takeRawLines } from './raw-lines.ts'
 
-type Parts = { stack: Stack; auth: Auth; keys: KeyRing; storage: Storage }
+type Parts = { stack: Stack; auth: Auth; keys: KeyRing; storage: Storage; workers: Workers }
 
 /** Makes the gateway; it does not listen yet. */
 export function openGateway(parts: Parts): Server {
@@ -28,7 +31,7 @@ export function openGateway(parts: Parts): Server {
     }
     // A target may name the host too.
     const url = request.url = request.url!.replace(/^https?:\/\/[^/?#]*(?=\/)/i, '')
-    if (url.startsWith('/functions/v1/')) toFunctions(parts, request, response)
+    if (url.startsWith('/functions/v1/')) void toFunctions(parts.workers, request, response)
     else if (url.startsWith('/auth/v1/')) void toAuth(parts, request, response)
     else if (url.startsWith('/rest/v1/')) void toDataApi(parts, request, response)
     else if (url.startsWith('/storage/v1/')) void toStorage(parts, request, response)
@@ -59,29 +62,6 @@ const longestLine = 8192
 
 type ParseError = Error & { code?: string; rawPacket?: Buffer }
 
-/** An answer to what never became a request. */
-function end(socket: Socket, status: string, message: string) {
-  if (!socket.writable) return socket.destroy()
-  const body = JSON.stringify({ message })
-  socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${body.length}\r\n\r\n${body}`,
-  )
-}
-
-function answer(
-  response: ServerResponse,
-  status: number,
-  body?: unknown,
-  headers: Record<string, string> = {},
-) {
-  if (response.headersSent || response.destroyed) return
-  const text = body === undefined ? '' : JSON.stringify(body)
-  const type = text ? { 'content-type': 'application/json; charset=utf-8' } : {}
-  response.writeHead(status, { ...type, 'x-content-type-options': 'nosniff', ...headers })
-  response.end(text)
-}
-
 const refuse = (response: ServerResponse, { status, body, headers }: Refused) =>
   answer(response, status, body, { ...cors, ...headers })
 
@@ -89,16 +69,6 @@ const unavailable = (response: ServerResponse) => () =>
   answer(response, 503, { code: 'BOOT_ERROR', message: 'The part is starting, try again.' }, {
     'retry-after': '1',
   })
-
-function functionsTarget({ stack }: Parts, request: IncomingMessage): Omit<Target, 'unavailable'> {
-  const path = request.url!.slice('/functions/v1'.length)
-  return { port: stack.ports.functions, path, peer: peerOf(request) }
-}
-
-function toFunctions(parts: Parts, request: IncomingMessage, response: ServerResponse) {
-  const target = functionsTarget(parts, request)
-  forward(request, response, { ...target, unavailable: unavailable(response) })
-}
 
 const realtimeTarget = ({ stack }: Parts, request: IncomingMessage) => ({
   port: stack.ports.realtime,
@@ -244,18 +214,15 @@ function elsewhere(_request: IncomingMessage, response: ServerResponse) {
 }
 
 function upgrade(parts: Parts, request: IncomingMessage, socket: Socket, head: Buffer) {
-  const target = upgradeTarget(parts, request)
-  if (!target) return end(socket, '404 Not Found', 'no Route matched with those values')
+  const url = request.url!
+  if (url.startsWith('/functions/v1/')) {
+    return upgradeFunction(parts.workers, request, socket, head, chatPort(parts.stack, url))
+  }
+  if (!/^\/realtime\/v1\/websocket(\?|$)/.test(url)) {
+    return end(socket, '404 Not Found', 'no Route matched with those values')
+  }
   forwardUpgrade(request, socket, head, {
-    ...target,
+    ...realtimeTarget(parts, request),
     unavailable: () => end(socket, '503 Service Unavailable', 'The part is starting, try again.'),
   })
-}
-
-function upgradeTarget(parts: Parts, request: IncomingMessage) {
-  const url = request.url!
-  if (/^\/realtime\/v1\/websocket(\?|$)/.test(url)) return realtimeTarget(parts, request)
-  if (!url.startsWith('/functions/v1/')) return undefined
-  const target = functionsTarget(parts, request)
-  return isChat(url) ? { ...target, port: chatPort(parts.stack) } : target
 }

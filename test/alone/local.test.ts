@@ -1,6 +1,5 @@
 // The embedded stack as a program: how it starts, refuses, recovers and stops, and in what time, so
 // it runs alone. Each test has stacks of its own, on free ports and in folders that go afterwards.
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   cpSync,
@@ -18,6 +17,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseToml } from '../../local/config.ts'
+import { descendants } from '../descendants.ts'
 import { freePorts } from '../stack.ts'
 import { ready, run, type Settings, start } from '../stack-program.ts'
 import { until } from '../until.ts'
@@ -29,12 +29,6 @@ function newFolder(): string {
   folders.push(folder)
   return folder
 }
-
-const children = (pid: number) =>
-  execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n')
-    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [])
-    .filter(([, , parent]) => Number(parent) === pid)
-    .map(([, child, , command]) => ({ pid: Number(child), command: command! }))
 
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
 
@@ -150,12 +144,15 @@ describe('a running stack', () => {
   test('starts a killed part again within five seconds and keeps what was acknowledged', async () => {
     await sql('create table if not exists public.kept (id int primary key)')
     for (const part of ['services.ts', 'functions.ts', 'data-api.ts', 'realtime.ts', 'postgres']) {
-      const victim = children(stack.child.pid!).find(({ command }) => command.includes(part))!
+      const running = () =>
+        descendants(stack.child.pid!).find(({ command }) => command.includes(part))
+      await until(`${part} runs`, () => running() !== undefined)
+      const victim = running()!
       const { rowCount } = await sql('insert into public.kept select count(*) from public.kept')
       process.kill(victim.pid, 'SIGKILL')
       await until(
         `${part} is gone`,
-        () => children(stack.child.pid!).every(({ pid }) => pid !== victim.pid),
+        () => descendants(stack.child.pid!).every(({ pid }) => pid !== victim.pid),
       )
       await until(`it serves without ${part}`, serves, 10_000)
       expect(rowCount).toBe(1)
@@ -166,7 +163,7 @@ describe('a running stack', () => {
   })
 
   test('CRASH-09 starts again after the supervisor itself was killed', async () => {
-    const parts = children(stack.child.pid!).filter(({ command }) => !/postgres/.test(command))
+    const parts = descendants(stack.child.pid!).filter(({ command }) => !/postgres/.test(command))
     stack.child.kill('SIGKILL')
     await stack.ended
     await until('the parts end by themselves', () =>

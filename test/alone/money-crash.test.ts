@@ -102,7 +102,7 @@ describe.runIf(hasStack)('money through crashes', () => {
   test.each(
     [
       ['CRASH-01 the database', crashDatabase],
-      ['CRASH-02 the functions', () => crash('local/functions.ts')],
+      ['CRASH-02 the functions', () => crash('"name":"api"')],
     ] as const,
   )('%s killed three times', async (_name, kill) => {
     const people = await Promise.all(Array.from({ length: 3 }, () => signUp()))

@@ -1,0 +1,26 @@
+// What the gateway says itself.
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** An answer to what never became a request. */
+export function end(socket: Socket, status: string, message: string) {
+  if (!socket.writable) return socket.destroy()
+  const body = JSON.stringify({ message })
+  socket.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+  )
+}
+
+export function answer(
+  response: ServerResponse,
+  status: number,
+  body?: unknown,
+  headers: Record<string, string> = {},
+) {
+  if (response.headersSent || response.destroyed) return
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const type = text ? { 'content-type': 'application/json; charset=utf-8' } : {}
+  response.writeHead(status, { ...type, 'x-content-type-options': 'nosniff', ...headers })
+  response.end(text)
+}

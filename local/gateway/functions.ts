@@ -1,0 +1,64 @@
+// Requests and sockets to the edge functions: each goes to a worker, as it comes.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Failure, Visit, Workers } from '../workers.ts'
+import { answer, end } from './answers.ts'
+import { peerOf } from './credentials.ts'
+import { forward, forwardUpgrade } from './proxy.ts'
+
+const functionOf = (url: string) => /^\/functions\/v1\/([\w-]*)/.exec(url)?.[1] ?? ''
+
+const targetOf = (request: IncomingMessage, port: number) => ({
+  port,
+  path: request.url!.slice('/functions/v1'.length),
+  peer: peerOf(request),
+})
+
+export async function toFunctions(
+  workers: Workers,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const fail = ({ status, code, message, retryAfter }: Failure) =>
+    answer(response, status, { code, message }, {
+      'sb-error-code': code,
+      ...(retryAfter && { 'retry-after': retryAfter }),
+    })
+  let visit: Visit
+  try {
+    visit = await workers.visit(functionOf(request.url!))
+  } catch (failure) {
+    return fail(failure as Failure)
+  }
+  if (response.destroyed) return visit.leave()
+  response.once('close', visit.leave)
+  const unavailable = () => void visit.failure().then(fail)
+  forward(request, response, { ...targetOf(request, visit.port), unavailable })
+}
+
+/** `port`: of a process that serves this function outside of any worker. */
+export async function upgradeFunction(
+  workers: Workers,
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+  port?: number,
+): Promise<void> {
+  const unavailable = () =>
+    end(socket, '503 Service Unavailable', 'The part is starting, try again.')
+  if (port) {
+    return forwardUpgrade(request, socket, head, { ...targetOf(request, port), unavailable })
+  }
+  socket.on('error', () => {})
+  try {
+    const { port, leave } = await workers.visit(functionOf(request.url!))
+    socket.once('close', leave)
+    // The request ends when it is answered: what keeps the worker from then on is its own word.
+    const target = { ...targetOf(request, port), unavailable, answered: leave }
+    forwardUpgrade(request, socket, head, target)
+    if (socket.destroyed) leave()
+  } catch (failure) {
+    const { status, message } = failure as Failure
+    end(socket, `${status} Refused`, message)
+  }
+}
