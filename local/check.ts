@@ -12,8 +12,8 @@ const nodeRules = ['--rules-exclude=no-node-globals,no-process-globals']
 
 const checks: [what: string, command: string, args: string[]][] = [
   ['formatting', deno, ['fmt', '--check', ...config, 'functions', ...onNode]],
-  ['lint of the functions', deno, ['lint', ...config, ...onDeno]],
-  ['lint of the Node code', deno, ['lint', ...config, ...nodeRules, ...onNode]],
+  ['lint of the functions', deno, ['lint', '--no-config', ...onDeno]],
+  ['lint of the Node code', deno, ['lint', '--no-config', ...nodeRules, ...onNode]],
   ['types of the functions', deno, [
     'check',
     '--no-lock',
@@ -31,6 +31,7 @@ const checks: [what: string, command: string, args: string[]][] = [
     '--project',
     '.',
   ]],
+  ['packages of the functions', process.execPath, ['local/bundle/check.ts']],
   ['schema', process.execPath, ['local/schema/check.ts']],
 ]
 

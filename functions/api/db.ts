@@ -3,7 +3,8 @@
  * claims as one simple-protocol message. One round trip, and good through a transaction pooler.
  */
 import type { Context } from 'hono'
-// @ts-types="npm:@types/pg@8.23.1"
+// Not by its npm: name: a bundler would pack it.
+// @ts-types="../../node_modules/@types/pg/index.d.mts"
 import pg from 'pg'
 import type { Database } from '../database.types.ts'
 import { within } from './deadline.ts'

@@ -1,0 +1,11 @@
+// npm run functions:lock, after a package of the functions has changed.
+import { writeFileSync } from 'node:fs'
+import { lockFile, newLock } from './lock.ts'
+import { openRegistry } from './registry.ts'
+
+const registry = await openRegistry()
+try {
+  writeFileSync(lockFile, await newLock(registry.url))
+} finally {
+  registry.close()
+}
