@@ -29,7 +29,7 @@ export type Config = {
     social: Record<SocialProvider, Social>
     hooks: Partial<Record<'custom_access_token' | 'send_sms' | 'send_email', Hook>>
   }
-  storage: { limit: string }
+  storage: { limit: number }
   /** Entry points as file urls. */
   functions: { name: string; entrypoint: string }[]
 }
@@ -80,7 +80,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
           .map((name) => [name, parseHook(name, at(`auth.hook.${name}.uri`, ''))]),
       ),
     },
-    storage: { limit: at('storage.file_size_limit', '50MiB') },
+    storage: { limit: parseSize(at('storage.file_size_limit', '50MiB')) },
     functions: Object.entries((toml.functions ?? {}) as Table)
       .filter(([, settings]) => (settings as Table).enabled !== false)
       .map(([name, settings]) => ({
@@ -117,6 +117,13 @@ function parseHook(name: string, uri: string): Hook {
     `supabase/config.toml: the hook ${name} needs a uri of the form ` +
       'pg-functions://postgres/<schema>/<function>; the embedded stack knows no other.',
   )
+}
+
+/** As the CLI reads it: every unit is one of 1,024. */
+function parseSize(text: string): number {
+  const [, count, unit = ''] = /^(\d+) ?([kmg]?)i?b?$/i.exec(text) ?? []
+  if (count) return Number(count) * 1024 ** ' kmg'.indexOf(unit.toLowerCase() || ' ')
+  throw new Refusal(`supabase/config.toml: ${text} is no size; write one such as "10MiB".`)
 }
 
 /** The part of TOML that this configuration uses: tables, plain values, one-line text arrays. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { App } from '@supabase/lite'
 import { createPostgresConnection } from '@supabase/lite/postgres'
 import { close, endWithSupervisor, listen, readyLine } from './child.ts'
-import { dataApiToken } from './data-api-token.ts'
+import { hs256Token } from './hs256.ts'
 import { asPostgrest } from './postgrest.ts'
 import { readStack, type Stack } from './stack.ts'
 import { notesPath, notesScript, withNotes, withViews } from './studio.ts'
@@ -79,7 +79,7 @@ function studioServer({ ports, secrets }: Stack, fetch: Fetch): Server {
       const file = await asset(new URL(original.url).pathname)
       if (file) return file
       const headers = new Headers(original.headers)
-      headers.set('authorization', `Bearer ${dataApiToken(secrets.dataApi, { role: 'postgres' })}`)
+      headers.set('authorization', `Bearer ${hs256Token(secrets.dataApi, { role: 'postgres' })}`)
       headers.delete('apikey')
       const { pathname } = new URL(original.url)
       if (pathname === notesPath) {
@@ -140,7 +140,7 @@ const servers: [Server, number][] = [
   [studioServer(stack, studio.fetch), stack.ports.studio],
 ]
 // The first call reads the whole catalogue: better now than in somebody's request.
-const authorization = `Bearer ${dataApiToken(stack.secrets.dataApi, { role: 'anon' })}`
+const authorization = `Bearer ${hs256Token(stack.secrets.dataApi, { role: 'anon' })}`
 const headers = { authorization, apikey: stack.secrets.publishableKey }
 await rest.fetch(new Request(`${stack.url}/rest/v1/rpc/warm_up`, { method: 'POST', headers }))
 for (const [server, port] of servers) await listen(server, port)

@@ -7,6 +7,7 @@ import { openGateway } from './gateway/server.ts'
 import { openInbox } from './inbox.ts'
 import { openKeys } from './keys.ts'
 import { readStack, type Stack } from './stack.ts'
+import { openRealStorage } from './storage/real.ts'
 import { openStorage } from './storage/server.ts'
 import { Workers } from './workers.ts'
 
@@ -20,7 +21,7 @@ const auth = openAuth({
   rates: stack.rates,
   hashCost: stack.hashCost,
 })
-const storage = openStorage({
+const storage = stack.realStorage ? openRealStorage(stack) : openStorage({
   databaseUrl: stack.databaseUrl('supabase_storage_admin'),
   dataDir: stack.dataDir,
   keys,

@@ -12,6 +12,7 @@ export type Ports = Record<
   | 'inbox'
   | 'dataApi'
   | 'realtime'
+  | 'storage'
   | 'chat1'
   | 'chat2',
   number
@@ -32,11 +33,13 @@ export type Settings = {
   gateways: number
   /** Seconds that a worker of an edge function lives; 0 is without end. */
   workerLife: number
+  /** The folder of the real Storage server, built, that runs in place of the stand-in. */
+  realStorage: string | undefined
 }
 
 /**
- * Reads PORT, LOCAL_DATA, SEED, RATES, HASHING, CALLS, GATEWAYS and WORKER_LIFE; a wrong value is
- * named, not guessed at.
+ * Reads PORT, LOCAL_DATA, SEED, RATES, HASHING, CALLS, GATEWAYS, WORKER_LIFE and REAL_STORAGE; a wrong
+ * value is named, not guessed at.
  */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   for (const name of ['ENVIRONMENT', 'NODE_ENV']) {
@@ -79,6 +82,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       inbox: port + 3,
       dataApi: port + 5,
       realtime: port + 6,
+      storage: port + 7,
       chat1: port + 8,
       chat2: port + 9,
     },
@@ -88,5 +92,6 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     countCalls: calls === 'counted',
     gateways,
     workerLife,
+    realStorage: env.REAL_STORAGE ? resolve(env.REAL_STORAGE) : undefined,
   }
 }

@@ -72,14 +72,10 @@ async function start({ dataDir, ports, countCalls }: Settings, leftover: boolean
   say(`database on port ${ports.database}`)
   await ensureKeys(dataDir)
   const stack = readStack(process.env)
+  // The real Storage makes its tables itself, and migrations write into them.
+  if (stack.realStorage) await begin([node(stack, 'storage', './real-storage.ts')])
   await migrate(stack, say)
-
-  const parts = programs(stack).map((program) => new Kept(program.name, () => launch(program), say))
-  toStop.push(() => Promise.all(parts.map((part) => part.stop())).then(() => {}))
-  await Promise.all(parts.map(async (part) => {
-    await part.begin()
-    say(`${part.name} ready`)
-  }))
+  await begin(programs(stack))
   toStop.push(() => rmSync(described, { force: true }))
   const clock = setInterval(() => void keepPartitions(stack), 3_600_000)
   toStop.push(() => clearInterval(clock))
@@ -89,21 +85,31 @@ async function start({ dataDir, ports, countCalls }: Settings, leftover: boolean
   show(stack)
 }
 
+/** Starts child processes and keeps them running. */
+async function begin(programs: Program[]) {
+  const parts = programs.map((program) => new Kept(program.name, () => launch(program), say))
+  toStop.push(() => Promise.all(parts.map((part) => part.stop())).then(() => {}))
+  await Promise.all(parts.map(async (part) => {
+    await part.begin()
+    say(`${part.name} ready`)
+  }))
+}
+
+const node = ({ dataDir }: Stack, name: string, file: string, quiet = false): Program => ({
+  name,
+  command: process.execPath,
+  args: [fileURLToPath(new URL(file, import.meta.url))],
+  env: process.env,
+  dataDir,
+  quiet,
+})
+
 /** The child processes besides the database. */
 function programs(stack: Stack): Program[] {
-  const { dataDir } = stack
-  const node = (name: string, file: string, quiet = false): Program => ({
-    name,
-    command: process.execPath,
-    args: [fileURLToPath(new URL(file, import.meta.url))],
-    env: process.env,
-    dataDir,
-    quiet,
-  })
   return [
-    node('services', './services.ts'),
-    node('data-api', './data-api.ts', true),
-    node('realtime', './realtime.ts'),
+    node(stack, 'services', './services.ts'),
+    node(stack, 'data-api', './data-api.ts', true),
+    node(stack, 'realtime', './realtime.ts'),
     ...chatPorts(stack).map((port, index) =>
       chatProgram(stack, {
         name: `chat-${index + 1}`,

@@ -99,7 +99,7 @@ describe('odd percent encodings', () => {
     ['/auth/v1/%zz', 404, { code: 404 }],
     ['/rest/v1/%zz', 404, { code: 'PGRST125' }],
     ['/rest/v1/rpc/%ff', 404, { code: 'PGRST125' }],
-    ['/storage/v1/object/public/avatars/%zz', 400, { statusCode: '400' }],
+    ['/storage/v1/object/public/avatars/%zz', 400, { statusCode: 400 }],
     ['/realtime/v1/%zz', 404, { message: expect.any(String) }],
     ['/%zz', 404, { message: 'no Route matched with those values' }],
   ])('%s is %i in the shape of its part', async (target, status, body) => {

@@ -75,10 +75,22 @@ describe('MED-04 PR-27 nothing of what was hidden in a picture is served', () =>
     for (const part of partsIn(kept)) {
       expect(needed[headers.get('content-type')!]).toContain(part)
     }
+    expect(headers.get('content-type')).toBe(typeOf(kept))
     const listed = await uploadPictures(person, [bytes])
     expect((await served(listed.body.files[0].url)).bytes.equals(kept)).toBe(true)
   })
 })
+
+// Storage forbids no browser to guess: a picture is told by its first bytes, and what begins as one is
+// never guessed to be anything else (WHATWG MIME Sniffing, sections 7 and 8.1).
+const typeOf = (bytes: Buffer) =>
+  bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))
+    ? 'image/jpeg'
+    : bytes.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'))
+    ? 'image/png'
+    : /^RIFF[^]{4}WEBPVP/.test(bytes.toString('latin1', 0, 14))
+    ? 'image/webp'
+    : undefined
 
 describe('MED-04 of EXIF only the orientation stays', () => {
   const size = { width: 40, height: 30 }

@@ -40,7 +40,6 @@ describe('an avatar', () => {
     const { headers, ...picture } = await served(body.url)
     expect(picture).toMatchObject({ status: 200, bytes: png(small) })
     expect(headers.get('content-type')).toBe('image/png')
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
   test('takes the place of the one before, whose file goes; null takes it away', async () => {
@@ -328,7 +327,9 @@ test('MED-12 what is served is ours: its type, its name, whole or in part', asyn
   expect(part).toMatchObject({ status: 206, bytes: png(small).subarray(8, 16) })
   expect((await served(url, { range: 'bytes=99999-' })).status).toBe(416)
   const down = await served(`${url}?download=${encodeURIComponent('a"\r\nX: y.html')}`)
-  expect(down.headers.get('content-disposition')).toMatch(/^attachment;[^"\r\n]*"[^"\r\n]*";/)
+  expect(down.headers.get('content-disposition')).toMatch(
+    /^attachment; filename=[\w%.]+; [\w%.*='-]+$/,
+  )
   expect(down.headers.get('x')).toBe(null)
   expect(await guest.get(`/properties/${id}`)).toMatchObject({ body: { media: [{ url }] } })
 })

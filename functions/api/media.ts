@@ -12,6 +12,7 @@ import { openForm, shownName, textOf, wrong } from './upload-form.ts'
 import { withRoom, withTurn } from './upload-room.ts'
 import { type Bad, type Entrance, mebibyte, pictureIn, quotaExceeded, Stored } from './uploads.ts'
 
+// The only limits there are: Storage has some too, which it holds against told lengths alone.
 const avatarLimit = 5 * mebibyte
 const listingLimit = 10 * mebibyte
 const mostFiles = 20

@@ -8,7 +8,8 @@
  * ends where its pixels do, as far as the effort of a request reaches. Beyond it, and always between
  * the last pixel of a scan of a JPEG and the next marker, or at the end of the picture of a WebP,
  * bytes can survive that no viewer draws: where those pixels end is known only to who decodes them.
- * They are served as a picture and nothing else.
+ * They are served as a picture and nothing else: Storage forbids no browser to guess a type, but what
+ * begins as a picture and says so is taken for no page.
  */
 import type { Bytes } from '../bytes.ts'
 import type { Effort } from './deflate.ts'

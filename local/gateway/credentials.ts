@@ -18,8 +18,7 @@ const refuse = (message: string, hint: string): Refused => ({
 
 /** Looks at the API key and at the Authorization header; what the token is worth comes later. */
 export function readCredentials(stack: Stack, request: IncomingMessage): Credentials | Refused {
-  const header = request.headers.apikey
-  const key = typeof header === 'string' ? header : queryKey(request.url!)
+  const key = keyIn(request)
   if (!key) {
     return refuse(
       'No API key found in request',
@@ -45,10 +44,13 @@ export function readCredentials(stack: Stack, request: IncomingMessage): Credent
   return { keyRole, bearer, bearerIsKey: bearer === key }
 }
 
-function queryKey(url: string): string | undefined {
+function keyIn({ headers, url = '' }: IncomingMessage): string | undefined {
+  if (typeof headers.apikey === 'string') return headers.apikey
   const start = url.indexOf('?')
   return start < 0 ? undefined : new URLSearchParams(url.slice(start)).get('apikey') ?? undefined
 }
+
+export const hasKey = (request: IncomingMessage) => Boolean(keyIn(request))
 
 /** The address at the other end of the connection. */
 export function peerOf(request: IncomingMessage): string {

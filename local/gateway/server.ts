@@ -4,12 +4,19 @@ import type { Socket } from 'node:net'
 import { type Auth, openPaths } from '../auth/server.ts'
 import type { KeyRing } from '../keys.ts'
 import type { Stack } from '../stack.ts'
-import { needsNoKey, type Storage } from '../storage/server.ts'
+import type { Storage } from '../storage/server.ts'
 import type { Workers } from '../workers.ts'
-import { dataApiToken } from '../data-api-token.ts'
+import { hs256Token } from '../hs256.ts'
 import { answer, end } from './answers.ts'
 import { chatPort } from './chat.ts'
-import { clientOf, type Credentials, peerOf, readCredentials, type Refused } from './credentials.ts'
+import {
+  clientOf,
+  type Credentials,
+  hasKey,
+  peerOf,
+  readCredentials,
+  type Refused,
+} from './credentials.ts'
 import { toFunctions, upgradeFunction } from './functions.ts'
 import { forward, forwardUpgrade } from './proxy.ts'
 import { takeRawLines } from './raw-lines.ts'
@@ -162,7 +169,7 @@ async function toDataApi(parts: Parts, request: IncomingMessage, response: Serve
       peer: peerOf(request),
       unavailable: unavailable(response),
     }, {
-      authorization: `Bearer ${dataApiToken(stack.secrets.dataApi, claims)}`,
+      authorization: `Bearer ${hs256Token(stack.secrets.dataApi, claims)}`,
       // Without these the package would look into public, exposed or not.
       'accept-profile': schema,
       'content-profile': schema,
@@ -185,9 +192,9 @@ async function toDataApi(parts: Parts, request: IncomingMessage, response: Serve
 async function toStorage(parts: Parts, request: IncomingMessage, response: ServerResponse) {
   if (preflight(request, response)) return
   const url = request.url!.slice('/storage/v1'.length)
-  let credentials: Credentials | Refused = { keyRole: 'anon', bearerIsKey: false }
-  if (!needsNoKey(request.method!, url)) credentials = readCredentials(parts.stack, request)
-  if ('status' in credentials) return refuse(response, credentials)
+  // Storage asks for no key: what is not open needs a token there. One that is given must be right.
+  const credentials = hasKey(request) ? readCredentials(parts.stack, request) : undefined
+  if (credentials && 'status' in credentials) return refuse(response, credentials)
   for (const [name, value] of Object.entries(cors)) response.setHeader(name, value)
   await parts.storage.handle(request, response, url, credentials)
 }

@@ -1,112 +1,177 @@
 // Buckets: their settings, made and changed with the rights of whoever asks (usually the secret key).
-import { asCaller } from './database.ts'
-import { badRequest, denied, noBucket, noRoute } from './errors.ts'
+import { asCaller, type Tx } from './database.ts'
+import {
+  badField,
+  denied,
+  exists,
+  noBucket,
+  noRoute,
+  notEmpty,
+  tooLarge,
+  wrongType,
+} from './errors.ts'
 import { emptyBucket } from './objects.ts'
-import { answer, type Bucket, type Context, readJson, type StorageRequest } from './request.ts'
+import {
+  answer,
+  type Bucket,
+  type Context,
+  findBucket,
+  readJson,
+  type StorageRequest,
+  textIn,
+  validBucket,
+} from './request.ts'
+import { ownerOf } from './upload.ts'
 
-const shown = `id, name, owner, owner_id, public, type, file_size_limit::integer,
-  allowed_mime_types, created_at, updated_at`
+const shown = `id, name, coalesce(owner::text, '') as owner, public,
+  file_size_limit::integer, allowed_mime_types, created_at, updated_at`
 
-const units: Record<string, number> = {
-  B: 1,
-  KB: 1e3,
-  MB: 1e6,
-  GB: 1e9,
-  KIB: 2 ** 10,
-  MIB: 2 ** 20,
+const sizes: Record<string, number> = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9 }
+
+/** A limit as storage-js sends it: a whole number of bytes, or text such as 20MB. */
+function limitIn(value: unknown, most: number): number | null {
+  if (value === null) return null
+  const [, count, unit] = /^(\d+(?:\.\d+)?)([kmg]?b)$/i.exec(String(value)) ?? []
+  // Three digits of it count, as there.
+  const bytes = count ? Number(Number(count).toPrecision(3)) * sizes[unit!.toLowerCase()]! : value
+  if (!Number.isInteger(Number(bytes)) || Number(bytes) < 0) {
+    throw badField('body/file_size_limit must match a schema in anyOf')
+  }
+  if (Number(bytes) > most) throw tooLarge()
+  return Number(bytes)
 }
 
-/** A limit as storage-js sends it: a number of bytes, or text such as 20MB. */
-export function bytesOf(value: unknown): number | null {
-  if (value === null || value === undefined) return null
-  if (typeof value === 'number') return value
-  const [, count, unit = 'B'] = /^(\d+(?:\.\d+)?) *([KMG]?i?B)?$/i.exec(String(value)) ?? []
-  const factor = units[unit.toUpperCase()]
-  if (!count || !factor) throw badRequest('body/file_size_limit is not a size')
-  return Math.floor(Number(count) * factor)
+function typesIn(value: unknown): string[] | null {
+  if (value === null) return null
+  const types = [value].flat().map(String).filter(Boolean)
+  for (const type of types) {
+    if (!/^[\w\-+.]+\/[\w\-+.]+(;\s*charset=[\w\-]+)?$|\*$/.test(type)) {
+      throw wrongType(`mime type ${type} is not supported`)
+    }
+  }
+  return types
+}
+
+/** What of a body is about the bucket's settings, as columns and values. */
+function settingsIn(body: Record<string, unknown>, { limit }: Context) {
+  const settings: Record<string, unknown> = {}
+  if (body.public !== undefined) settings.public = body.public === true
+  if (body.file_size_limit !== undefined) {
+    settings.file_size_limit = limitIn(body.file_size_limit, limit)
+  }
+  if (body.allowed_mime_types !== undefined) {
+    settings.allowed_mime_types = typesIn(body.allowed_mime_types)
+  }
+  return settings
 }
 
 /** /bucket and what is under it. */
 export async function buckets(context: Context, request: StorageRequest, rest: string) {
   const { method } = request
-  const [, id = '', act] = /^\/?([^/]*)(?:\/(empty))?$/.exec(rest) ?? []
+  const [, id, act] = /^\/?([^/]*)(?:\/(empty))?$/.exec(rest) ?? []
+  if (id === undefined) throw noRoute(method, `/bucket${rest}`)
   const name = decodeURIComponent(id)
-  if (name === '' && method === 'GET') return answer(request, 200, await read(context, request))
+  if (act && method === 'POST') return await empty(context, request, name)
+  if (act) throw noRoute(method, `/bucket${rest}`)
+  if (name === '' && method === 'GET') return answer(request, 200, await list(context, request))
   if (name === '' && method === 'POST') return await create(context, request)
-  if (name === '') throw noRoute()
-  const [bucket] = await read(context, request, name)
-  if (!bucket) throw noBucket()
-  if (act && method === 'POST') {
-    await change(context, request, name, 'update storage.buckets set name = name where id = $1')
-    await emptyBucket(context, name)
-    return answer(request, 200, { message: 'Successfully emptied' })
-  }
-  if (method === 'GET') return answer(request, 200, bucket)
-  if (method === 'PUT') return await update(context, request, bucket)
-  if (method !== 'DELETE') throw noRoute()
-  await change(context, request, name, 'delete from storage.buckets where id = $1')
-  answer(request, 200, { message: 'Successfully deleted' })
+  if (name === '') throw noRoute(method, `/bucket${rest}`)
+  if (method === 'GET') return answer(request, 200, await read(context, request, name))
+  if (method === 'PUT') return await update(context, request, name)
+  if (method === 'DELETE') return await remove(context, request, name)
+  throw noRoute(method, `/bucket${rest}`)
 }
 
-async function read({ pool }: Context, { caller }: StorageRequest, id?: string) {
-  const { rows } = await asCaller(
-    pool,
-    caller,
-    { operation: 'storage.bucket.get' },
-    (tx) =>
-      tx.query<Bucket>(
-        `select ${shown} from storage.buckets where $1::text is null or id = $1 order by id`,
-        [id ?? null],
-      ),
+const as = <T>(
+  { pool }: Context,
+  { caller }: StorageRequest,
+  act: string,
+  work: (tx: Tx) => Promise<T>,
+) => asCaller(pool, caller, { operation: `storage.bucket.${act}` }, work)
+
+async function list(context: Context, request: StorageRequest) {
+  const { rows } = await as(
+    context,
+    request,
+    'list',
+    (tx) => tx.query(`select ${shown}, type from storage.buckets order by id`),
   )
   return rows
 }
 
-async function change(
-  { pool }: Context,
-  { caller }: StorageRequest,
-  id: string,
-  statement: string,
-  values: unknown[] = [],
-) {
-  const { rowCount } = await asCaller(
-    pool,
-    caller,
-    { operation: 'storage.bucket.update' },
-    (tx) => tx.query(statement, [id, ...values]),
+async function read(context: Context, request: StorageRequest, id: string) {
+  const { rows } = await as(
+    context,
+    request,
+    'get',
+    (tx) => tx.query<Bucket>(`select ${shown} from storage.buckets where id = $1`, [id]),
   )
-  if (rowCount === 0) throw denied()
+  if (!rows[0]) throw noBucket()
+  return rows[0]
 }
 
-async function create({ pool }: Context, request: StorageRequest) {
+async function create(context: Context, request: StorageRequest) {
   const body = await readJson(request)
-  const name = String(body.name ?? body.id ?? '')
-  const id = String(body.id ?? name)
-  if (!/^[\w!.*'()&$@=;:+,? -]{1,100}$/.test(id)) throw badRequest('Bucket name invalid')
-  await asCaller(pool, request.caller, { operation: 'storage.bucket.create' }, (tx) =>
+  const name = textIn(body, 'name')
+  if (name.trim() !== name) throw validBucket('')
+  validBucket(name)
+  const { public: open, file_size_limit, allowed_mime_types } = settingsIn(body, context)
+  const owner = ownerOf(request.caller)
+  const id = body.id ? String(body.id) : name
+  await as(context, request, 'create', (tx) =>
     tx.query(
-      `insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
-      values ($1, $2, $3, $4, $5)`,
-      [id, name, body.public === true, bytesOf(body.file_size_limit), body.allowed_mime_types],
-    ))
+      `insert into storage.buckets
+        (id, name, owner, owner_id, public, file_size_limit, allowed_mime_types)
+      values ($1, $2, $3, $4, $5, $6, $7)`,
+      [id, name, owner.uuid, owner.text, open ?? false, file_size_limit, allowed_mime_types],
+    )).catch((error) => {
+      throw error.code === '23505' ? exists('BucketAlreadyExists') : error
+    })
   answer(request, 200, { name })
 }
 
-async function update(context: Context, request: StorageRequest, bucket: Bucket) {
-  const body = await readJson(request)
-  const given = <T>(key: string, before: T) => key in body ? body[key] as T : before
-  await change(
+async function update(context: Context, request: StorageRequest, id: string) {
+  const settings = settingsIn(await readJson(request), context)
+  const columns = Object.keys(settings)
+  if (columns.length === 0) throw badField('body must match a schema in anyOf')
+  const { rowCount } = await as(context, request, 'update', (tx) =>
+    tx.query(
+      `update storage.buckets
+      set ${columns.map((column, at) => `${column} = $${at + 2}`)}, updated_at = now()
+      where id = $1`,
+      [id, ...Object.values(settings)],
+    ))
+  if (rowCount === 0) throw noBucket()
+  answer(request, 200, { message: 'Successfully updated' })
+}
+
+async function remove(context: Context, request: StorageRequest, id: string) {
+  await findBucket(context, id)
+  const { rowCount: some } = await context.pool.query(
+    'select from storage.objects where bucket_id = $1 limit 1',
+    [id],
+  )
+  if (some) throw notEmpty()
+  const { rowCount } = await as(
     context,
     request,
-    bucket.id,
-    `update storage.buckets
-    set public = $2, file_size_limit = $3, allowed_mime_types = $4, updated_at = now()
-    where id = $1`,
-    [
-      given('public', bucket.public),
-      bytesOf(given<unknown>('file_size_limit', bucket.file_size_limit)),
-      given('allowed_mime_types', bucket.allowed_mime_types),
-    ],
+    'delete',
+    (tx) => tx.query('delete from storage.buckets where id = $1', [id]),
   )
-  answer(request, 200, { message: 'Successfully updated' })
+  if (rowCount === 0) throw noBucket()
+  answer(request, 200, { message: 'Successfully deleted' })
+}
+
+/** A hosted project queues it; here it takes long enough to be felt. */
+const queue = 300
+
+async function empty(context: Context, request: StorageRequest, id: string) {
+  if (request.caller.role !== 'service_role') throw denied('Access denied: Invalid role', 403)
+  await read(context, request, id)
+  const before = new Date()
+  setTimeout(() => {
+    emptyBucket(context, id, before).catch((error) => console.error('storage:', error.message))
+  }, queue)
+  const message = 'Empty bucket has been queued. Completion may take up to an hour.'
+  answer(request, 200, { message })
 }

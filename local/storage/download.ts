@@ -1,26 +1,28 @@
 // Giving a file out: by public address, with the caller's rights, or by a signed address.
 import { pipeline } from 'node:stream/promises'
 import { asCaller } from './database.ts'
-import { badRequest, noBucket, noObject } from './errors.ts'
+import { badField, badRange, noBucket, noObject } from './errors.ts'
 import {
   answer,
+  type Bucket,
   type Context,
   findBucket,
+  numberIn,
+  type Place,
+  placeOf,
   readJson,
-  splitPath,
+  send,
   type StorageRequest,
   type StoredObject,
+  textsIn,
   validKey,
 } from './request.ts'
 
-type Wanted = { bucket: string; key: string }
+const wanted = 'select * from storage.objects where bucket_id = $1 and name = $2'
 
 /** Past the policies: only for public buckets and signed addresses. */
-async function findObject({ pool }: Context, { bucket, key }: Wanted): Promise<StoredObject> {
-  const { rows } = await pool.query<StoredObject>(
-    'select * from storage.objects where bucket_id = $1 and name = $2',
-    [bucket, key],
-  )
+async function findObject({ pool }: Context, { bucket, key }: Place): Promise<StoredObject> {
+  const { rows } = await pool.query<StoredObject>(wanted, [bucket, validKey(key)])
   if (!rows[0]) throw noObject()
   return rows[0]
 }
@@ -29,137 +31,185 @@ async function findObject({ pool }: Context, { bucket, key }: Wanted): Promise<S
 export async function readObject(
   { pool }: Context,
   { caller }: StorageRequest,
-  { bucket, key }: Wanted,
-  operation = 'storage.object.get_authenticated',
+  { bucket, key }: Place,
+  operation: string,
 ): Promise<StoredObject> {
-  const { rows } = await asCaller(pool, caller, { operation }, (tx) =>
-    tx.query<StoredObject>(
-      'select * from storage.objects where bucket_id = $1 and name = $2',
-      [bucket, key],
-    ))
+  const { rows } = await asCaller(
+    pool,
+    caller,
+    { operation },
+    (tx) => tx.query<StoredObject>(wanted, [bucket, key]),
+  )
   if (!rows[0]) throw noObject()
   return rows[0]
 }
 
-async function publicObject(context: Context, wanted: Wanted) {
-  const bucket = await findBucket(context, wanted.bucket)
-  if (!bucket.public) throw noBucket()
-  return await findObject(context, wanted)
+/** An object of a public bucket, which no token opens and none closes, or one that the caller sees. */
+async function objectFor(
+  context: Context,
+  request: StorageRequest,
+  place: Place,
+): Promise<StoredObject> {
+  const bucket: Bucket = await findBucket(context, place.bucket)
+  if (bucket.public) return await findObject(context, place)
+  if (!request.authenticated) throw noBucket()
+  validKey(place.key)
+  return await readObject(context, request, place, 'storage.object.get_authenticated')
 }
 
-/** GET and HEAD /object/public/… */
-export async function downloadPublic(context: Context, request: StorageRequest, path: string) {
-  await serve(context, request, await publicObject(context, splitPath(path)))
-}
-
-/** GET and HEAD /object/… and /object/authenticated/… */
+/** GET and HEAD /object/public/…, /object/authenticated/… and /object/… */
 export async function download(context: Context, request: StorageRequest, path: string) {
-  await serve(context, request, await readObject(context, request, splitPath(path)))
+  await serve(context, request, await objectFor(context, request, placeOf(path)))
 }
 
-/** GET /object/sign/:bucket/:path?token= */
+/** GET and HEAD /object/sign/:bucket/:path?token= */
 export async function downloadSigned(context: Context, request: StorageRequest, path: string) {
-  const wanted = splitPath(path)
-  const token = request.query.get('token') ?? ''
-  await context.signer.verify(token, `${wanted.bucket}/${wanted.key}`, false)
-  await serve(context, request, await findObject(context, wanted))
+  const place = placeOf(path)
+  const { exp } = await context.signer.verify(tokenIn(request), urlOf(place), 'download')
+  const expires = new Date(exp * 1000).toUTCString()
+  await serve(context, request, await findObject(context, place), { expires })
 }
 
-/** GET /object/info/(public|authenticated)/… */
+export function tokenIn({ query }: StorageRequest): string {
+  const token = query.get('token')
+  if (token === null) throw badField("querystring must have required property 'token'")
+  return token
+}
+
+export const urlOf = ({ bucket, key }: Place) => `${bucket}/${key}`
+
+/** GET and HEAD /object/info/… */
 export async function info(context: Context, request: StorageRequest, path: string) {
-  const [, open, rest] = /^(?:(public|authenticated)\/)?(.+)$/.exec(path)!
-  const object = open === 'public'
-    ? await publicObject(context, splitPath(rest!))
-    : await readObject(context, request, splitPath(rest!))
-  answer(request, 200, {
+  const object = await objectFor(context, request, placeOf(path))
+  const { metadata } = object
+  send(request.response, 200, {
     id: object.id,
     name: object.name,
     version: object.version,
     bucket_id: object.bucket_id,
-    size: object.metadata.size,
-    content_type: object.metadata.mimetype,
-    cache_control: object.metadata.cacheControl,
-    etag: object.metadata.eTag,
+    size: metadata.size,
+    content_type: metadata.mimetype,
+    cache_control: metadata.cacheControl,
+    etag: metadata.eTag,
     metadata: object.user_metadata,
     last_modified: object.updated_at,
     created_at: object.created_at,
+  }, {
+    etag: metadata.eTag,
+    'cache-control': metadata.cacheControl,
+    'last-modified': new Date(metadata.lastModified).toUTCString(),
   })
 }
 
 /** POST /object/sign/:bucket/:path */
 export async function sign(context: Context, request: StorageRequest, path: string) {
-  const { expiresIn } = await readJson(request)
-  const wanted = splitPath(path)
-  await readObject(context, request, wanted, 'storage.object.sign')
-  answer(request, 200, { signedURL: await signedUrl(context, wanted, expiresIn) })
+  const seconds = lifeIn(await readJson(request))
+  const place = placeOf(path)
+  validKey(place.key)
+  await readObject(context, request, place, 'storage.object.sign')
+  answer(request, 200, { signedURL: await signedUrl(context, place, seconds) })
 }
 
 /** POST /object/sign/:bucket with { paths } */
 export async function signMany(context: Context, request: StorageRequest, bucket: string) {
-  const { expiresIn, paths } = await readJson(request)
-  if (!Array.isArray(paths) || paths.length > 1000) throw badRequest('paths must be an array')
-  await findBucket(context, bucket)
-  const signed = await Promise.all(paths.map(async (path: unknown) => {
-    try {
-      const wanted = { bucket, key: validKey(path) }
-      await readObject(context, request, wanted, 'storage.object.sign')
-      return { error: null, path, signedURL: await signedUrl(context, wanted, expiresIn) }
-    } catch {
-      const error = 'Either the object does not exist or you do not have access to it'
-      return { error, path, signedURL: null }
-    }
-  }))
+  const body = await readJson(request)
+  const seconds = lifeIn(body)
+  const paths = textsIn(body, 'paths')
+  if (paths.length > 1000) throw badField('body/paths must NOT have more than 1000 items')
+  const { rows } = await asCaller(
+    context.pool,
+    request.caller,
+    { operation: 'storage.object.sign_many' },
+    (tx) =>
+      tx.query<{ name: string }>(
+        'select name from storage.objects where bucket_id = $1 and name = any ($2)',
+        [bucket, paths],
+      ),
+  )
+  const seen = new Set(rows.map(({ name }) => name))
+  const error = 'Either the object does not exist or you do not have access to it'
+  const signed = await Promise.all(
+    paths.map(async (path) =>
+      seen.has(path)
+        ? { error: null, path, signedURL: await signedUrl(context, { bucket, key: path }, seconds) }
+        : { error, path, signedURL: null }
+    ),
+  )
   answer(request, 200, signed)
 }
 
-async function signedUrl({ signer }: Context, { bucket, key }: Wanted, expiresIn: unknown) {
-  if (!Number.isInteger(expiresIn) || (expiresIn as number) < 1) {
-    throw badRequest('body/expiresIn must be >= 1')
-  }
-  const token = await signer.sign({ url: `${bucket}/${key}` }, expiresIn as number)
-  return `/object/sign/${bucket}/${encodeURI(key)}?token=${token}`
+function lifeIn(body: Record<string, unknown>): number {
+  const seconds = numberIn(body, 'expiresIn', 1)
+  if (seconds === undefined) throw badField("body must have required property 'expiresIn'")
+  return seconds
 }
 
-async function serve({ files }: Context, request: StorageRequest, object: StoredObject) {
-  const { raw, response, query, method } = request
-  const { size, mimetype, cacheControl, eTag } = object.metadata
+async function signedUrl({ signer }: Context, place: Place, seconds: number) {
+  const token = await signer.sign({ url: urlOf(place), scope: 'download' }, seconds)
+  return `/object/sign/${urlOf(place)}?token=${token}`
+}
+
+async function serve(
+  { files }: Context,
+  request: StorageRequest,
+  object: StoredObject,
+  { expires }: { expires?: string } = {},
+) {
+  const { raw, response, method } = request
+  const { size, mimetype, eTag, lastModified } = object.metadata
+  const head = method === 'HEAD'
+  const disposition = dispositionOf(request)
+  // HEAD asks the row only: it knows neither parts nor what the client has.
+  if (!head && isUnchanged(request, object)) return void response.writeHead(304).end()
+  const range = head || raw.headers.range === undefined
+    ? undefined
+    : rangeOf(raw.headers.range, size)
   const headers: Record<string, string> = {
-    'cache-control': cacheControl,
-    // Storage never lets a browser run what somebody uploaded.
-    'content-type': mimetype.startsWith('text/html') ? 'text/plain' : mimetype,
-    'x-content-type-options': 'nosniff',
-    'x-robots-tag': 'none',
     'accept-ranges': 'bytes',
-    'last-modified': new Date(object.updated_at).toUTCString(),
+    // Storage never lets a browser run what somebody uploaded.
+    'content-type': mimetype.includes('text/html') ? 'text/plain' : mimetype,
     etag: eTag,
+    'x-robots-tag': 'none',
+    'last-modified': new Date(lastModified).toUTCString(),
+    'content-length': String(range ? range.end - range.start + 1 : size),
+    ...(expires ? { expires } : { 'cache-control': cacheControlOf(request, object) }),
+    ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${size}` }),
+    ...(disposition !== undefined && { 'content-disposition': disposition }),
   }
-  const name = query.get('download')
-  if (name !== null) {
-    const shown = name === '' ? '' : ` filename="${encodeURIComponent(name)}"; ` +
-      `filename*=UTF-8''${encodeURIComponent(name)};`
-    headers['content-disposition'] = `attachment;${shown}`
-  }
-  if (raw.headers['if-none-match'] === eTag) {
-    response.writeHead(304, headers).end()
-    return
-  }
-  const range = rangeOf(raw.headers.range, size)
-  if (range === 'unsatisfiable') {
-    response.writeHead(416, { 'content-range': `bytes */${size}` }).end()
-    return
-  }
-  if (range) headers['content-range'] = `bytes ${range.start}-${range.end}/${size}`
-  headers['content-length'] = String(range ? range.end - range.start + 1 : size)
   response.writeHead(range ? 206 : 200, headers)
-  if (method === 'HEAD' || size === 0) return void response.end()
+  if (head || size === 0) return void response.end()
   // The client may go away in the middle; an answer cut short must look cut short.
   await pipeline(files.read(object.version, range), response).catch(() => response.destroy())
 }
 
-function rangeOf(header: string | undefined, size: number) {
-  const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
-  if (from === undefined || (from === '' && to === '')) return undefined
+function cacheControlOf({ raw, method }: StorageRequest, { metadata }: StoredObject): string {
+  const known = raw.headers['if-none-match']
+  if (!known || known === metadata.eTag) return metadata.cacheControl
+  const stale = method === 'HEAD' ? 'must-revalidate' : 'stale-while-revalidate=30'
+  return `${metadata.cacheControl}, ${stale}`
+}
+
+/** One tag and no list of them, or a time. */
+function isUnchanged({ raw }: StorageRequest, { metadata }: StoredObject): boolean {
+  const { 'if-none-match': tag, 'if-modified-since': since } = raw.headers
+  if (tag) return tag === metadata.eTag
+  const seconds = (time: string) => Math.floor(Date.parse(time) / 1000)
+  return since !== undefined && seconds(metadata.lastModified) <= seconds(since)
+}
+
+function dispositionOf({ query, method }: StorageRequest): string | undefined {
+  const names = query.getAll('download')
+  if (method !== 'HEAD' && names.length > 1) throw badField('querystring/download must be string')
+  if (names[0] === undefined) return undefined
+  const name = encodeURIComponent(names[0])
+  return name === '' ? 'attachment;' : `attachment; filename=${name}; filename*=UTF-8''${name}`
+}
+
+function rangeOf(header: string, size: number) {
+  const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? []
+  if (from === undefined || (from === '' && Number(to) === 0)) throw badRange()
   const start = from === '' ? Math.max(0, size - Number(to)) : Number(from)
   const end = from === '' || to === '' ? size - 1 : Math.min(size - 1, Number(to))
-  return start > end ? 'unsatisfiable' as const : { start, end }
+  if (start > end) throw badRange()
+  return { start, end }
 }

@@ -1,63 +1,87 @@
 // What Storage answers when it does not do something. The HTTP status is 400 for nearly everything;
 // what it was stands in the body.
 
+type Body = Record<string, string | number>
+
 export class StorageError extends Error {
   readonly status: number
-  readonly body: { statusCode: string; error: string; message: string; code: string }
+  readonly body: Body
 
-  constructor(statusCode: number, error: string, message: string, code: string, status = 400) {
-    super(message)
+  constructor(status: number, body: Body & { message: string }) {
+    super(body.message)
     this.status = status
-    this.body = { statusCode: String(statusCode), error, message, code }
+    this.body = body
   }
 }
 
-export const noObject = () => new StorageError(404, 'not_found', 'Object not found', 'NoSuchKey')
+const refusal = (
+  statusCode: number,
+  code: string,
+  message: string,
+  { error = code, status = 400 }: { error?: string; status?: number } = {},
+) => new StorageError(status, { statusCode: String(statusCode), error, message, code })
+
+export const noObject = () => refusal(404, 'NoSuchKey', 'Object not found', { error: 'not_found' })
 export const noBucket = () =>
-  new StorageError(404, 'Bucket not found', 'Bucket not found', 'NoSuchBucket')
-export const denied = (message = 'new row violates row-level security policy') =>
-  new StorageError(403, 'Unauthorized', message, 'AccessDenied')
-export const exists = () =>
-  new StorageError(409, 'Duplicate', 'The resource already exists', 'ResourceAlreadyExists')
+  refusal(404, 'NoSuchBucket', 'Bucket not found', { error: 'Bucket not found' })
+export const notRelated = () =>
+  refusal(404, 'InvalidRequest', 'The related resource does not exist')
+export const denied = (message = 'new row violates row-level security policy', status = 400) =>
+  refusal(403, 'AccessDenied', message, { error: 'Unauthorized', status })
+export const exists = (code = 'ResourceAlreadyExists') =>
+  refusal(409, code, 'The resource already exists', { error: 'Duplicate' })
+export const notEmpty = () =>
+  refusal(409, 'ResourceNotEmpty', 'The bucket you tried to delete is not empty')
 export const tooLarge = () =>
-  new StorageError(
-    413,
-    'Payload too large',
-    'The object exceeded the maximum allowed size',
-    'EntityTooLarge',
-  )
-export const wrongType = (type: string) =>
-  new StorageError(
-    415,
-    'invalid_mime_type',
-    `mime type ${type} is not supported`,
-    'InvalidMimeType',
-  )
-export const badKey = (key: string) =>
-  new StorageError(400, 'InvalidKey', `Invalid key: ${key}`, 'InvalidKey')
-export const badToken = (message: string) =>
-  new StorageError(400, 'InvalidJWT', message, 'InvalidJWT')
-export const badSignature = () =>
-  new StorageError(400, 'InvalidSignature', 'Invalid signature', 'InvalidSignature')
-export const badRequest = (message: string) =>
-  new StorageError(400, 'Error', message, 'InvalidRequest')
-export const noRoute = () => new StorageError(404, 'Not Found', 'Route not found', 'NotFound', 404)
+  refusal(413, 'EntityTooLarge', 'The object exceeded the maximum allowed size', {
+    error: 'Payload too large',
+  })
+export const wrongType = (message: string) =>
+  refusal(415, 'InvalidMimeType', message, { error: 'invalid_mime_type' })
+export const badKey = (key: string) => refusal(400, 'InvalidKey', `Invalid key: ${key}`)
+export const badBucketName = () =>
+  refusal(400, 'InvalidBucketName', 'Bucket name invalid', { error: 'Invalid Input' })
+export const badToken = (message: string) => refusal(400, 'InvalidJWT', message)
+export const badSignature = (message = 'Invalid signature') =>
+  refusal(400, 'InvalidSignature', message)
+export const badRange = () =>
+  refusal(416, 'InvalidRange', 'invalid range provided', { error: 'invalid_range', status: 416 })
+export const badCursor = () =>
+  refusal(400, 'InvalidParameter', 'Invalid Parameter continuation token')
+/** What no field of the request is to blame for. */
+export const badRequest = (message: string) => refusal(400, 'InvalidRequest', message)
+/** What its schema does not take: body, query or headers. */
+export const badField = (message: string) =>
+  refusal(400, 'InvalidRequest', message, { error: 'Error' })
+/** What its server does not take before it looks at the fields. */
+export const badBody = (message: string) =>
+  refusal(400, 'InvalidRequest', message, { error: 'FastifyError' })
+export const badPath = (path: string) =>
+  new StorageError(400, {
+    error: 'Bad Request',
+    code: 'FST_ERR_BAD_URL',
+    message: `'${path}' is not a valid url component`,
+    statusCode: 400,
+  })
+export const noRoute = (method: string, url: string) => {
+  const message = `Route ${method}:${url} not found`
+  return /^\/(object|bucket)\b/.test(url)
+    ? refusal(404, 'InvalidRequest', message, { error: 'Not Found', status: 404 })
+    : new StorageError(404, { message, error: 'Not Found', statusCode: 404 })
+}
+export const unforeseen = () =>
+  refusal(500, 'InternalError', 'Internal Server Error', { error: 'Internal', status: 500 })
 
 /** Anything thrown as Storage would answer it; undefined is nothing that anybody foresaw. */
 export function errorOf(thrown: unknown): StorageError | undefined {
   if (thrown instanceof StorageError) return thrown
-  const { code, table } = thrown as { code?: string; table?: string }
+  const { code } = thrown as { code?: string }
   if (code === '42501') return denied()
   if (code === '23505') return exists()
-  if (code === '23503') return table === 'objects' ? noBucket() : badRequest('It is not empty')
+  if (code === '23503') return notRelated()
   if (code === '57014') {
-    return new StorageError(
-      544,
-      'DatabaseTimeout',
-      'The connection to the database timed out',
-      'DatabaseTimeout',
-      544,
-    )
+    const message = 'The connection to the database timed out'
+    return refusal(544, 'DatabaseTimeout', message, { status: 544 })
   }
   return undefined
 }

@@ -1,32 +1,50 @@
 // What is done to objects without their bytes: list, remove, move, copy.
 import { asCaller, transaction } from './database.ts'
-import { badRequest, denied, noObject } from './errors.ts'
+import { badCursor, badField, badRequest, denied, noObject } from './errors.ts'
 import { readObject } from './download.ts'
 import {
   answer,
   type Context,
-  findBucket,
+  newKey,
+  numberIn,
+  type Place,
+  placeOf,
   readJson,
-  splitPath,
   type StorageRequest,
   type StoredObject,
-  validKey,
+  textIn,
+  textsIn,
 } from './request.ts'
 import { keepRow, mayWrite, ownerOf } from './upload.ts'
 
-const number = (value: unknown, otherwise: number, most: number) =>
-  Number.isInteger(value) && (value as number) >= 0 ? Math.min(value as number, most) : otherwise
-
 const columns = ['name', 'created_at', 'updated_at', 'last_accessed_at']
 
-/** POST /object/list/:bucket: one level of folders and files under a prefix. */
+/** How a list is to be sorted: a column and a direction. */
+function sortingIn(sortBy: unknown, known: string[]) {
+  const { column = 'name', order = 'asc' } = (sortBy ?? {}) as Record<string, string>
+  for (
+    const [name, value, values] of [['column', column, known], ['order', order, orders]] as const
+  ) {
+    if (values.includes(value)) continue
+    throw badField(`body/sortBy/${name} must be equal to one of the allowed values`)
+  }
+  return { column, order }
+}
+
+const orders = ['asc', 'desc']
+
+/**
+ * POST /object/list/:bucket: one level under a prefix, in any case. By name folders and files stand
+ * among each other; by a time the folders come first.
+ */
 export async function list(context: Context, request: StorageRequest, bucket: string) {
   const body = await readJson(request)
-  const { prefix = '', search = '', sortBy } = body
-  const { column = 'name', order = 'asc' } = (sortBy ?? {}) as Record<string, string>
-  const folder = String(prefix).replace(/^\/|\/$/g, '')
-  const start = folder === '' ? '' : `${folder}/`
-  const by = columns.includes(column) ? column : 'name'
+  const given = textIn(body, 'prefix')
+  const prefix = given === '' || given.endsWith('/') ? given : `${given}/`
+  const { column, order } = sortingIn(body.sortBy, columns)
+  const limit = Math.min(numberIn(body, 'limit', 1) ?? 100, 1500)
+  const offset = numberIn(body, 'offset', 0) ?? 0
+  const by = column === 'name' ? 'place' : `id is not null, ${column}`
   const { rows } = await asCaller(
     context.pool,
     request.caller,
@@ -34,22 +52,26 @@ export async function list(context: Context, request: StorageRequest, bucket: st
     (tx) =>
       tx.query(
         `with found as (
-          select objects.*, substr(name, char_length($2) + 1) as rest from storage.objects
-          where bucket_id = $1 and starts_with(name, $2)
-            and starts_with(lower(substr(name, char_length($2) + 1)), lower($3))
-        )
-        select * from (
-          select distinct split_part(rest, '/', 1) as name, null::uuid as id,
+          select objects.*, position('/' in substr(name, char_length($2 || $3) + 1)) as slash,
+            lower(name) collate "C" as place
+          from storage.objects
+          where bucket_id = $1 and starts_with(lower(name), lower($2 || $3))
+        ), level as (
+          select left(name, char_length($2 || $3) + slash - 1) as name, null::uuid as id,
             null::timestamptz as updated_at, null::timestamptz as created_at,
-            null::timestamptz as last_accessed_at, null::jsonb as metadata
-          from found where rest like '%/%'
+            null::timestamptz as last_accessed_at, null::jsonb as metadata, place
+          from (
+            select distinct on (left(place, char_length($2 || $3) + slash)) *
+            from found where slash > 0 order by left(place, char_length($2 || $3) + slash), place
+          ) as folders
           union all
-          select rest, id, updated_at, created_at, last_accessed_at, metadata
-          from found where rest not like '%/%'
-        ) as level
-        order by id is not null, ${by} ${order === 'desc' ? 'desc' : 'asc'}
-        limit $4 offset $5`,
-        [bucket, start, String(search), number(body.limit, 100, 1000), number(body.offset, 0, 1e9)],
+          select name, id, updated_at, created_at, last_accessed_at, metadata, place
+          from found where slash = 0
+        )
+        select substr(name, char_length($2) + 1) as name, id, updated_at, created_at,
+          last_accessed_at, metadata
+        from level order by ${by} ${order}, place ${order} limit $4 offset $5`,
+        [bucket, prefix, String(body.search ?? ''), limit, offset],
       ),
   )
   answer(request, 200, rows)
@@ -59,8 +81,10 @@ export async function list(context: Context, request: StorageRequest, bucket: st
 export async function listByCursor(context: Context, request: StorageRequest, bucket: string) {
   const body = await readJson(request)
   const prefix = String(body.prefix ?? '')
-  const limit = number(body.limit, 1000, 1000) || 1000
-  const after = body.cursor ? Buffer.from(String(body.cursor), 'base64url').toString() : ''
+  const limit = Math.min(numberIn(body, 'limit', 1) ?? 1000, 1000)
+  const cursor = body.cursor ? cursorIn(String(body.cursor)) : undefined
+  const { order } = sortingIn(body.sortBy, ['name'])
+  const grouped = body.with_delimiter === true
   const { rows } = await asCaller(
     context.pool,
     request.caller,
@@ -72,136 +96,158 @@ export async function listByCursor(context: Context, request: StorageRequest, bu
           from storage.objects where bucket_id = $1 and starts_with(name, $2)
         )
         select * from (
-          select distinct left(name, char_length($2) + slash) as key, null::uuid as id,
-            null::timestamptz as updated_at, null::timestamptz as created_at, null::jsonb as metadata
+          select distinct left(name, char_length($2) + slash) as name, null::uuid as id,
+            null::timestamptz as updated_at, null::timestamptz as created_at,
+            null::timestamptz as last_accessed_at, null::jsonb as metadata
           from found where $3 and slash > 0
           union all
-          select name, id, updated_at, created_at, metadata
+          select name, id, updated_at, created_at, last_accessed_at, metadata
           from found where not ($3 and slash > 0)
         ) as level
-        where key collate "C" > $4 order by key collate "C" limit $5 + 1`,
-        [bucket, prefix, body.with_delimiter === true, after, limit],
+        where $4::text is null or name collate "C" ${order === 'asc' ? '>' : '<'} $4
+        order by name collate "C" ${order} limit $5 + 1`,
+        [bucket, prefix, grouped, cursor, limit],
       ),
   )
   const page = rows.slice(0, limit)
-  const named = page.map(({ key, ...row }) => ({ ...row, key, name: key }))
+    .map((row) => grouped ? { key: row.name.replace(/\/$/, '').split('/').at(-1), ...row } : row)
+  const next = rows.length > limit ? page.at(-1).name : undefined
   answer(request, 200, {
-    hasNext: rows.length > limit,
-    folders: named.filter(({ id }) => id === null).map(({ key, name }) => ({ key, name })),
-    objects: named.filter(({ id }) => id !== null),
-    ...(rows.length > limit && {
-      nextCursor: Buffer.from(page.at(-1).key).toString('base64url'),
-    }),
+    hasNext: next !== undefined,
+    ...(next !== undefined && { nextCursor: cursorAt(next), nextCursorKey: next }),
+    folders: page.filter(({ id }) => id === null),
+    objects: page.filter(({ id }) => id !== null),
   })
 }
 
+const cursorAt = (name: string) => Buffer.from(`l:${name}`).toString('base64')
+
+function cursorIn(text: string): string {
+  const [, name] = /^l:(.*)$/.exec(Buffer.from(text, 'base64').toString()) ?? []
+  if (name === undefined) throw badCursor()
+  return name
+}
+
+/** Deletes rows as the caller, then their files: one that is left is swept at the next start. */
 async function take(context: Context, { caller }: StorageRequest, bucket: string, keys: string[]) {
-  const operation = 'storage.object.delete_many'
   const { rows } = await asCaller(
     context.pool,
     caller,
-    { operation },
+    { operation: 'storage.object.delete_many' },
     (tx) =>
       tx.query<StoredObject>(
         'delete from storage.objects where bucket_id = $1 and name = any ($2) returning *',
         [bucket, keys],
       ),
   )
-  // The row is gone for good, so the file may go: one that is left is swept at the next start.
   await context.files.remove(rows.map(({ version }) => version))
   return rows
 }
 
 /** DELETE /object/:bucket with { prefixes }: what is missing or denied is simply not in the answer. */
 export async function removeMany(context: Context, request: StorageRequest, bucket: string) {
-  const { prefixes } = await readJson(request)
-  if (!Array.isArray(prefixes) || prefixes.length < 1 || prefixes.length > 1000) {
-    throw badRequest('body/prefixes must NOT have fewer than 1 or more than 1000 items')
+  const prefixes = textsIn(await readJson(request), 'prefixes')
+  if (prefixes.length > 1000) {
+    throw badRequest('Bulk object requests are limited to 1000 objects per request.')
   }
-  await findBucket(context, bucket)
-  answer(request, 200, await take(context, request, bucket, prefixes.map(String)))
+  answer(request, 200, (await take(context, request, bucket, prefixes)).map(shown))
 }
+
+/** A row as an answer has it. */
+const shown = ({ owner, owner_id, path_tokens: _, ...row }: StoredObject) => ({
+  ...row,
+  owner: owner ?? '',
+  owner_id: owner_id ?? '',
+})
 
 /** DELETE /object/:bucket/:path */
 export async function removeOne(context: Context, request: StorageRequest, path: string) {
-  const { bucket, key } = splitPath(path)
-  if ((await take(context, request, bucket, [key])).length === 0) throw noObject()
+  const { bucket, key } = placeOf(path)
+  const { rowCount } = await context.pool.query(
+    'select from storage.objects where bucket_id = $1 and name = $2',
+    [bucket, key],
+  )
+  if (rowCount === 0) throw noObject()
+  if ((await take(context, request, bucket, [key])).length === 0) throw denied('Access denied')
   answer(request, 200, { message: 'Successfully deleted' })
 }
 
-type Ways = { from: { bucket: string; key: string }; to: { bucket: string; key: string } }
+type Ways = { from: Place; to: Place; body: Record<string, unknown> }
 
-async function readWays(
-  request: StorageRequest,
-): Promise<Ways & { body: Record<string, unknown> }> {
+async function readWays(request: StorageRequest): Promise<Ways> {
   const body = await readJson(request)
-  const bucket = String(body.bucketId ?? '')
-  return {
-    body,
-    from: { bucket, key: validKey(body.sourceKey) },
-    to: { bucket: String(body.destinationBucket ?? bucket), key: validKey(body.destinationKey) },
+  const bucket = textIn(body, 'bucketId')
+  const from = { bucket, key: textIn(body, 'sourceKey') }
+  const to = {
+    bucket: String(body.destinationBucket || bucket),
+    key: newKey(textIn(body, 'destinationKey')),
   }
+  return { body, from, to }
 }
 
-/** POST /object/move: the row gets another name, the file stays where it is. */
+/** POST /object/move: the row gets another name and owner, the file stays where it is. */
 export async function move(context: Context, request: StorageRequest) {
   const { from, to } = await readWays(request)
-  await findBucket(context, to.bucket)
-  const object = await readObject(context, request, from, 'storage.object.move')
+  const { caller } = request
+  await readObject(context, request, from, 'storage.object.move')
+  const owner = ownerOf(caller)
   const { rowCount } = await asCaller(
     context.pool,
-    request.caller,
+    caller,
     { operation: 'storage.object.move' },
     (tx) =>
       tx.query(
-        `update storage.objects set bucket_id = $3, name = $4
+        `update storage.objects
+        set bucket_id = $3, name = $4, owner = coalesce($5, owner),
+          owner_id = coalesce($6, owner_id)
         where bucket_id = $1 and name = $2`,
-        [from.bucket, from.key, to.bucket, to.key],
+        [from.bucket, from.key, to.bucket, to.key, owner.uuid, owner.text],
       ),
   )
-  if (rowCount === 0) throw denied()
-  answer(request, 200, {
-    message: 'Successfully moved',
-    Id: object.id,
-    Key: `${to.bucket}/${to.key}`,
-  })
+  if (rowCount === 0) throw noObject()
+  answer(request, 200, { message: 'Successfully moved' })
 }
 
 /** POST /object/copy */
 export async function copy(context: Context, request: StorageRequest) {
   const { from, to, body } = await readWays(request)
-  const bucket = await findBucket(context, to.bucket)
-  const upsert = request.raw.headers['x-upsert'] === 'true'
+  const { caller, raw } = request
   const object = await readObject(context, request, from, 'storage.object.copy')
-  await mayWrite(context, request, bucket, to.key, upsert)
-  const stored = await context.files.copy(object.version)
   const { mimetype, cacheControl } = object.metadata
-  const facts = {
-    type: mimetype,
-    cacheControl,
-    metadata: body.copyMetadata === false ? null : object.user_metadata,
-  }
-  const owner = ownerOf(request.caller).text
+  const whole = body.copyMetadata !== false
+  const given = whole ? {} : body.metadata as Record<string, string> | undefined
+  const type = given?.mimetype ?? mimetype
+  const upsert = raw.headers['x-upsert'] === 'true'
+  await mayWrite(context, request, to, { caller, upsert, type })
+  const stored = await context.files.copy(object.version)
   try {
-    const row = { bucket: to.bucket, key: to.key, owner, upsert, stored, facts }
-    const { id } = await keepRow(context, row)
-    answer(request, 200, { Id: id, Key: `${to.bucket}/${to.key}`, name: to.key })
+    const copied = await keepRow(context, {
+      ...to,
+      ...ownerOf(caller),
+      stored,
+      facts: {
+        type,
+        cacheControl: given?.cacheControl ?? cacheControl,
+        metadata: whole ? object.user_metadata : null,
+      },
+    })
+    answer(request, 200, { Id: copied.id, Key: `${to.bucket}/${to.key}`, ...shown(copied) })
   } catch (error) {
     await context.files.remove([stored.version])
     throw error
   }
 }
 
-/** Every object of a bucket, in turns that a transaction can bear. */
-export async function emptyBucket({ pool, files }: Context, bucket: string) {
+/** Every object that a bucket had then, in turns that a transaction can bear. */
+export async function emptyBucket({ pool, files }: Context, bucket: string, before: Date) {
   for (;;) {
     const { rows } = await transaction(pool, async (tx) => {
       await tx.query(`select set_config('storage.allow_delete_query', 'true', true)`)
       return await tx.query<{ version: string }>(
         `delete from storage.objects where id in (
-          select id from storage.objects where bucket_id = $1 limit 1000
+          select id from storage.objects where bucket_id = $1 and created_at < $2 limit 1000
         ) returning version`,
-        [bucket],
+        [bucket, before],
       )
     })
     if (rows.length === 0) return

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type pg from 'pg'
 import type { Caller } from './database.ts'
-import { badKey, badRequest, noBucket, StorageError } from './errors.ts'
+import { badBody, badBucketName, badField, badKey, noBucket, StorageError } from './errors.ts'
 import type { Files } from './files.ts'
 import type { Signer } from './signed.ts'
 
@@ -16,10 +16,10 @@ export type Context = {
 /** A request as the gateway hands it on. */
 export type StorageRequest = {
   method: string
-  /** Without /storage/v1 and query. */
-  path: string
   query: URLSearchParams
   caller: Caller
+  /** False where a token is wrong or missing and nobody minds. */
+  authenticated: boolean
   raw: IncomingMessage
   response: ServerResponse
 }
@@ -39,12 +39,22 @@ export type StoredObject = {
   owner: string | null
   owner_id: string | null
   version: string
+  path_tokens: string[]
   created_at: string
   updated_at: string
   last_accessed_at: string
-  metadata: { size: number; mimetype: string; cacheControl: string; eTag: string }
+  metadata: {
+    size: number
+    mimetype: string
+    cacheControl: string
+    eTag: string
+    lastModified: string
+  }
   user_metadata: Record<string, unknown> | null
 }
+
+/** Bucket and key; a key that a path names may be any text as yet. */
+export type Place = { bucket: string; key: string }
 
 /** Looks a bucket up past the policies, as Storage does before it asks them. */
 export async function findBucket({ pool }: Context, id: string): Promise<Bucket> {
@@ -54,54 +64,100 @@ export async function findBucket({ pool }: Context, id: string): Promise<Bucket>
 }
 
 /** The name of an object: letters, digits and what Storage lets stand in a key. */
-export function keyOf(encoded: string): string {
-  let key: string
-  try {
-    key = decodeURIComponent(encoded)
-  } catch {
-    throw badKey(encoded)
-  }
-  return validKey(key)
-}
-
-export function validKey(key: unknown): string {
-  if (typeof key !== 'string' || !/^[\w/!\-.*'() &$@=;:+,?]{1,1024}$/.test(key)) {
-    throw badKey(String(key))
-  }
+export function validKey(key: string): string {
+  if (!/^[\w/!\-.*'() &$@=;:+,?]{1,1024}$/.test(key)) throw badKey(key)
   return key
 }
 
+/** A key that a file gets. */
+export function newKey(key: string): string {
+  const dots = validKey(key).split('/').some((part) => part === '.' || part === '..')
+  if (dots) throw badKey(`${key} contains dot path segment`)
+  return key
+}
+
+export function validBucket(id: string): string {
+  if (!/^[\w!\-.*'() &$@=;:+,?]{1,100}$/.test(id)) throw badBucketName()
+  return id
+}
+
 /** Bucket and key of a path such as avatars/a/b.jpg. */
-export function splitPath(path: string): { bucket: string; key: string } {
-  const [, bucket, key] = /^([^/]+)\/(.+)$/.exec(path) ?? []
-  if (!bucket) throw badRequest('A bucket and a path are needed')
-  return { bucket: decodeURIComponent(bucket), key: keyOf(key!) }
+export function placeOf(path: string): Place {
+  const slash = path.indexOf('/')
+  return {
+    bucket: validBucket(decodeURIComponent(path.slice(0, slash))),
+    key: decodeURIComponent(path.slice(slash + 1)),
+  }
 }
 
 const bodyLimit = 1024 * 1024
 
 /** A JSON body, which none of Storage's own calls needs to be long. */
-export async function readJson(request: StorageRequest): Promise<Record<string, unknown>> {
+export async function readJson({ raw }: StorageRequest): Promise<Record<string, unknown>> {
   const pieces: Buffer[] = []
   let size = 0
-  for await (const piece of request.raw.iterator({ destroyOnReturn: false })) {
+  for await (const piece of raw.iterator({ destroyOnReturn: false })) {
     size += piece.length
     if (size > bodyLimit) {
-      throw new StorageError(413, 'Payload too large', 'Too large', 'TooLarge', 413)
+      const message = 'Request body is too large'
+      throw new StorageError(413, { ...badBody(message).body, statusCode: '413', message })
     }
     pieces.push(piece)
   }
+  if (!/^application\/json\b/.test(raw.headers['content-type'] ?? '')) {
+    throw badField('body must be object')
+  }
+  const when = "when content-type is set to 'application/json'"
+  if (size === 0) throw badBody(`Body cannot be empty ${when}`)
+  let body
   try {
-    const body = JSON.parse(Buffer.concat(pieces).toString() || '{}')
-    if (body && typeof body === 'object' && !Array.isArray(body)) return body
-  } catch { /* answered below */ }
-  throw badRequest('body must be object')
+    body = JSON.parse(Buffer.concat(pieces).toString())
+  } catch {
+    throw badBody(`Body is not valid JSON but content-type is set to 'application/json'`)
+  }
+  if (body && typeof body === 'object' && !Array.isArray(body)) return body
+  throw badField('body must be object')
+}
+
+type Fields = Record<string, unknown>
+
+/** A whole number of at least so much; text that reads as one will do. */
+export function numberIn(body: Fields, name: string, least: number): number | undefined {
+  if (body[name] === undefined) return undefined
+  const value = Number(body[name])
+  if (!Number.isInteger(value)) throw badField(`body/${name} must be integer`)
+  if (value < least) throw badField(`body/${name} must be >= ${least}`)
+  return value
+}
+
+export function textIn(body: Fields, name: string): string {
+  if (body[name] === undefined) throw badField(`body must have required property '${name}'`)
+  return String(body[name] ?? '')
+}
+
+/** A list of texts; one text is a list of one. */
+export function textsIn(body: Fields, name: string): string[] {
+  if (body[name] === undefined) throw badField(`body must have required property '${name}'`)
+  const texts = [body[name]].flat().map(String)
+  if (texts.length < 1) throw badField(`body/${name} must NOT have fewer than 1 items`)
+  return texts
 }
 
 export function answer({ response }: StorageRequest, status: number, body: unknown) {
+  send(response, status, body)
+}
+
+export function send(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+) {
+  const text = JSON.stringify(body)
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
-    'x-content-type-options': 'nosniff',
+    'content-length': Buffer.byteLength(text),
+    ...headers,
   })
-  response.end(JSON.stringify(body))
+  response.end(text)
 }

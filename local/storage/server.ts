@@ -3,46 +3,49 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Claims, KeyRing } from '../keys.ts'
 import type { Credentials } from '../gateway/credentials.ts'
-import { buckets, bytesOf } from './buckets.ts'
+import { buckets } from './buckets.ts'
 import { type Caller, openPool } from './database.ts'
-import { download, downloadPublic, downloadSigned, info, sign, signMany } from './download.ts'
-import { denied, errorOf, noRoute, StorageError } from './errors.ts'
+import { download, downloadSigned, info, sign, signMany } from './download.ts'
+import { badField, badPath, denied, errorOf, noRoute, unforeseen } from './errors.ts'
 import { openFiles } from './files.ts'
 import { copy, list, listByCursor, move, removeMany, removeOne } from './objects.ts'
-import { answer, type Context, type StorageRequest } from './request.ts'
+import { answer, type Context, send, type StorageRequest } from './request.ts'
 import { openSigner } from './signed.ts'
 import { signUpload, upload, uploadSigned } from './upload.ts'
 
 type Handler = (context: Context, request: StorageRequest, rest: string) => Promise<void> | void
 
-// The first that fits; the rest of the path is what stands in brackets.
-const routes: [method: string, path: RegExp, handler: Handler][] = [
-  ['GET', /^\/status$/, (_, request) => answer(request, 200, {})],
-  ['*', /^\/bucket(|\/.*)$/, buckets],
-  ['GET HEAD', /^\/object\/public\/(.+)$/, downloadPublic],
-  ['GET HEAD', /^\/object\/authenticated\/(.+)$/, download],
-  ['GET HEAD', /^\/object\/info\/(.+)$/, info],
-  ['GET HEAD', /^\/object\/sign\/(.+)$/, downloadSigned],
-  ['POST', /^\/object\/upload\/sign\/(.+)$/, signUpload],
-  ['PUT', /^\/object\/upload\/sign\/(.+)$/, uploadSigned],
-  ['POST', /^\/object\/sign\/([^/]+)$/, signMany],
-  ['POST', /^\/object\/sign\/(.+)$/, sign],
-  ['POST', /^\/object\/list\/([^/]+)$/, list],
-  ['POST', /^\/object\/list-v2\/([^/]+)$/, listByCursor],
-  ['POST', /^\/object\/move$/, move],
-  ['POST', /^\/object\/copy$/, copy],
-  ['DELETE', /^\/object\/([^/]+)$/, removeMany],
-  ['DELETE', /^\/object\/(.+)$/, removeOne],
-  ['POST PUT', /^\/object\/(.+)$/, upload],
-  ['GET HEAD', /^\/object\/(.+)$/, download],
-]
+/** Whether a token is needed, taken if it is one, or not looked at. */
+type Asks = 'token' | 'any' | 'none'
 
-/** Paths that need no API key: their address is the key. */
-export const needsNoKey = (method: string, path: string) =>
-  path === '/status' || path.startsWith('/object/public/') ||
-  path.startsWith('/object/info/public/') ||
-  (/^(GET|HEAD)$/.test(method) && path.startsWith('/object/sign/')) ||
-  (method === 'PUT' && path.startsWith('/object/upload/sign/'))
+const healthy: Handler = (_, request) => answer(request, 200, { healthy: true })
+const alive: Handler = (_, { response }) =>
+  void response.writeHead(200, { 'content-length': 0 }).end()
+
+// The first that fits; the rest of the path is what stands in brackets.
+const routes: [asks: Asks, method: string, path: RegExp, handler: Handler][] = [
+  ['none', 'GET', /^\/status$/, alive],
+  ['token', 'GET', /^\/health$/, healthy],
+  ['token', '*', /^\/bucket(|\/.*)$/, buckets],
+  ['none', 'GET HEAD', /^\/object\/public\/([^/]+\/.*)$/, download],
+  ['token', 'GET HEAD', /^\/object\/authenticated\/([^/]+\/.*)$/, download],
+  ['none', 'GET', /^\/object\/info\/public\/([^/]+\/.*)$/, info],
+  ['token', 'GET HEAD', /^\/object\/info\/authenticated\/([^/]+\/.*)$/, info],
+  ['any', 'GET HEAD', /^\/object\/info\/([^/]+\/.*)$/, info],
+  ['none', 'GET HEAD', /^\/object\/sign\/([^/]+\/.*)$/, downloadSigned],
+  ['token', 'POST', /^\/object\/upload\/sign\/([^/]+\/.*)$/, signUpload],
+  ['none', 'PUT', /^\/object\/upload\/sign\/([^/]+\/.*)$/, uploadSigned],
+  ['token', 'POST', /^\/object\/sign\/([^/]+)$/, signMany],
+  ['token', 'POST', /^\/object\/sign\/([^/]+\/.*)$/, sign],
+  ['token', 'POST', /^\/object\/list\/([^/]+)$/, list],
+  ['token', 'POST', /^\/object\/list-v2\/([^/]+)$/, listByCursor],
+  ['token', 'POST', /^\/object\/move$/, move],
+  ['token', 'POST', /^\/object\/copy$/, copy],
+  ['token', 'DELETE', /^\/object\/([^/]+)$/, removeMany],
+  ['token', 'DELETE', /^\/object\/([^/]+\/.*)$/, removeOne],
+  ['token', 'POST PUT', /^\/object\/([^/]+\/.*)$/, upload],
+  ['any', 'GET HEAD', /^\/object\/([^/]+\/.*)$/, download],
+]
 
 export type Storage = ReturnType<typeof openStorage>
 
@@ -51,25 +54,32 @@ export function openStorage(options: {
   dataDir: string
   keys: KeyRing
   secret: string
-  /** As config.toml writes it. */
-  limit: string
+  limit: number
 }) {
-  const { keys } = options
-  const limit = bytesOf(options.limit)!
+  const { keys, limit } = options
   const pool = openPool(options.databaseUrl)
   const files = openFiles(options.dataDir)
   const context: Context = { pool, files, signer: openSigner(options.secret), limit }
   files.sweep(pool).catch((error) => console.error('storage: sweep:', error.message))
 
-  async function callerOf({ keyRole, bearer, bearerIsKey }: Credentials): Promise<Caller> {
-    if (bearer === undefined || bearerIsKey) return { role: keyRole, claims: { role: keyRole } }
-    let claims: Claims
-    try {
-      claims = await keys.verify(bearer)
-    } catch (error) {
-      throw denied(`jwt: ${(error as Error).message}`)
+  /** Who asks; undefined where the token is missing or wrong. */
+  async function callerOf(asks: Asks, raw: IncomingMessage, credentials: Credentials | undefined) {
+    if (asks === 'none') return undefined
+    const { keyRole, bearer, bearerIsKey } = credentials ?? {}
+    if (keyRole && (bearer === undefined || bearerIsKey)) {
+      return { role: keyRole, claims: { role: keyRole } }
     }
-    return { role: claims.role === 'anon' ? 'anon' : 'authenticated', claims }
+    const { authorization } = raw.headers
+    if (authorization === undefined && asks === 'token') {
+      throw badField("headers must have required property 'authorization'")
+    }
+    try {
+      const claims: Claims = await keys.verify((authorization ?? '').replace(/^bearer\s+/i, ''))
+      return { role: claims.role === 'anon' ? 'anon' : 'authenticated', claims }
+    } catch (error) {
+      if (asks === 'any') return undefined
+      throw denied((error as Error).message)
+    }
   }
 
   return {
@@ -78,23 +88,24 @@ export function openStorage(options: {
       raw: IncomingMessage,
       response: ServerResponse,
       url: string,
-      credentials: Credentials,
+      credentials: Credentials | undefined,
     ) => {
       const [path, query = ''] = url.split('?', 2) as [string, string?]
       const method = raw.method!
       try {
-        const [, pattern, handler] = routes.find(([methods, pattern]) =>
+        if (!isDecodable(path)) throw badPath(url)
+        const [asks, , pattern, handler] = routes.find(([, methods, pattern]) =>
           (methods === '*' || methods.split(' ').includes(method)) && pattern.test(path)
         ) ?? []
         if (!handler) {
-          throw noRoute()
+          throw noRoute(method, url)
         }
-        const caller = await callerOf(credentials)
+        const caller: Caller | undefined = await callerOf(asks!, raw, credentials)
         const request: StorageRequest = {
           method,
-          path,
           query: new URLSearchParams(query),
-          caller,
+          caller: caller ?? { role: 'anon', claims: { role: 'anon' } },
+          authenticated: caller !== undefined,
           raw,
           response,
         }
@@ -107,19 +118,24 @@ export function openStorage(options: {
   }
 }
 
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function fail(raw: IncomingMessage, response: ServerResponse, thrown: unknown) {
   // The client went away in the middle of its body, or of our answer.
   if (response.headersSent || response.destroyed || (raw.destroyed && !raw.complete)) {
     return void response.destroy()
   }
-  let known = errorOf(thrown)
-  if (!known) {
-    console.error('storage:', thrown)
-    known = new StorageError(500, 'Internal', 'Internal Server Error', 'InternalError', 500)
-  }
+  const known = errorOf(thrown)
+  if (!known) console.error('storage:', thrown)
+  const { status, body } = known ?? unforeseen()
   // Whatever of the body has not come is not wanted; the connection ends with the answer.
-  const early = raw.complete ? {} : { connection: 'close' }
-  response.writeHead(known.status, { 'content-type': 'application/json; charset=utf-8', ...early })
-  response.end(JSON.stringify(known.body))
+  send(response, status, body, raw.complete ? {} : { connection: 'close' })
   if (!raw.complete) raw.resume()
 }

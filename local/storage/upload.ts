@@ -2,89 +2,91 @@
 import { boundaryOf, MultipartError, partsOf } from '../../functions/pictures/multipart.ts'
 import { asCaller, type Caller, transaction } from './database.ts'
 import { badRequest, exists, tooLarge, wrongType } from './errors.ts'
+import { tokenIn, urlOf } from './download.ts'
 import type { Stored } from './files.ts'
 import {
   answer,
   type Bucket,
   type Context,
   findBucket,
-  splitPath,
+  newKey,
+  type Place,
+  placeOf,
   type StorageRequest,
+  type StoredObject,
 } from './request.ts'
+import { signedUploadSeconds } from './signed.ts'
 
 type Facts = {
   type: string
   cacheControl: string
-  metadata: Record<string, unknown> | null
+  metadata: Record<string, unknown>
   content: AsyncIterable<Uint8Array>
+  /** What the file itself may have; of a raw body nobody looks again. */
+  limit: number
 }
-
-const usualCache = 'max-age=3600'
 
 /** POST and PUT /object/:bucket/:path. PUT replaces what is there. */
 export async function upload(context: Context, request: StorageRequest, path: string) {
-  const { bucket: id, key } = splitPath(path)
-  const upsert = request.method === 'PUT' || request.raw.headers['x-upsert'] === 'true'
-  const bucket = await findBucket(context, id)
-  const { caller } = request
-  if (caller.role !== 'service_role') await mayWrite(context, request, bucket, key, upsert)
-  const owner = typeof caller.claims.sub === 'string' ? caller.claims.sub : null
-  const object = await take(context, request, bucket, key, owner, upsert)
-  answer(request, 200, { Id: object.id, Key: `${id}/${key}` })
+  const { method, raw, caller } = request
+  const place = placeOf(path)
+  const upsert = method === 'PUT' || raw.headers['x-upsert'] === 'true'
+  const object = await take(context, request, place, { caller, upsert })
+  answer(request, 200, { Key: urlOf(place), Id: object.id })
 }
 
 /** PUT /object/upload/sign/:bucket/:path?token=: who holds the token was allowed to before. */
 export async function uploadSigned(context: Context, request: StorageRequest, path: string) {
-  const { bucket: id, key } = splitPath(path)
-  const token = request.query.get('token') ?? ''
-  const { owner, upsert } = await context.signer.verify(token, `${id}/${key}`, true)
-  const bucket = await findBucket(context, id)
-  await take(context, request, bucket, key, owner ?? null, upsert ?? false)
-  answer(request, 200, { Key: `${id}/${key}` })
+  const place = placeOf(path)
+  const token = await context.signer.verify(tokenIn(request), urlOf(place), 'upload')
+  const caller: Caller = { role: 'service_role', claims: { sub: token.owner } }
+  await take(context, request, place, { caller, upsert: token.upsert ?? false })
+  answer(request, 200, { Key: urlOf(place) })
 }
 
 /** POST /object/upload/sign/:bucket/:path */
 export async function signUpload(context: Context, request: StorageRequest, path: string) {
-  const { bucket: id, key } = splitPath(path)
-  const upsert = request.raw.headers['x-upsert'] === 'true'
-  const bucket = await findBucket(context, id)
-  await mayWrite(context, request, bucket, key, upsert)
-  const owner = request.caller.claims.sub
+  const { caller, raw } = request
+  const place = placeOf(path)
+  const upsert = raw.headers['x-upsert'] === 'true'
+  await mayWrite(context, request, place, { caller, upsert, type: raw.headers['content-type'] })
   const token = await context.signer.sign(
-    { url: `${id}/${key}`, owner, upsert, upload: true },
-    7200,
+    { url: urlOf(place), owner: caller.claims.sub, upsert, scope: 'upload' },
+    signedUploadSeconds,
   )
-  answer(request, 200, { url: `/object/upload/sign/${id}/${encodeURI(key)}?token=${token}`, token })
+  answer(request, 200, { url: `/object/upload/sign/${urlOf(place)}?token=${token}`, token })
 }
+
+const usualCache = 'no-cache'
+
+type Writing = { caller: Caller; upsert: boolean; type?: string | undefined }
 
 /** Asks the policies with a row that is taken back, as long as only its description is known. */
 export async function mayWrite(
   { pool }: Context,
-  { caller, raw }: StorageRequest,
-  bucket: Bucket,
-  key: string,
-  upsert: boolean,
+  { raw }: StorageRequest,
+  { bucket, key }: Place,
+  { caller, upsert, type }: Writing,
 ) {
-  const metadata = {
-    mimetype: raw.headers['content-type'],
-    contentLength: Number(raw.headers['content-length'] ?? 0),
-  }
+  const { 'content-length': length } = raw.headers
+  const metadata = { mimetype: type, contentLength: length && Number(length) }
   const owner = ownerOf(caller)
+  const insert = `insert into storage.objects (bucket_id, name, owner, owner_id, metadata, version)
+    values ($1, $2, $3, $4, $5, '1')`
+  const replace = `on conflict (bucket_id, name) do update
+    set version = excluded.version, owner_id = excluded.owner_id returning *`
   await asCaller(
     pool,
     caller,
     { operation: 'storage.object.upload', undone: true },
     (tx) =>
       tx.query(
-        `insert into storage.objects (bucket_id, name, owner, owner_id, metadata, version)
-      values ($1, $2, $3, $4, $5, '1')` + (upsert
-          ? ` on conflict (bucket_id, name) do update
-              set version = excluded.version, owner_id = excluded.owner_id
-            returning id`
-          : ''),
-        [bucket.id, key, owner.uuid, owner.text, metadata],
+        upsert ? `${insert} ${replace}` : insert,
+        [bucket, key, owner.uuid, owner.text, metadata],
       ),
-  )
+  ).catch((error) => {
+    throw error.code === '23505' ? exists('KeyAlreadyExists') : error
+  })
 }
 
 const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
@@ -94,42 +96,43 @@ export function ownerOf({ claims }: Caller) {
   return { text, uuid: text && isUuid(text) ? text : null }
 }
 
+/** What the description says comes first, then the rights; only then the bytes are read. */
 async function take(
   context: Context,
   request: StorageRequest,
-  bucket: Bucket,
-  key: string,
-  owner: string | null,
-  upsert: boolean,
+  place: Place,
+  writing: Writing,
 ) {
-  const limit = Math.min(context.limit, Number(bucket.file_size_limit ?? Infinity))
-  const facts = await read(request, limit)
-  checkType(bucket, facts.type)
-  const stored = await context.files.store(facts.content, limit).catch((error) => {
+  const bucket = await findBucket(context, place.bucket)
+  const facts = await read(request, bucket, context.limit)
+  newKey(place.key)
+  await mayWrite(context, request, place, { ...writing, type: facts.type })
+  const stored = await context.files.store(facts.content, facts.limit).catch((error) => {
     throw error instanceof MultipartError ? badRequest(error.message) : error
   })
   try {
-    return await keepRow(context, { bucket: bucket.id, key, owner, upsert, stored, facts })
+    return await keepRow(context, { ...place, ...ownerOf(writing.caller), stored, facts })
   } catch (error) {
     await context.files.remove([stored.version])
     throw error
   }
 }
 
-type Row = {
-  bucket: string
-  key: string
-  owner: string | null
-  upsert: boolean
+type Row = Place & {
+  text: string | null
+  uuid: string | null
   stored: Stored
-  facts: Pick<Facts, 'type' | 'cacheControl' | 'metadata'>
+  facts: Pick<Facts, 'type' | 'cacheControl'> & { metadata?: Record<string, unknown> | null }
 }
 
-/** Writes the row of a file that lies in place, and removes the file that it replaces. */
+/**
+ * Writes the row of a file that lies in place, and removes the file that it replaces. Of two that
+ * were allowed at once the second stays, whether it meant to replace or not.
+ */
 export async function keepRow(
   { pool, files }: Context,
-  { bucket, key, owner, upsert, stored, facts }: Row,
-): Promise<{ id: string }> {
+  { bucket, key, text, uuid, stored, facts }: Row,
+): Promise<StoredObject> {
   const now = new Date().toISOString()
   const metadata = {
     eTag: stored.etag,
@@ -140,72 +143,72 @@ export async function keepRow(
     contentLength: stored.size,
     httpStatusCode: 200,
   }
-  const { id, before } = await transaction(pool, async (tx) => {
+  const { object, before } = await transaction(pool, async (tx) => {
     const { rows: [before] } = await tx.query<{ version: string }>(
       'select version from storage.objects where bucket_id = $1 and name = $2 for update',
       [bucket, key],
     )
-    if (before && !upsert) throw exists()
-    const { rows } = await tx.query<{ id: string }>(
+    const { rows } = await tx.query<StoredObject>(
       `insert into storage.objects
         (bucket_id, name, owner, owner_id, metadata, user_metadata, version)
-      values ($1, $2, $3, $4, $5, $6, $7)` + (upsert
-        ? ` on conflict (bucket_id, name) do update
-              set owner = excluded.owner, owner_id = excluded.owner_id,
-                metadata = excluded.metadata, user_metadata = excluded.user_metadata,
-                version = excluded.version`
-        : '') +
-        ' returning id',
-      [
-        bucket,
-        key,
-        owner && isUuid(owner) ? owner : null,
-        owner,
-        metadata,
-        facts.metadata,
-        stored.version,
-      ],
+      values ($1, $2, $3, $4, $5, $6, $7)
+      on conflict (bucket_id, name) do update
+        set owner = coalesce(excluded.owner, objects.owner),
+          owner_id = coalesce(excluded.owner_id, objects.owner_id),
+          metadata = excluded.metadata, user_metadata = excluded.user_metadata,
+          version = excluded.version
+      returning *`,
+      [bucket, key, uuid, text, metadata, facts.metadata, stored.version],
     )
-    return { id: rows[0]!.id, before: before?.version }
+    return { object: rows[0]!, before: before?.version }
   })
   if (before) await files.remove([before])
-  return { id }
+  return object
 }
 
+/** Letter by letter, parameters and all. */
 function checkType({ allowed_mime_types: allowed }: Bucket, type: string) {
-  const plain = type.split(';')[0]!.trim().toLowerCase()
-  const fits = (pattern: string) =>
-    pattern === plain || (pattern.endsWith('/*') && plain.startsWith(pattern.slice(0, -1)))
-  if (allowed?.length && !allowed.some(fits)) throw wrongType(plain)
+  const [kind, form] = type.split('/')
+  const fits = (pattern: string) => pattern === `${kind}/*` || pattern === `${kind}/${form}`
+  if (allowed?.length && !allowed.some(fits)) throw wrongType(`mime type ${type} is not supported`)
 }
 
 /** Header, fields and content of an upload; the content is still to be read. */
-async function read({ raw }: StorageRequest, limit: number): Promise<Facts> {
-  const type = raw.headers['content-type'] ?? 'application/octet-stream'
-  if (!/^multipart\/form-data/i.test(type)) {
-    // A raw body tells its size at once.
-    if (Number(raw.headers['content-length'] ?? 0) > limit) throw tooLarge()
+async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Promise<Facts> {
+  const { headers } = raw
+  const limit = Math.min(most, Number(bucket.file_size_limit ?? Infinity))
+  const type = headers['content-type'] ?? 'application/octet-stream'
+  if (!/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;.*)?$/.test(type)) {
+    throw wrongType('Invalid Content-Type header')
+  }
+  if (!type.startsWith('multipart/form-data')) {
+    checkType(bucket, type)
+    // A raw body tells its size at once. One that does not is taken whatever its size.
+    if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge()
     return {
       type,
-      cacheControl: raw.headers['cache-control'] ?? usualCache,
-      metadata: jsonOf(fromBase64(raw.headers['x-metadata'])),
+      cacheControl: headers['cache-control'] ?? usualCache,
+      metadata: jsonOf(fromBase64(headers['x-metadata'])),
       // Giving up on the body must not end the connection: the answer still goes there.
       content: raw.iterator({ destroyOnReturn: false }),
+      limit: Infinity,
     }
   }
   const boundary = boundaryOf(type)
   if (!boundary) throw badRequest('Multipart: Boundary not found')
-  return await readForm(partsOf(raw, boundary, 11))
+  const facts = await readForm(partsOf(raw, boundary, 11), limit)
+  checkType(bucket, facts.type)
+  return facts
 }
 
 /** storage-js sends its fields first, then the file under an empty name. */
-async function readForm(parts: ReturnType<typeof partsOf>): Promise<Facts> {
+async function readForm(parts: ReturnType<typeof partsOf>, limit: number): Promise<Facts> {
   const fields = new Map<string, string>()
   try {
     // By hand and not by for…of, which would end the parts with the first file.
     for (;;) {
       const { done, value: part } = await parts.next()
-      if (done) throw badRequest('No file was sent')
+      if (done) throw badRequest('No content provided')
       if (part.filename === undefined) {
         fields.set(part.name, await textOf(part.content))
         continue
@@ -213,9 +216,10 @@ async function readForm(parts: ReturnType<typeof partsOf>): Promise<Facts> {
       const seconds = fields.get('cacheControl')
       return {
         type: fields.get('contentType') ?? part.type ?? 'application/octet-stream',
-        cacheControl: seconds ? `max-age=${seconds}` : 'no-cache',
+        cacheControl: seconds ? `max-age=${seconds}` : usualCache,
         metadata: jsonOf(fields.get('metadata')),
         content: wholeForm(part.content, parts),
+        limit,
       }
     }
   } catch (error) {
@@ -243,11 +247,11 @@ async function textOf(content: AsyncIterable<Uint8Array>): Promise<string> {
 const fromBase64 = (header: string | string[] | undefined) =>
   typeof header === 'string' ? Buffer.from(header, 'base64').toString() : undefined
 
-function jsonOf(text: string | undefined): Record<string, unknown> | null {
-  if (!text) return null
+/** What cannot be read is nothing. */
+function jsonOf(text: string | undefined): Record<string, unknown> {
   try {
-    return JSON.parse(text)
+    return { ...JSON.parse(text ?? '{}') }
   } catch {
-    throw badRequest('Invalid metadata')
+    return {}
   }
 }

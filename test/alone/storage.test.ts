@@ -1,58 +1,31 @@
-import { createClient } from '@supabase/supabase-js'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { database, type Person, projectUrl, publishableKey, secretKey, signUp } from '../client.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import {
+  anybody,
+  as,
+  most,
+  ownBuckets,
+  refused,
+  removeBucket,
+  service,
+  textOf,
+} from '../buckets.ts'
+import { database, type Person, projectUrl, publishableKey, secretKey } from '../client.ts'
 import { served } from '../uploads.ts'
 
-// storage-js as it comes, against buckets and policies of its own: no other test may find those.
-const bucket = `test-${randomUUID()}`
-const open = `${bucket}-open`
-
-const session = { auth: { persistSession: false, autoRefreshToken: false } }
-const service = createClient(projectUrl, secretKey, session).storage
-const anybody = createClient(projectUrl, publishableKey, session).storage
-const as = (person: Person) =>
-  createClient(projectUrl, publishableKey, {
-    ...session,
-    accessToken: () => Promise.resolve(person.accessToken),
-  }).storage
+const made = ownBuckets()
+const { bucket, open } = made
 
 let owner: Person
 let stranger: Person
 
-const policy = (name: string, command: string, rule: string) =>
-  `create policy "${bucket} ${name}" on storage.objects for ${command} to authenticated ${rule}`
-const own = `bucket_id = '${bucket}' and (storage.foldername(name))[1] = (select auth.uid()::text)`
-
-beforeAll(async () => {
-  ;[owner, stranger] = await Promise.all([signUp(), signUp()])
-  const limits = { fileSizeLimit: '100KiB', allowedMimeTypes: ['text/*', 'image/png'] }
-  expect((await service.createBucket(bucket, { public: false, ...limits })).error).toBe(null)
-  expect((await service.createBucket(open, { public: true })).error).toBe(null)
-  for (
-    const statement of [
-      policy('read', 'select', `using (${own})`),
-      policy('write', 'insert', `with check (${own})`),
-      policy('change', 'update', `using (${own}) with check (${own})`),
-      policy('remove', 'delete', `using (${own})`),
-    ]
-  ) await database().query(statement)
+beforeAll(() => {
+  ;({ owner, stranger } = made)
 })
 
-afterAll(async () => {
-  for (const name of ['read', 'write', 'change', 'remove']) {
-    await database().query(`drop policy "${bucket} ${name}" on storage.objects`)
-  }
-  for (const id of [bucket, open]) {
-    await service.emptyBucket(id)
-    expect((await service.deleteBucket(id)).error).toBe(null)
-  }
-})
-
-const textOf = async (data: Blob | null) => await data!.text()
-const refused = (status: string) => ({ data: null, error: { statusCode: status, status: 400 } })
+type FileBody = Parameters<ReturnType<typeof service.from>['upload']>[1]
 
 describe('an object', () => {
   test('comes and goes in every way that storage-js sends it', async () => {
@@ -85,9 +58,8 @@ describe('an object', () => {
       where bucket_id = $1 and name = $2`,
       [bucket, `${owner.id}/blob (1).txt`],
     )
-    expect(rows).toEqual([
-      { owner: owner.id, owner_id: owner.id, etag: '"5d41402abc4b2a76b9719d911017c592"' },
-    ])
+    const etag = expect.stringMatching(/^"[0-9a-f]{32}(-\d+)?"$/)
+    expect(rows).toEqual([{ owner: owner.id, owner_id: owner.id, etag }])
     const paths = bodies.map(([name]) => `${owner.id}/${name} (1).txt`)
     const { data } = await files.remove([...paths, `${owner.id}/none`])
     expect(data!.map(({ name }) => name).toSorted()).toEqual(paths.toSorted())
@@ -105,8 +77,9 @@ describe('an object', () => {
     expect((await files.update(path, 'four')).error).toBe(null)
     expect(await textOf((await files.download(path)).data)).toBe('four')
 
+    // Of two at once the second stays, whether it meant to replace or not.
     const texts = Array.from({ length: 10 }, (_, index) => String(index).repeat(50_000))
-    await Promise.all(texts.map((text) => put(text, true)))
+    await Promise.all(texts.map((text, at) => put(text, at % 2 === 0)))
     expect(texts).toContain(await textOf((await files.download(path)).data))
   })
 
@@ -124,6 +97,8 @@ describe('an object', () => {
     }
     expect(await files.move(at('none'), at('d'))).toMatchObject(refused('404'))
     expect(await files.copy(at('b'), at('c'))).toMatchObject(refused('409'))
+    expect(await files.move(at('b'), at('c'))).toMatchObject(refused('409'))
+    expect(await files.move(at('b'), at('../d'))).toMatchObject(refused('400'))
   })
 
   test('is listed by folder, in pages', async () => {
@@ -136,188 +111,98 @@ describe('an object', () => {
     }
     const names = (found: { data: { name: string }[] | null }) =>
       found.data!.map(({ name }) => name)
-    expect(names(await files.list(folder))).toEqual(['sub', '100$_x.txt', 'a.txt', 'b.txt'])
-    expect(names(await files.list(folder, { limit: 2, offset: 1 }))).toEqual([
-      '100$_x.txt',
-      'a.txt',
-    ])
+    expect(names(await files.list(folder))).toEqual(['100$_x.txt', 'a.txt', 'b.txt', 'sub'])
+    expect(names(await files.list(folder, { limit: 2, offset: 1 }))).toEqual(['a.txt', 'b.txt'])
     expect(names(await files.list(folder, { search: 'A' }))).toEqual(['a.txt'])
     expect(names(await files.list(folder, { sortBy: { column: 'name', order: 'desc' } })))
       .toEqual(['sub', 'b.txt', 'a.txt', '100$_x.txt'])
+    const byTime = { sortBy: { column: 'created_at', order: 'desc' } }
+    expect(names(await files.list(folder, byTime)))
+      .toEqual(['sub', '100$_x.txt', 'a.txt', 'b.txt'])
+    expect(await files.list(folder, { limit: 0 })).toMatchObject(refused('400'))
     const first = await files.listV2({ prefix: `${folder}/`, limit: 2, with_delimiter: true })
     expect(first.data).toMatchObject({ hasNext: true })
     const { nextCursor: cursor } = first.data!
     const rest = await files.listV2({ prefix: `${folder}/`, with_delimiter: true, cursor })
-    expect(rest.data!.folders.map(({ name }) => name)).toEqual([`${folder}/sub/`])
+    expect(rest.data!.folders).toMatchObject([{ name: `${folder}/sub/`, key: 'sub' }])
+    expect(rest.data!.objects).toMatchObject([{ name: `${folder}/b.txt`, key: 'b.txt' }])
     expect(await as(stranger).from(bucket).list(folder)).toEqual({ data: [], error: null })
   })
 })
 
 describe('limits', () => {
-  test('of size hold for raw bodies, forms and signed addresses, also without a length', async () => {
+  const makers: [what: string, told: boolean, make: (bytes: Buffer) => FileBody][] = [
+    ['a raw body', true, (bytes) => new Uint8Array(bytes)],
+    ['a form', true, (bytes) => new Blob([new Uint8Array(bytes)], { type: 'text/plain' })],
+    ['a raw body without a length', false, (bytes) => new Blob([new Uint8Array(bytes)]).stream()],
+  ]
+
+  test.each(makers)('of size hold where Storage knows it: %s', async (_, told, make) => {
     const files = as(owner).from(bucket)
     const at = () => `${owner.id}/${randomUUID()}.txt`
-    const fits = randomBytes(100 * 1024)
-    const tooLong = randomBytes(100 * 1024 + 1)
-    for (
-      const make of [
-        (bytes: Buffer) => new Uint8Array(bytes),
-        (bytes: Buffer) => new Blob([new Uint8Array(bytes)], { type: 'text/plain' }),
-        (bytes: Buffer) => new Blob([new Uint8Array(bytes)]).stream(),
-      ]
-    ) {
-      const options = { contentType: 'text/plain' }
-      expect((await files.upload(at(), make(fits), options)).error).toBe(null)
-      expect(await files.upload(at(), make(tooLong), options)).toMatchObject(refused('413'))
-      const path = at()
-      const { data } = await files.createSignedUploadUrl(path)
-      expect(await files.uploadToSignedUrl(path, data!.token, make(tooLong), options))
-        .toMatchObject(refused('413'))
+    const options = { contentType: 'text/plain' }
+    const [fits, tooLong] = [make(randomBytes(most)), () => make(randomBytes(most + 1))]
+    const refusal = told ? refused('413') : { error: null }
+    expect((await files.upload(at(), fits, options)).error).toBe(null)
+    expect(await files.upload(at(), tooLong(), options)).toMatchObject(refusal)
+    const path = at()
+    const { data } = await files.createSignedUploadUrl(path)
+    expect(await files.uploadToSignedUrl(path, data!.token, tooLong(), options))
+      .toMatchObject(refusal)
+  })
+
+  test("are sizes as Storage writes them, and none above the project's", async () => {
+    for (const [size, status] of [['100KiB', '400'], ['10 MB', '400'], ['20GB', '413']]) {
+      expect(await service.updateBucket(bucket, { public: false, fileSizeLimit: size }))
+        .toMatchObject(refused(status!))
     }
   })
 
-  test('of type hold; the type is what the client says', async () => {
+  test('of type hold, letter by letter; the type is what the client says', async () => {
     const files = as(owner).from(bucket)
     const at = `${owner.id}/${randomUUID()}`
-    expect(await files.upload(at, 'x', { contentType: 'application/pdf' }))
-      .toMatchObject(refused('415'))
+    for (const contentType of ['application/pdf', 'image/png; a=b', 'IMAGE/PNG', 'png']) {
+      expect(await files.upload(at, 'x', { contentType })).toMatchObject(refused('415'))
+    }
     expect((await files.upload(at, '<html>', { contentType: 'text/html' })).error).toBe(null)
     const { data } = await files.createSignedUrl(at, 60)
-    expect((await served(data!.signedUrl)).headers.get('content-type')).toBe('text/plain')
+    const { headers } = await served(data!.signedUrl)
+    expect(headers.get('content-type')).toBe('text/plain')
+    // Nothing keeps a browser from guessing a type.
+    expect(headers.get('x-content-type-options')).toBe(null)
   })
 
-  test('of names: no control marks, no other script', async () => {
+  test('of names: no control marks, no other script, no way up', async () => {
     const files = as(owner).from(bucket)
-    for (const name of ['صورة.png', 'a\u0000b', 'a%0Ab', 'a%23b', '%']) {
-      expect((await files.upload(`${owner.id}/${name}`, 'x')).error).not.toBe(null)
+    const names = ['صورة.png', 'a\u0000b', 'a%0Ab', 'a%23b', '%', 'a%2F..%2Fb', '..%2Fb', 'a%2F.']
+    for (const name of names) {
+      expect((await files.upload(`${owner.id}/${name}`, 'x')).error).toMatchObject({ status: 400 })
     }
     expect(await service.from('no-such-bucket').upload('a', 'x')).toMatchObject(refused('404'))
   })
-})
 
-describe('MED-09 rights', () => {
-  const theirs = () => `${owner.id}/theirs-${randomUUID()}.txt`
-
-  test("another's object can neither be read, written nor found", async () => {
-    const path = theirs()
-    await as(owner).from(bucket).upload(path, 'mine')
-    for (const storage of [as(stranger), anybody]) {
-      const files = storage.from(bucket)
-      expect((await files.download(path)).error).not.toBe(null)
-      expect(await files.info(path)).toMatchObject(refused('404'))
-      expect(await files.createSignedUrl(path, 60)).toMatchObject(refused('404'))
-      expect((await files.createSignedUrls([path], 60)).data).toMatchObject([{ signedUrl: null }])
-      expect(await files.upload(path, 'x', { upsert: true })).toMatchObject(refused('403'))
-      expect(await files.upload(theirs(), 'x')).toMatchObject(refused('403'))
-      expect(await files.update(path, 'x')).toMatchObject(refused('403'))
-      expect(await files.move(path, `${stranger.id}/x.txt`)).toMatchObject(refused('404'))
-      expect(await files.copy(path, `${stranger.id}/x.txt`)).toMatchObject(refused('404'))
-      expect(await files.remove([path])).toEqual({ data: [], error: null })
-      expect(await files.createSignedUploadUrl(path)).toMatchObject(refused('403'))
-      expect(await files.list(owner.id)).toEqual({ data: [], error: null })
-    }
-    expect(await textOf((await as(owner).from(bucket).download(path)).data)).toBe('mine')
-  })
-
-  test('in the buckets of pictures nobody writes, lists or signs, also in the own folder', async () => {
-    const { identityId } = owner
-    const { rows } = await database().query('select name from storage.objects limit 1')
-    for (const name of ['avatars', 'listings']) {
-      for (const storage of [as(owner), anybody]) {
-        const files = storage.from(name)
-        const path = `${identityId}/${randomUUID()}.png`
-        const png = { contentType: 'image/png' }
-        expect(await files.upload(path, 'x', png)).toMatchObject(refused('403'))
-        expect(await files.upload(path, 'x', { ...png, upsert: true })).toMatchObject(
-          refused('403'),
-        )
-        expect(await files.createSignedUploadUrl(path)).toMatchObject(refused('403'))
-        expect(await files.list()).toEqual({ data: [], error: null })
-        expect(await files.list(identityId)).toEqual({ data: [], error: null })
-        expect((await files.listV2({ prefix: '' })).data).toMatchObject({ objects: [] })
-        for (const { name } of rows) {
-          expect(await files.remove([name])).toEqual({ data: [], error: null })
-          expect(await files.move(name, path)).toMatchObject(refused('404'))
-          expect(await files.createSignedUrl(name, 60)).toMatchObject(refused('404'))
-        }
-      }
-    }
-    for (const storage of [as(owner), anybody]) {
-      expect((await storage.createBucket(randomUUID())).error).toMatchObject({ statusCode: '403' })
-      expect((await storage.listBuckets()).data).toEqual([])
-      expect((await storage.deleteBucket('listings')).error).not.toBe(null)
-      expect((await storage.emptyBucket('listings')).error).not.toBe(null)
-      expect((await storage.updateBucket('listings', { public: true })).error).not.toBe(null)
-    }
-  })
-
-  test('a token that is none is refused, and so is a call without a key', async () => {
-    const to = `${projectUrl}/storage/v1/object/${bucket}/${owner.id}/x.txt`
-    const bad = await fetch(to, {
-      headers: { apikey: publishableKey, authorization: 'Bearer x.y.z' },
-    })
-    expect([bad.status, (await bad.json()).statusCode]).toEqual([400, '403'])
-    expect((await fetch(to)).status).toBe(401)
-    expect((await fetch(to, { headers: { apikey: 'sb_secret_x' } })).status).toBe(401)
-  })
-
-  test('resumable uploads are not served', async () => {
-    const response = await fetch(`${projectUrl}/storage/v1/upload/resumable`, {
-      method: 'POST',
-      headers: { apikey: publishableKey, 'tus-resumable': '1.0.0', 'upload-length': '4' },
-    })
-    expect(response.status).toBeGreaterThanOrEqual(400)
-    await response.body?.cancel()
+  test('of names at once: 1,000', async () => {
+    const names = Array.from({ length: 1001 }, (_, at) => `none/${at}`)
+    expect(await service.from(bucket).remove(names)).toMatchObject(refused('400'))
+    expect(await service.from(bucket).remove(names.slice(1))).toEqual({ data: [], error: null })
+    expect(await service.from(bucket).createSignedUrls(names, 60)).toMatchObject(refused('400'))
   })
 })
 
-describe('a signed address', () => {
-  test('is for one object, until its time, and cannot be changed', async () => {
-    const files = as(owner).from(bucket)
-    const [path, other] = [`${owner.id}/signed.txt`, `${owner.id}/other.txt`]
-    await files.upload(path, 'signed')
-    await files.upload(other, 'other')
-    const { signedUrl } = (await files.createSignedUrl(path, 1)).data!
-    expect((await served(signedUrl)).bytes.toString()).toBe('signed')
-    const swapped = await served(signedUrl.replace('signed.txt', 'other.txt'))
-    expect(JSON.parse(swapped.bytes.toString())).toMatchObject({ error: 'InvalidSignature' })
-    const changed = await served(`${signedUrl.slice(0, -3)}xyz`)
-    expect(JSON.parse(changed.bytes.toString())).toMatchObject({ error: 'InvalidJWT' })
-    await sleep(2100)
-    expect((await served(signedUrl)).status).toBe(400)
-    const many = (await files.createSignedUrls([path, `${owner.id}/none`], 60)).data!
-    expect((await served(many[0].signedUrl!)).status).toBe(200)
-    expect(many[1]).toMatchObject({ signedUrl: null, error: expect.any(String) })
-  })
-
-  test('for an upload takes one file under that name, and reads nothing', async () => {
-    const files = as(owner).from(bucket)
-    const path = `${owner.id}/up.txt`
-    const { token } = (await files.createSignedUploadUrl(path)).data!
-    const send = (to: string) => anybody.from(bucket).uploadToSignedUrl(to, token, 'up')
-    expect(await send(`${owner.id}/up2.txt`)).toMatchObject(refused('400'))
-    expect((await send(path)).error).toBe(null)
-    expect(await send(path)).toMatchObject(refused('409'))
-    expect(
-      (await served(`${projectUrl}/storage/v1/object/sign/${bucket}/${path}?token=${token}`))
-        .status,
-    ).toBe(400)
-    const { rows } = await database().query(
-      'select owner_id from storage.objects where bucket_id = $1 and name = $2',
-      [bucket, path],
-    )
-    expect(rows).toEqual([{ owner_id: owner.id }])
-  })
-})
-
-test('a public bucket is read by address, with ranges and tags, and is listed to nobody', async () => {
+test('a public bucket is read by address, in parts and by tag, and is listed to nobody', async () => {
   const bytes = randomBytes(300_000)
-  await service.from(open).upload('a/b.bin', bytes, { contentType: 'image/png' })
+  await store(open, 'a/b.bin', bytes)
   const { publicUrl } = anybody.from(open).getPublicUrl('a/b.bin').data
   const whole = await served(publicUrl)
   expect(whole.bytes.equals(bytes)).toBe(true)
   const etag = whole.headers.get('etag')!
   expect((await served(publicUrl, { 'if-none-match': etag })).status).toBe(304)
+  const later = new Date(Date.parse(whole.headers.get('last-modified')!) + 1000).toUTCString()
+  expect((await served(publicUrl, { 'if-modified-since': later })).status).toBe(304)
+  const other = await served(publicUrl, { 'if-none-match': '"other"' })
+  // What a client is told unless whoever stored it said more.
+  expect(other.headers.get('cache-control')).toBe('no-cache, stale-while-revalidate=30')
+  expect(whole.headers.get('cache-control')).toBe('no-cache')
   for (
     const [range, from, to] of [
       ['bytes=0-0', 0, 1],
@@ -331,12 +216,38 @@ test('a public bucket is read by address, with ranges and tags, and is listed to
     expect(part.bytes.equals(bytes.subarray(from, to))).toBe(true)
     expect(part.headers.get('content-range')).toBe(`bytes ${from}-${to - 1}/300000`)
   }
+  for (const range of ['bytes=300000-', 'bytes=3-2', 'bytes=0-1,3-4', 'bytes=-']) {
+    expect((await served(publicUrl, { range })).status).toBe(416)
+  }
   const head = await fetch(publicUrl, { method: 'HEAD' })
   expect(head.headers.get('content-length')).toBe('300000')
   expect(await anybody.from(open).list('a')).toEqual({ data: [], error: null })
   const closed = anybody.from(bucket).getPublicUrl(`${owner.id}/replaced.txt`).data.publicUrl
   expect((await served(closed)).status).toBe(400)
 })
+
+test('the name of a download is said without quotes, and cannot add a header', async () => {
+  await store(open, 'named.bin', Buffer.from('x'))
+  const { publicUrl } = anybody.from(open).getPublicUrl('named.bin').data
+  const dispositionOf = async (query: string) =>
+    (await served(`${publicUrl}?${query}`)).headers.get('content-disposition')
+  expect(await dispositionOf('')).toBe(null)
+  expect(await dispositionOf('download')).toBe('attachment;')
+  const name = encodeURIComponent('a"\r\nX: y.html')
+  expect(await dispositionOf(`download=${name}`))
+    .toBe(`attachment; filename=${name}; filename*=UTF-8\'\'${name}`)
+  expect((await served(`${publicUrl}?download=a&download=b`)).status).toBe(400)
+})
+
+/** As our functions do: a raw body, and no word about caches. */
+async function store(bucket: string, path: string, body: Buffer) {
+  const response = await fetch(`${projectUrl}/storage/v1/object/${bucket}/${path}`, {
+    method: 'POST',
+    headers: { apikey: secretKey, 'content-type': 'image/png' },
+    body: new Uint8Array(body),
+  })
+  expect(response.status).toBe(200)
+}
 
 test('buckets are made, changed and removed with the secret key only', async () => {
   const id = `test-${randomUUID()}`
@@ -346,9 +257,8 @@ test('buckets are made, changed and removed with the secret key only', async () 
   expect((await service.getBucket(id)).data)
     .toMatchObject({ id, public: true, file_size_limit: 10, allowed_mime_types: null })
   await service.from(id).upload('x', 'x')
-  expect((await service.deleteBucket(id)).error).not.toBe(null)
-  await service.emptyBucket(id)
-  expect((await service.deleteBucket(id)).error).toBe(null)
+  expect((await service.deleteBucket(id)).error).toMatchObject({ statusCode: '409' })
+  await removeBucket(id)
   expect((await service.getBucket(id)).error).toMatchObject({ statusCode: '404' })
 })
 

@@ -1,0 +1,75 @@
+/** Buckets and policies of a test's own, for storage-js as it comes: no other test may find those. */
+import { createClient } from '@supabase/supabase-js'
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { database, type Person, projectUrl, publishableKey, secretKey, signUp } from './client.ts'
+import { until } from './until.ts'
+
+const session = { auth: { persistSession: false, autoRefreshToken: false } }
+
+export const service = createClient(projectUrl, secretKey, session).storage
+export const anybody = createClient(projectUrl, publishableKey, session).storage
+export const as = (person: Person) =>
+  createClient(projectUrl, publishableKey, {
+    ...session,
+    accessToken: () => Promise.resolve(person.accessToken),
+  }).storage
+
+/** What a bucket of ours takes, and of which types. */
+export const most = 100_000
+const limits = { fileSizeLimit: '100KB', allowedMimeTypes: ['text/*', 'image/png'] }
+
+/**
+ * A closed bucket where everybody has a folder, a public one, and two people. All of it is made
+ * before the tests of a file and gone after them.
+ */
+export function ownBuckets() {
+  const bucket = `test-${randomUUID()}`
+  const open = `${bucket}-open`
+  const own =
+    `bucket_id = '${bucket}' and (storage.foldername(name))[1] = (select auth.uid()::text)`
+  const rules = {
+    select: `using (${own})`,
+    insert: `with check (${own})`,
+    update: `using (${own}) with check (${own})`,
+    delete: `using (${own})`,
+  }
+  const made = { bucket, open } as {
+    bucket: string
+    open: string
+    owner: Person
+    stranger: Person
+  }
+  beforeAll(async () => {
+    ;[made.owner, made.stranger] = await Promise.all([signUp(), signUp()])
+    expect((await service.createBucket(bucket, { public: false, ...limits })).error).toBe(null)
+    expect((await service.createBucket(open, { public: true })).error).toBe(null)
+    for (const [command, rule] of Object.entries(rules)) {
+      await database().query(
+        `create policy "${bucket} ${command}" on storage.objects
+        for ${command} to authenticated ${rule}`,
+      )
+    }
+  })
+  afterAll(async () => {
+    for (const command of Object.keys(rules)) {
+      await database().query(`drop policy "${bucket} ${command}" on storage.objects`)
+    }
+    await Promise.all([bucket, open].map(removeBucket))
+  })
+  return made
+}
+
+/** Empties a bucket, which takes its time, and removes it. */
+export async function removeBucket(id: string) {
+  expect((await service.emptyBucket(id)).error).toBe(null)
+  await until('the bucket is empty', async () => (await service.deleteBucket(id)).error === null)
+}
+
+export const textOf = async (data: Blob | null) => await data!.text()
+
+/** Storage answers 400 for nearly everything; what it was stands in the body. */
+export const refused = (status: string) => ({
+  data: null,
+  error: { statusCode: status, status: 400 },
+})
