@@ -9,8 +9,8 @@ import { openLine, post } from './load.ts'
 // deno-lint-ignore no-explicit-any
 type Json = any
 
-export type Person = { token: string; identityId: string }
-export type Talk = { id: string; topic: string; from: Person; to: Person }
+export type Person = { token: string; identityId: string; topic: string }
+export type Talk = { id: string; from: Person; to: Person }
 
 /** Somebody who hears what is said in a conversation. */
 export type Ear = { onBody: (body: string) => void; close: () => void }
@@ -84,9 +84,9 @@ export function realtimeWay({ url, publishableKey }: Stack, byDoor: boolean): Wa
   return {
     name: byDoor ? 'Realtime, by the door' : 'Realtime',
     toMany: !byDoor,
-    hear: async ({ topic: name, to }) => {
+    hear: async ({ to }) => {
       const socket = await open(`${address}?apikey=${publishableKey}&vsn=2.0.0`)
-      const topic = `realtime:${name}`
+      const topic = `realtime:${to.topic}`
       const join = { config: { private: true }, access_token: to.token }
       await socket.ask(['1', '1', topic, 'phx_join', join], (frame) => frame[4].status === 'ok')
       const ear: Ear = { onBody: () => {}, close: socket.close }

@@ -1,7 +1,7 @@
 /**
  * Chat against the limit of the same run: how long from sending to hearing, how many messages a
- * second 100 pairs exchange, how long until 1,000 sockets have heard one, and how much memory a
- * process of the gateway takes for 1,000 sockets that are silent.
+ * second 100 pairs exchange, how long until 1,000 sockets have heard one, how much memory a process
+ * of the gateway takes for 1,000 sockets that are silent, and how many broadcasts an act costs.
  */
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -17,6 +17,7 @@ import {
   type Talk,
   type Way,
 } from './chat-ways.ts'
+import { type Broadcasts, broadcasts } from './broadcasts.ts'
 import { percentile } from './load.ts'
 
 export type ChatSizes = { pairs: number; sockets: number; messages: number; seconds: number }
@@ -36,7 +37,11 @@ export type ChatRow = {
 /** `ofBare`: the p99, in p99s of the bare server. */
 type Alone = { p50: number; p99: number; ofBare: number }
 
-export type ChatResult = { ways: ChatRow[]; idle: { sockets: number; megabytes: number } }
+export type ChatResult = {
+  ways: ChatRow[]
+  idle: { sockets: number; megabytes: number }
+  broadcasts: Broadcasts
+}
 
 async function post(stack: Stack, path: string, body: unknown, token?: string) {
   const response = await fetch(stack.baseUrl + path, {
@@ -56,7 +61,8 @@ async function person(stack: Stack): Promise<Person> {
   const password = randomUUID()
   await post(stack, '/auth/register', { identifier, password })
   const session = await post(stack, '/auth/login', { identifier, password })
-  return { token: session.accessToken, identityId: session.activeIdentity.id }
+  const { accessToken: token, activeIdentity, realtimeTopic: topic } = session
+  return { token, identityId: activeIdentity.id, topic }
 }
 
 /** Pairs who have a conversation. */
@@ -67,7 +73,7 @@ async function introduce(stack: Stack, pairs: number): Promise<Talk[]> {
       const [from, to] = [await person(stack), await person(stack)]
       const { identityId } = to
       const made = await post(stack, '/conversations', { identityId }, from.token)
-      if (talks.length < pairs) talks.push({ id: made.id, topic: made.realtimeTopic, from, to })
+      if (talks.length < pairs) talks.push({ id: made.id, from, to })
     }
   }
   await Promise.all([worker(), worker(), worker(), worker()])
@@ -255,7 +261,9 @@ export async function benchChat(
       })
     }
 
-    return { ways: rows, idle: { sockets: silent, megabytes } }
+    say('broadcasts')
+    const counted = await broadcasts(stack, people)
+    return { ways: rows, idle: { sockets: silent, megabytes }, broadcasts: counted }
   } finally {
     bare.stop()
     await stack.stop()
@@ -263,7 +271,7 @@ export async function benchChat(
 }
 
 /** For printing. */
-export function chatTable({ ways }: ChatResult): string[][] {
+export function chatTable({ ways, broadcasts }: ChatResult): string[][] {
   const ms = (value: number) => `${value.toFixed(1)} ms`
   const alone = ({ p50, p99, ofBare }: Alone) => [ms(p50), ms(p99), `${ofBare.toFixed(1)} ×`]
   return [
@@ -277,5 +285,7 @@ export function chatTable({ ways }: ChatResult): string[][] {
       ms(pairs.p99),
       ...(fanOut ? [ms(fanOut.p50), ms(fanOut.p99), ms(fanOut.last)] : ['', '', '']),
     ]),
+    ['broadcasts', ...Object.keys(broadcasts)],
+    ['', ...Object.values(broadcasts).map(String)],
   ]
 }

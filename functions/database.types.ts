@@ -84,6 +84,9 @@ export type Database = {
 "get_company_stats":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"get_conversation":
+{ Args: { "conversation_id": string }; Returns: Json
+                           },
 "get_identity":
 { Args: { "identity_id": string }; Returns: Json
                            },
@@ -160,7 +163,7 @@ export type Database = {
                            },
 "list_conversations":
 { Args: { "page_cursor"?: string,"page_size"?: number }; Returns: {
-              "items": Json,"nextCursor": string,"unreadTotal": number
+              "items": Json,"nextCursor": string,"realtimeTopic": string,"unreadTotal": number
             }[]
                            },
 "list_devices":
@@ -442,14 +445,14 @@ isOneToOne: true
                   ]
                 },"accounts": {
                   Row: {
-                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null,"taken_over_at": string | null,"topic": string
+                    "active_identity_id": string | null,"created_at": string,"delete_at": string | null,"email": string | null,"email_proven": boolean,"id": string,"language": string,"live_key": string,"phone": string | null,"status": string,"status_reason": string | null,"suspended_until": string | null,"taken_over_at": string | null,"topic": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id": string,"language"?: string,"live_key"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string
                   }
                   Update: {
-                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string
+                    "active_identity_id"?: string | null,"created_at"?: string,"delete_at"?: string | null,"email"?: string | null,"email_proven"?: boolean,"id"?: string,"language"?: string,"live_key"?: string,"phone"?: string | null,"status"?: string,"status_reason"?: string | null,"suspended_until"?: string | null,"taken_over_at"?: string | null,"topic"?: string
                   }
                   Relationships: [
                     {
@@ -616,14 +619,14 @@ isOneToOne: false
                   ]
                 },"conversations": {
                   Row: {
-                    "created_at": string,"id": string,"last_seq": number,"live_topic": string,"pair_key": string,"property_id": string | null,"topic": string
+                    "created_at": string,"id": string,"last_seq": number,"live_key": string,"pair_key": string,"property_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "created_at"?: string,"id"?: string,"last_seq"?: number,"live_topic"?: string,"pair_key": string,"property_id"?: string | null,"topic"?: string
+                    "created_at"?: string,"id"?: string,"last_seq"?: number,"live_key"?: string,"pair_key": string,"property_id"?: string | null
                   }
                   Update: {
-                    "created_at"?: string,"id"?: string,"last_seq"?: number,"live_topic"?: string,"pair_key"?: string,"property_id"?: string | null,"topic"?: string
+                    "created_at"?: string,"id"?: string,"last_seq"?: number,"live_key"?: string,"pair_key"?: string,"property_id"?: string | null
                   }
                   Relationships: [
                     {

@@ -24,6 +24,7 @@ create table public.accounts (
   delete_at timestamptz,
   active_identity_id uuid,
   topic uuid not null default gen_random_uuid(),
+  live_key uuid not null default gen_random_uuid(),
   created_at timestamptz not null default now(),
   constraint accounts_only_suspensions_end check (
     suspended_until is null or status = 'suspended'
@@ -51,12 +52,14 @@ comment on column public.accounts.active_identity_id is
   'Acts as this identity now; null when it was taken away, until switch, sign-in or refresh.';
 comment on column public.accounts.topic is
   'Name of its Realtime channel; another one from the moment that a session or a right ends.';
+comment on column public.accounts.live_key is
+  'Random, and shown to nobody: the names of its conversations'' live channels are made of it. '
+  'Another one whenever the topic changes, and when one of its identities is taken away.';
 comment on column public.accounts.created_at is 'When it was made.';
--- Partial, and the topic's not unique, which random names are by themselves: to change a column of a
--- whole unique index locks the row also against those who only refer to it.
+-- Partial: to change a column of a whole unique index locks the row also against those who only
+-- refer to it.
 create unique index accounts_email_key on public.accounts (email) where email is not null;
 create unique index accounts_phone_key on public.accounts (phone) where phone is not null;
-create index accounts_topic_idx on public.accounts (topic);
 create index accounts_delete_at_idx on public.accounts (delete_at) where delete_at is not null;
 create index accounts_suspended_until_idx on public.accounts (suspended_until)
   where suspended_until is not null;
@@ -338,7 +341,11 @@ alter table public.individual_profiles enable row level security;
 alter table public.identities enable row level security;
 revoke all on public.accounts, public.individual_profiles, public.identities
   from anon, authenticated;
-grant select on public.accounts, public.individual_profiles, public.identities to authenticated;
+-- live_key is left out.
+grant select (id, email, phone, email_proven, taken_over_at, language, status, status_reason,
+  suspended_until, delete_at, active_identity_id, topic, created_at)
+  on public.accounts to authenticated;
+grant select on public.individual_profiles, public.identities to authenticated;
 
 create policy "people see their own account" on public.accounts for select to authenticated
   using (id = (select private.account_id()));

@@ -8,8 +8,7 @@ create table public.conversations (
   id uuid primary key default gen_random_uuid(),
   pair_key text not null constraint conversations_pair_is_one unique,
   property_id uuid references public.properties (id) on delete set null,
-  topic uuid not null default gen_random_uuid(),
-  live_topic uuid not null default gen_random_uuid(),
+  live_key uuid not null default gen_random_uuid(),
   last_seq bigint not null default 0,
   created_at timestamptz not null default clock_timestamp()
 );
@@ -18,16 +17,11 @@ comment on column public.conversations.id is 'As clients name it.';
 comment on column public.conversations.pair_key is
   'Both identities in order and the listing, if any: what makes two conversations one.';
 comment on column public.conversations.property_id is 'What it is about.';
-comment on column public.conversations.topic is
-  'Name of the Realtime channel of its events; another one from the moment that a right ends.';
-comment on column public.conversations.live_topic is
-  'Name of the Realtime channel of presence and typing.';
+comment on column public.conversations.live_key is
+  'Random, and shown to nobody: the name of its live channel is made of it. Another one whenever one '
+  'side blocks the other.';
 comment on column public.conversations.last_seq is 'Number of the newest message; 0 before the first.';
 comment on column public.conversations.created_at is 'When it was opened.';
--- Not unique, which random names are by themselves: to change a column of a unique index locks the
--- row also against those who only refer to it.
-create index conversations_topic_idx on public.conversations (topic);
-create index conversations_live_topic_idx on public.conversations (live_topic);
 create index conversations_property_idx on public.conversations (property_id);
 
 create table public.participants (
@@ -114,8 +108,9 @@ alter table public.conversations enable row level security;
 alter table public.participants enable row level security;
 alter table public.messages enable row level security;
 revoke all on public.conversations, public.participants, public.messages from anon, authenticated;
--- Which account is behind an identity is nobody's to read.
-grant select on public.conversations to authenticated;
+-- Which account is behind an identity is nobody's to read, nor of what names are made.
+grant select (id, pair_key, property_id, last_seq, created_at)
+  on public.conversations to authenticated;
 grant select (conversation_id, identity_id, last_read_seq, unread, muted, active_at)
   on public.participants to authenticated;
 grant select (id, conversation_id, seq, sender_identity_id, client_message_id, type, body, media_id,
@@ -156,30 +151,33 @@ create function private.deliver_message() returns trigger
   set search_path = ''
 as $$
 declare
-  reached record;
+  message jsonb := private.message_json(new);
+  live_topic text := private.live_topic(new.conversation_id);
+  side public.participants;
+  event jsonb;
 begin
-  with counted as (
+  for side in
     update public.participants
     set active_at = new.created_at,
       unread = participants.unread + (participants.identity_id <> new.sender_identity_id)::integer
-    from public.conversations, public.accounts
     where participants.conversation_id = new.conversation_id
-      and conversations.id = participants.conversation_id
-      and accounts.id = participants.account_id
-    returning participants, participants.identity_id, conversations.topic,
-      accounts.topic as account_topic
-  )
-  select * into reached from counted where counted.identity_id <> new.sender_identity_id;
-  perform private.tell(reached.topic, 'new_message',
-    jsonb_build_object('message', private.message_json(new)));
-  perform private.tell(reached.account_topic, 'conversation_updated',
-    private.conversation_news(
-      reached.participants, private.message_summary(new, reached.identity_id)));
+    returning participants.*
+  loop
+    event := jsonb_build_object(
+      'message', message,
+      'conversation', jsonb_build_object('id', new.conversation_id) || private.conversation_news(
+        side, private.message_summary(new, side.identity_id), live_topic));
+    if side.identity_id <> new.sender_identity_id and not side.muted then
+      event := event || private.notice_of_message(new, side);
+    end if;
+    perform private.tell_side(side, 'new_message', event);
+  end loop;
   return null;
 end
 $$;
 comment on function private.deliver_message is
-  'Counts a message for the other and tells both channels.';
+  'Counts a message for the other and tells both sides, each with one event: message, the state of '
+  'the conversation and what was noted of it in the list of notifications.';
 
 create trigger messages_are_delivered
   after insert on public.messages
@@ -191,15 +189,12 @@ create function private.tell_read() returns trigger
   set search_path = ''
 as $$
 begin
-  perform private.tell(accounts.topic, 'conversation_updated',
-    private.conversation_news(
-      new, private.last_message_json(new.conversation_id, new.identity_id)))
-  from public.accounts where accounts.id = new.account_id;
+  perform private.tell_updated(new);
   if private.shows_read_receipts(new.account_id) then
-    perform private.tell(conversations.topic, 'message_read', jsonb_build_object(
-      'conversationId', new.conversation_id, 'identityId', new.identity_id,
-      'upToSeq', new.last_read_seq))
-    from public.conversations where conversations.id = new.conversation_id;
+    perform private.tell_side(other, 'message_read', jsonb_build_object(
+      'conversationId', new.conversation_id, 'upToSeq', new.last_read_seq))
+    from public.participants as other
+    where other.conversation_id = new.conversation_id and other.identity_id <> new.identity_id;
   end if;
   return null;
 end

@@ -37,7 +37,6 @@ begin
   end if;
   return json_build_object(
     'conversationId', joined.id,
-    'realtimeTopic', joined.topic,
     'lastSeq', joined.last_seq
   );
 end
@@ -54,7 +53,7 @@ begin
 end
 $$;
 comment on function api.join_conversation is
-  'Channel and newest number of a conversation for who may hear it now: 404 conversation_not_found, '
+  'The newest number of a conversation for who may hear it now: 404 conversation_not_found, '
   '403 blocked.';
 
 create function private.recent_news(seconds double precision) returns json
@@ -78,8 +77,8 @@ begin
     )
     select coalesce(
       json_agg(
-        private.conversation_news(recent.part, private.last_message_json(
-          (recent.part).conversation_id, (recent.part).identity_id))
+        private.conversation_update(recent.part)
+          || jsonb_build_object('identityId', (recent.part).identity_id)
         order by recent.active_at
       ),
       '[]'
@@ -106,7 +105,7 @@ comment on function api.recent_news is
 create function private.socket_standing(sockets jsonb) returns json
   language plpgsql
   stable
-  security definer -- looks at sessions and topics of everybody whose socket is open
+  security definer -- looks at the rights of everybody whose socket is open
   set search_path = ''
 as $$
 begin
@@ -137,7 +136,7 @@ begin
         join public.conversations on conversations.id = participants.conversation_id
         where participants.conversation_id = (joined ->> 'id')::uuid
           and participants.account_id = known."accountId"
-          and conversations.topic::text = joined ->> 'topic'
+          and private.hears(participants.conversation_id, participants.identity_id)
           and conversations.last_seq = (joined ->> 'seq')::bigint
       )
     )
@@ -153,7 +152,8 @@ end
 $$;
 comment on function private.socket_standing is
   'Of the sessions and conversations that a gateway holds sockets for, those of which it knows '
-  'something else than what is so now: topic, newest number, who acts. It asks about these anew.';
+  'something else than what is so now: topic, newest number, who acts and hears. It asks about '
+  'these anew.';
 
 revoke execute on all functions in schema private, api from public;
 grant execute on function private.join_conversation, private.recent_news to authenticated;

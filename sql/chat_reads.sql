@@ -22,8 +22,35 @@ $$;
 comment on function private.my_part is
   'How the calling identity takes part in a conversation; 404 conversation_not_found.';
 
+create function private.get_conversation(conversation_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads the other side
+  set search_path = ''
+as $$
+declare
+  part public.participants := private.my_part(
+    get_conversation.conversation_id, private.require_identity());
+begin
+  return private.conversation_json(part.conversation_id, part.identity_id);
+end
+$$;
+comment on function private.get_conversation is 'See api.get_conversation.';
+
+create function api.get_conversation(conversation_id uuid) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.get_conversation(conversation_id);
+end
+$$;
+comment on function api.get_conversation is
+  'One conversation of the acting identity. 404 conversation_not_found.';
+
 create function private.list_conversations(page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text, "unreadTotal" bigint)
+  returns table (items json, "nextCursor" text, "unreadTotal" bigint, "realtimeTopic" text)
   language plpgsql
   stable
   security definer -- reads the other sides
@@ -59,6 +86,9 @@ begin
     (
       select coalesce(sum(participants.unread), 0)::bigint from public.participants
       where participants.identity_id = caller_id and participants.unread > 0
+    ),
+    (
+      select accounts.topic::text from public.accounts where accounts.id = private.account_id()
     )
   from page;
 end
@@ -66,7 +96,7 @@ $$;
 comment on function private.list_conversations is 'See api.list_conversations.';
 
 create function api.list_conversations(page_cursor text default null, page_size integer default 20)
-  returns table (items json, "nextCursor" text, "unreadTotal" bigint)
+  returns table (items json, "nextCursor" text, "unreadTotal" bigint, "realtimeTopic" text)
   language plpgsql
   stable
   set search_path = ''
@@ -76,8 +106,9 @@ begin
 end
 $$;
 comment on function api.list_conversations is
-  'The conversations of the acting identity, the one with the newest message first, and how many '
-  'messages it has not read in all of them.';
+  'The conversations of the acting identity, the one with the newest message first, how many '
+  'messages it has not read in all of them, and the channel of the account. A page of one tells who '
+  'looks now and then whether anything was missed.';
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint, after_seq bigint, page_size integer
@@ -148,5 +179,8 @@ comment on function api.list_messages is
   'says whether there are more in that direction. 404 conversation_not_found.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.list_conversations, private.list_messages to authenticated;
-grant execute on function api.list_conversations, api.list_messages to authenticated;
+grant execute on function
+  private.get_conversation, private.list_conversations, private.list_messages
+  to authenticated;
+grant execute on function api.get_conversation, api.list_conversations, api.list_messages
+  to authenticated;

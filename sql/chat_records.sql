@@ -109,23 +109,37 @@ end
 $$;
 comment on function private.last_message_json is 'The newest message as this side''s list shows it.';
 
-create function private.conversation_news(part public.participants, last_message jsonb)
-  returns jsonb
+create function private.conversation_news(
+  side public.participants, last_message jsonb, live_topic text
+) returns jsonb
   language plpgsql
   immutable
   set search_path = ''
 as $$
 begin
   return jsonb_build_object(
-    'conversationId', part.conversation_id,
-    'identityId', part.identity_id,
     'lastMessage', last_message,
-    'unread', part.unread
+    'unread', side.unread,
+    'liveTopic', live_topic
   );
 end
 $$;
 comment on function private.conversation_news is
-  'Payload of conversation_updated for one side: the same numbers as its list.';
+  'What events say of a conversation to one side: the same as its list.';
+
+create function private.conversation_update(side public.participants) returns jsonb
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return jsonb_build_object('conversationId', side.conversation_id) || private.conversation_news(
+    side,
+    private.last_message_json(side.conversation_id, side.identity_id),
+    private.live_topic(side.conversation_id));
+end
+$$;
+comment on function private.conversation_update is 'Payload of conversation_updated for one side.';
 
 create function private.subject_json(property_id uuid, identity_id uuid) returns json
   language plpgsql
@@ -161,8 +175,7 @@ begin
   return (
     select json_build_object(
       'id', conversations.id,
-      'realtimeTopic', conversations.topic,
-      'liveTopic', conversations.live_topic,
+      'liveTopic', private.live_topic(conversations.id),
       'property', private.subject_json(conversations.property_id, own.identity_id),
       'peer', private.peer_json(other.identity_id),
       'lastMessage', private.last_message_json(conversations.id, own.identity_id),

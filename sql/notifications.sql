@@ -105,8 +105,9 @@ comment on function private.count_unread is 'How many notifications of an accoun
 -- Making one -------------------------------------------------------------------------------------
 
 create function private.notify(
-  account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb default '{}'
-) returns void
+  account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb default '{}',
+  alone boolean default true
+) returns uuid
   language plpgsql
   security definer -- for triggers and functions of the areas, whoever is calling
   set search_path = ''
@@ -118,7 +119,7 @@ declare
 begin
   loop
     -- One look and one write: this happens with every message.
-    select kinds.*, accounts.language, accounts.status, accounts.topic, account_settings as chosen,
+    select kinds.*, accounts.language, accounts.status, account_settings as chosen,
       unread.id as unread_id, coalesce(unread.times, 0) as times
     into strict known
     from private.notification_kinds as kinds
@@ -131,7 +132,7 @@ begin
       and unread.read_at is null and private.collapses(unread.kind)
     where kinds.kind = notify.kind;
     if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
-      return;
+      return null;
     end if;
 
     texts := private.notification_texts(known.kind, known.category, facts, known.times + 1);
@@ -167,32 +168,38 @@ begin
     end if;
     -- Otherwise somebody counted it up, read it or made it in this moment: a new look.
     continue when not found;
-    perform private.tell(known.topic, 'notification',
-      jsonb_build_object(
-        'notification', private.notification_record(made),
-        'unread', private.count_unread(notify.account_id)));
+    if alone then
+      perform private.tell_account(notify.account_id, 'notification',
+        jsonb_build_object(
+          'identityId', made.identity_id,
+          'notification', private.notification_record(made),
+          'unread', private.count_unread(notify.account_id)));
+    end if;
     exit;
   end loop;
   if private.wants(known.chosen, known.category, 'push') then
     perform private.queue_push(
       made, known.category, known.collapses, known.language, known.chosen);
   end if;
+  return made.id;
 exception
   -- Whoever did something must not fail because somebody else could not be told. What was locked is
   -- told later (notifications_spread.sql).
   when deadlock_detected or serialization_failure or lock_not_available then
     insert into private.late_notices (account_id, identity_id, kind, entity_id, facts)
     values (notify.account_id, notify.identity_id, notify.kind, notify.entity_id, notify.facts);
+    return null;
   when others then
     raise warning 'notification % of % was not made: % %',
       notify.kind, notify.account_id, sqlstate, sqlerrm;
+    return null;
 end
 $$;
 comment on function private.notify is
   'Tells an account of something as it wants: in the list and live, as a push, both or neither. '
   'Within the transaction that did it, which it never makes fail. The facts of each kind stand in '
   'notifications_texts.sql; from is the identity whose words they are, at when it happened if a job '
-  'tells it later.';
+  'tells it later. Gives its id in the list, null for none; not alone: whoever calls tells of it.';
 
 revoke execute on all functions in schema private from public;
 grant execute on function private.notification_record to authenticated;

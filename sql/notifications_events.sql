@@ -192,17 +192,13 @@ comment on function private.on_password_changed is
 
 create function private.on_session_ended() returns trigger
   language plpgsql
-  security definer -- writes closed tables, for Auth's role
+  security definer -- writes a closed table, for Auth's role
   set search_path = ''
 as $$
 begin
-  -- Account and conversations are locked before its devices: so what it heard ends first, and not
-  -- when all sessions of the statement are gone (realtime.sql).
-  perform private.renew_account_topics(old.user_id);
-  -- A password that was only checked (change, reset, deletion) makes a session for a moment.
-  if old.created_at > clock_timestamp() - interval '2 seconds' then
-    delete from private.news where news.session_id = old.id and news.told_at is null;
-  end if;
+  -- Before its devices; its channel gets another name when all sessions of the statement are gone
+  -- (realtime.sql).
+  perform private.take_account(old.user_id);
   delete from public.devices where devices.session_id = old.id;
   return null;
 end

@@ -1,31 +1,30 @@
 -- Messages: told to the other side while it has not read them, and no longer.
 
-create function private.on_message_told() returns trigger
+create function private.notice_of_message(message public.messages, reader public.participants)
+  returns jsonb
   language plpgsql
   security definer -- tells the other side, whoever wrote
   set search_path = ''
 as $$
-begin
-  perform private.notify(other.account_id, other.identity_id, 'message_new', new.conversation_id,
+declare
+  notification_id uuid := private.notify(
+    reader.account_id, reader.identity_id, 'message_new', message.conversation_id,
     jsonb_build_object(
-      'from', new.sender_identity_id,
-      'name', sender.display_name,
-      'type', new.type,
-      'preview', left(regexp_replace(new.body, '[[:space:]]+', ' ', 'g'), 140)))
-  from public.participants as other
-  join public.identities as sender on sender.id = new.sender_identity_id
-  where other.conversation_id = new.conversation_id
-    and other.identity_id <> new.sender_identity_id
-    and not other.muted;
-  return null;
+      'from', message.sender_identity_id,
+      'name', (
+        select identities.display_name from public.identities
+        where identities.id = message.sender_identity_id
+      ),
+      'type', message.type,
+      'preview', left(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140)),
+    alone => false);
+begin
+  return case when notification_id is null then '{}'
+    else jsonb_build_object('notificationId', notification_id) end;
 end
 $$;
-comment on function private.on_message_told is
-  'A message is told to the other side unless it has muted the conversation.';
-
-create trigger messages_are_told
-  after insert on public.messages
-  for each row execute function private.on_message_told();
+comment on function private.notice_of_message is
+  'Notes a message in the list of who should read it; gives what its event says of that.';
 
 create function private.on_messages_read() returns trigger
   language plpgsql

@@ -1,9 +1,14 @@
 -- Realtime: who hears what.
 --
--- Events go out through private channels whose names are random. Realtime asks whether somebody may
--- hear a channel when they join it, and not again for as long as their token lives. So whenever a
--- right ends, the names change: topic_changed is the last event on the old name, and only those who
--- remain may join the new one. That is the epoch of a topic.
+-- Everything that an account hears goes out through one private channel whose name is random, and
+-- whether a side hears is decided when an event is sent. Beside it each conversation has a live
+-- channel for presence and typing, where the participants themselves send.
+--
+-- Realtime asks whether somebody may hear a channel when they join it, and not again for as long as
+-- their token lives. So whenever a session or a right ends, the name of the account's channel
+-- changes: topic_changed is the last event on the old one, and only those who remain may join the
+-- new one. The names of live channels change by themselves then, since they are made of what
+-- changed; whoever is on an old one finds the new one by looking.
 
 create function private.tell(topic uuid, event text, payload jsonb) returns void
   language plpgsql
@@ -17,95 +22,47 @@ $$;
 comment on function private.tell is
   'Sends an event to a private channel, when the transaction commits. Never fails its caller.';
 
-create function private.renew_conversation_topics(conversation_ids uuid[]) returns void
+create function private.tell_account(account_id uuid, event text, payload jsonb) returns void
   language plpgsql
-  security definer -- clients have no write grant on conversations
+  security definer -- reads names that are nobody else's to know
   set search_path = ''
 as $$
-declare
-  changed record;
-  -- Old ones are hardly open anywhere: whoever has one open reads its name in the list.
-  told uuid[] := array(
-    select participants.conversation_id from public.participants
-    where participants.conversation_id = any (conversation_ids)
-    group by participants.conversation_id
-    order by max(participants.active_at) desc
-    limit 200
-  );
 begin
-  -- Under the lock under which messages get their numbers: none goes out on a name that is over.
-  for changed in
-    with held as materialized (
-      select conversations.id, conversations.topic, conversations.live_topic
-      from public.conversations
-      where conversations.id = any (conversation_ids)
-      order by conversations.id
-      for no key update
-    )
-    update public.conversations set topic = gen_random_uuid(), live_topic = gen_random_uuid()
-    from held
-    where conversations.id = held.id
-    returning held.id, held.topic, held.live_topic, conversations.topic as new_topic,
-      conversations.live_topic as new_live_topic
-  loop
-    continue when not changed.id = any (told);
-    perform private.tell(changed.topic, 'topic_changed',
-      jsonb_build_object('old', changed.topic, 'new', changed.new_topic));
-    perform private.tell(changed.live_topic, 'topic_changed',
-      jsonb_build_object('old', changed.live_topic, 'new', changed.new_live_topic));
-  end loop;
+  perform private.tell(accounts.topic, tell_account.event, tell_account.payload)
+  from public.accounts
+  where accounts.id = tell_account.account_id and private.may_act(accounts);
 end
 $$;
-comment on function private.renew_conversation_topics is
-  'Gives the channels of conversations new names and says so on the old ones, of the 200 newest.';
+comment on function private.tell_account is
+  'Sends an event to the channel of an account that is in order.';
 
-create function private.was_renewed(account_id uuid) returns boolean
+create function private.tell_side(side public.participants, event text, payload jsonb)
+  returns void
   language plpgsql
+  security definer -- as tell_account
   set search_path = ''
 as $$
 begin
-  return strpos(
-    coalesce(current_setting('chat.renewed', true), ''), was_renewed.account_id::text) > 0;
+  if private.hears(side.conversation_id, side.identity_id) then
+    perform private.tell_account(side.account_id, tell_side.event,
+      tell_side.payload || jsonb_build_object('identityId', side.identity_id));
+  end if;
 end
 $$;
-comment on function private.was_renewed is
-  'Whether the channels of an account got new names in this transaction already.';
+comment on function private.tell_side is
+  'Sends an event of a conversation to one side of it, if that may hear it now.';
 
-create function private.renew_account_topics(account_id uuid) returns void
+create function private.tell_updated(side public.participants) returns void
   language plpgsql
-  security definer -- clients have no write grant on accounts and conversations
+  security definer -- as tell_account
   set search_path = ''
 as $$
-declare
-  old_topic uuid;
-  new_topic uuid := gen_random_uuid();
 begin
-  -- Once in a transaction, whatever it ends: those who hear of a name that is over already when they
-  -- hear of it would find nobody there.
-  if private.was_renewed(account_id) then
-    return;
-  end if;
-  perform set_config('chat.renewed',
-    concat_ws(' ', current_setting('chat.renewed', true), account_id), true);
-  select accounts.topic into old_topic from public.accounts
-  where accounts.id = renew_account_topics.account_id
-  for no key update;
-  if not found then
-    return;
-  end if;
-  update public.accounts set topic = new_topic
-  where accounts.id = renew_account_topics.account_id;
-  perform private.tell(old_topic, 'topic_changed',
-    jsonb_build_object('old', old_topic, 'new', new_topic));
-  perform private.renew_conversation_topics(array(
-    select participants.conversation_id from public.participants
-    where participants.account_id = renew_account_topics.account_id
-  ));
+  perform private.tell_side(side, 'conversation_updated', private.conversation_update(side));
 end
 $$;
-comment on function private.renew_account_topics is
-  'Gives the channels of an account and of all its conversations new names and says so on the old '
-  'ones.';
+comment on function private.tell_updated is
+  'Tells one side what changed in a conversation without a message.';
 
 create function private.hears(conversation_id uuid, identity_id uuid) returns boolean
   language plpgsql
@@ -132,65 +89,94 @@ $$;
 comment on function private.hears is
   'Whether an identity may hear a conversation now: it takes part, is in order, is not blocked.';
 
-create function private.topic_name(topic text) returns uuid
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  -- One spelling only: a name is compared as it stands.
-  return case when topic_name.topic ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-    then topic_name.topic::uuid end;
-end
-$$;
-comment on function private.topic_name is 'The name of a channel as we give them, or null.';
+-- Names ------------------------------------------------------------------------------------------
 
-create function private.may_hear(topic text, extension text) returns boolean
+create function private.live_topic(conversation_id uuid) returns text
   language plpgsql
   stable
-  security definer -- the caller may see neither topics nor participants before this is decided
+  security definer -- reads what nobody is shown
   set search_path = ''
 as $$
-declare
-  name uuid := private.topic_name(may_hear.topic);
 begin
-  return exists (
-    select from public.accounts
-    where accounts.topic = name and accounts.id = private.account_id()
-      and may_hear.extension = 'broadcast'
-  ) or exists (
-    select from public.conversations
-    where (
-        conversations.topic = name and may_hear.extension = 'broadcast'
-        or conversations.live_topic = name and may_hear.extension in ('broadcast', 'presence')
-      )
-      and private.hears(conversations.id, private.identity_id())
+  return (
+    select conversations.id || '.' || left(
+      encode(
+        sha256(uuid_send(conversations.live_key)
+          || string_agg(uuid_send(accounts.live_key), '' order by accounts.id)),
+        'hex'),
+      32)
+    from public.conversations
+    join public.participants on participants.conversation_id = conversations.id
+    join public.accounts on accounts.id = participants.account_id
+    where conversations.id = live_topic.conversation_id
+    group by conversations.id
   );
 end
 $$;
-comment on function private.may_hear is
-  'Whether the caller may hear a channel: their account''s own, or one of a conversation in which '
-  'they take part as the acting identity.';
+comment on function private.live_topic is
+  'Name of the channel of presence and typing of a conversation: its id, so that it can be found, '
+  'and a hash of three random values, so that it is another one when one of these is.';
+
+create function private.renew_topic(account_id uuid) returns void
+  language plpgsql
+  security definer -- clients have no write grant on accounts
+  set search_path = ''
+as $$
+declare
+  old_topic constant uuid := (private.take_account(account_id)).topic;
+  new_topic uuid;
+begin
+  update public.accounts set topic = gen_random_uuid(), live_key = gen_random_uuid()
+  where accounts.id = renew_topic.account_id
+  returning accounts.topic into new_topic;
+  if found then
+    perform private.tell(old_topic, 'topic_changed',
+      jsonb_build_object('old', old_topic, 'new', new_topic));
+  end if;
+end
+$$;
+comment on function private.renew_topic is
+  'Gives the channel of an account a new name and says so on the old one; the live channels of its '
+  'conversations have new names with it.';
 
 create function private.may_speak(topic text, extension text) returns boolean
   language plpgsql
   stable
-  security definer -- as may_hear
+  security definer -- the caller may see neither names nor participants before this is decided
   set search_path = ''
 as $$
 declare
-  name uuid := private.topic_name(may_speak.topic);
+  -- One spelling only: a name is compared as it stands.
+  conversation_id constant uuid := substring(may_speak.topic
+    from '^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[.][0-9a-f]{32}$');
 begin
-  return exists (
-    select from public.conversations
-    where conversations.live_topic = name and may_speak.extension in ('broadcast', 'presence')
-      and private.hears(conversations.id, private.identity_id())
-  );
+  return coalesce(
+    may_speak.extension in ('broadcast', 'presence')
+      and may_speak.topic = private.live_topic(conversation_id)
+      and private.hears(conversation_id, private.identity_id()),
+    false);
 end
 $$;
 comment on function private.may_speak is
-  'Whether the caller may send to a channel: only to the live one of a conversation, where presence '
-  'and typing are.';
+  'Whether the caller may send to a channel: only to the live one of a conversation in which they '
+  'take part as the acting identity.';
+
+create function private.may_hear(topic text, extension text) returns boolean
+  language plpgsql
+  stable
+  security definer -- as may_speak
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.accounts
+    where accounts.id = private.account_id() and accounts.topic::text = may_hear.topic
+      and may_hear.extension = 'broadcast'
+  ) or private.may_speak(may_hear.topic, may_hear.extension);
+end
+$$;
+comment on function private.may_hear is
+  'Whether the caller may hear a channel: their account''s own, or one where they may speak.';
 
 -- What ends a right ------------------------------------------------------------------------------
 
@@ -200,57 +186,104 @@ create function private.on_sessions_ended() returns trigger
   set search_path = ''
 as $$
 declare
-  ended uuid;
+  ended_id uuid;
 begin
-  for ended in select distinct user_id from gone order by user_id loop
-    perform private.renew_account_topics(ended);
+  for ended_id in
+    select gone.user_id from gone
+    where gone.id::text is distinct from current_setting('private.discarded_session', true)
+    group by gone.user_id
+    order by gone.user_id
+  loop
+    perform private.renew_topic(ended_id);
   end loop;
   return null;
 end
 $$;
 comment on function private.on_sessions_ended is
-  'What a session that ended could hear goes on under other names.';
+  'What a session that ended could hear goes on under another name, one for all of an account that '
+  'end at once. The trigger is in platform.sql.';
 
-create function private.on_rights_taken() returns trigger
+create function private.discard_session(session_id uuid) returns void
   language plpgsql
-  security definer -- whoever took them away
+  security definer -- deletes from a table of Auth
   set search_path = ''
 as $$
 begin
-  if tg_table_name = 'accounts' then
-    perform private.renew_account_topics(new.id);
-  elsif tg_table_name = 'blocks' then
-    perform private.renew_conversation_topics(array(
+  -- For on_sessions_ended, in this transaction. Auth ends sessions in transactions of its own.
+  perform set_config('private.discarded_session', discard_session.session_id::text, true);
+  delete from auth.sessions where sessions.id = discard_session.session_id;
+  delete from private.news where news.session_id = discard_session.session_id
+    and news.told_at is null;
+end
+$$;
+comment on function private.discard_session is
+  'Ends a session whose tokens nobody was given, as of a password that was only checked: nobody '
+  'heard anything by it, so no name changes, and nobody is told of a sign-in.';
+
+create function private.on_identity_stopped() returns trigger
+  language plpgsql
+  security definer -- whoever took it away
+  set search_path = ''
+as $$
+begin
+  -- No event: what it heard of its conversations is not sent to it any more.
+  update public.accounts set live_key = gen_random_uuid() where accounts.id = new.account_id;
+  return null;
+end
+$$;
+comment on function private.on_identity_stopped is
+  'Those who talked with an identity that was taken away go on under other live names.';
+
+create trigger identities_stop_hearing
+  after update of status on public.identities
+  for each row when (old.status = 'active' and new.status <> 'active')
+  execute function private.on_identity_stopped();
+
+create function private.on_blocked() returns trigger
+  language plpgsql
+  security definer -- clients have no write grant on conversations
+  set search_path = ''
+as $$
+declare
+  newest public.participants;
+begin
+  -- Under the lock under which messages get their numbers: none goes to who is blocked by then.
+  with held as materialized (
+    select conversations.id from public.conversations
+    where conversations.id in (
       select participants.conversation_id from public.participants
       join public.participants as others on others.conversation_id = participants.conversation_id
       where participants.account_id = new.account_id
         and others.account_id = new.blocked_account_id
-    ));
-  elsif not private.was_renewed(new.account_id) then
-    perform private.renew_conversation_topics(array(
-      select participants.conversation_id from public.participants
-      where participants.identity_id = new.id
-    ));
+    )
+    order by conversations.id
+    for no key update
+  ), renewed as (
+    update public.conversations set live_key = gen_random_uuid()
+    from held
+    where conversations.id = held.id
+    returning conversations.id
+  )
+  select participants.* into newest
+  from renewed
+  join public.participants on participants.conversation_id = renewed.id
+    and participants.account_id = new.account_id
+  order by participants.active_at desc
+  limit 1;
+  if found then
+    perform private.tell_updated(newest);
   end if;
   return null;
 end
 $$;
-comment on function private.on_rights_taken is
-  'What an account, an identity or somebody who was blocked could hear goes on under other names.';
+comment on function private.on_blocked is
+  'Gives the live channels of the conversations with somebody who was blocked other names and tells '
+  'the one who blocks, with the newest of them.';
 
-create trigger accounts_are_heard_no_more
-  after update of status, suspended_until on public.accounts
-  for each row when (private.may_act(old) and not private.may_act(new))
-  execute function private.on_rights_taken();
--- By its name it comes after identities_stop_acting: accounts are locked before conversations, as
--- whoever sends a message does.
-create trigger identities_stop_hearing
-  after update of status on public.identities
-  for each row when (old.status = 'active' and new.status <> 'active')
-  execute function private.on_rights_taken();
 create trigger blocked_people_hear_no_more
   after insert on public.blocks
-  for each row execute function private.on_rights_taken();
+  for each row execute function private.on_blocked();
 
 revoke execute on all functions in schema private, api from public;
 grant execute on function private.may_hear, private.may_speak to authenticated;
+grant execute on function private.discard_session to backend;

@@ -384,16 +384,12 @@ export const servicePolicies: Record<string, string[]> = {
 }
 
 type Channel = {
-  /** SQL for the name of the channel of an :account, or of a conversation of an :identity. */
+  /** SQL for the name of the channel of an :account, or of one of a conversation of an :identity. */
   topic: string
   /** Who hears and who speaks there, by what Realtime calls an extension. */
   hear: Partial<Record<'broadcast' | 'presence', (typeof callers)[number][]>>
   speak: Partial<Record<'broadcast' | 'presence', (typeof callers)[number][]>>
 }
-
-const conversation = (column: string) =>
-  `select conversations.${column} from public.conversations
-   join public.participants on conversation_id = id where identity_id = :identity`
 
 export const channels: Record<string, Channel> = {
   'of an account': {
@@ -401,13 +397,9 @@ export const channels: Record<string, Channel> = {
     hear: { broadcast: ['owner', 'other identity'] },
     speak: {},
   },
-  'of a conversation': {
-    topic: conversation('topic'),
-    hear: { broadcast: ['owner'] },
-    speak: {},
-  },
   'of presence and typing': {
-    topic: conversation('live_topic'),
+    topic: `select private.live_topic(conversation_id) from public.participants
+      where identity_id = :identity`,
     hear: { broadcast: ['owner'], presence: ['owner'] },
     speak: { broadcast: ['owner'], presence: ['owner'] },
   },

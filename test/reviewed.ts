@@ -87,6 +87,7 @@ const reviews: Review[] = [
     'api.delete_notification',
     'api.delete_property',
     'api.delete_property_media',
+    'api.get_conversation',
     'api.get_identity',
     'api.get_me',
     'api.get_settings',
@@ -140,6 +141,7 @@ const reviews: Review[] = [
     'private.delete_notification',
     'private.delete_property',
     'private.delete_property_media',
+    'private.get_conversation',
     'private.get_settings',
     'private.join_conversation',
     'private.list_blocks',
@@ -260,6 +262,7 @@ const reviews: Review[] = [
     'private.entered',
     'private.refuse_rate',
   ]],
+  ['backend', 'ends a session whose tokens nobody was given', ['private.discard_session']],
   ['backend', 'counts before a call', [
     'private.count_hit',
     'private.enter',

@@ -34,6 +34,13 @@ export const Identity = z
   })
   .openapi('Identity')
 
+export const realtimeTopic = z.string().openapi({
+  description:
+    'Name of the private Realtime channel of the account, which carries all that its owner hears; ' +
+    'only the server sends there. Opaque, and not for ever: after the event topic_changed, take ' +
+    'it from an answer again.',
+})
+
 const identities = {
   user: User,
   // As a union: a description beside nullable() would be one of an object alone.
@@ -48,7 +55,7 @@ export const Switched = z.object(identities).openapi('Switched')
 export const Me = z
   .object({
     ...identities,
-    realtimeTopic: z.string().openapi({ description: "Opaque name of the session's channel." }),
+    realtimeTopic,
   })
   .openapi('Me')
 

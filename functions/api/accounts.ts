@@ -1,7 +1,7 @@
 /** Accounts: me, my identities, which one acts. Rules: sql/accounts*.sql, sql/identities.sql. */
 import { z } from '@hono/zod-openapi'
 import { IdentityChanges, IdentityRecord, Me, NewIdentity, Switched } from './account-schemas.ts'
-import { signIn, signOut } from './auth-service.ts'
+import { discard, signIn } from './auth-service.ts'
 import { backend, call } from './db.ts'
 import { area, body, json, mine, pageOf, problems, route, send } from './http.ts'
 import { Code, type Identifier, Password, PersonName } from './identifiers.ts'
@@ -175,5 +175,5 @@ export async function proveByPassword(identifier: Identifier, password: string, 
   const tokens = await signIn(identifier, password, address)
   if (!tokens || 'refused' in tokens) throw new Refusal('invalid_credentials')
   await backend('forget_hits', { hits: entry.hits })
-  await signOut(tokens.access_token, 'local')
+  await discard(tokens)
 }

@@ -1,4 +1,5 @@
 /** Supabase Auth, which keeps users, passwords, sessions and tokens. One try. */
+import { decodeJwt } from 'jose'
 import { backend } from './db.ts'
 import { env } from './env.ts'
 import { type ErrorCode, isErrorCode } from './errors.ts'
@@ -187,6 +188,10 @@ export async function signOut(token: string, scope: Scope): Promise<void> {
   const answer = await ask('POST', `/logout?scope=${scope}`, { token })
   if (answer.status >= 500 || answer.status === 429) throw unavailable(answer)
 }
+
+/** Ends a session whose tokens nobody was given: nobody's channels change by that. */
+export const discard = ({ access_token }: Tokens) =>
+  backend('discard_session', { sessionId: decodeJwt(access_token).session_id as string })
 
 // Rules that the project's Auth settings add to ours.
 const notTaken = ['same_password', 'weak_password']

@@ -41,10 +41,11 @@ export const NewMessage = z.strictObject({
 export const Conversation = z
   .object({
     id: z.uuid(),
-    realtimeTopic: z.string().openapi({
-      description: 'Opaque, and not for ever: take it from here.',
+    liveTopic: z.string().openapi({
+      description:
+        'Name of the private Realtime channel of presence and typing, where clients send. Opaque, ' +
+        'and not for ever: take it from answers and events.',
     }),
-    liveTopic: z.string().openapi({ description: 'Presence and typing.' }),
     property: z
       .object({
         id: z.uuid(),

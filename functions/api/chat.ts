@@ -1,6 +1,7 @@
 /** Conversations and their messages. Rules: sql/chat*.sql; sockets: functions/chat. */
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
+import { realtimeTopic } from './account-schemas.ts'
 import { Conversation, Message, NewMessage } from './chat-schemas.ts'
 import { call } from './db.ts'
 import {
@@ -57,11 +58,24 @@ const list = route({
   request: { query: PageQuery },
   responses: {
     200: json(
-      pageOf(Conversation).extend({ unreadTotal: z.int() }).openapi('ConversationPage'),
-      'Of the acting identity.',
+      pageOf(Conversation).extend({ unreadTotal: z.int(), realtimeTopic })
+        .openapi('ConversationPage'),
+      'Of the acting identity. With limit=1 it tells who looks now and then whether anything was ' +
+        'missed.',
     ),
     ...problems(401, 403),
   },
+})
+
+const get = route({
+  ...mine,
+  tags,
+  operationId: 'get_conversation',
+  method: 'get',
+  path: '/{id}',
+  summary: 'One of my conversations',
+  request: { params: OneConversation },
+  responses: { 200: json(Conversation, 'As in the list.'), ...problems(401, 403, 404) },
 })
 
 const messages = route({
@@ -140,6 +154,10 @@ export const chat = area()
   .openapi(list, async (c) => {
     const { cursor, limit } = c.req.valid('query')
     return send(c, await call(c, 'list_conversations', { pageCursor: cursor, pageSize: limit }))
+  })
+  .openapi(get, async (c) => {
+    const conversationId = c.req.valid('param').id
+    return send(c, await call(c, 'get_conversation', { conversationId }))
   })
   .openapi(messages, async (c) => {
     const { limit, ...range } = c.req.valid('query')

@@ -1,7 +1,7 @@
 /** Forgotten and changed passwords. Rules of the codes: sql/codes.sql. */
 import { z } from '@hono/zod-openapi'
 import { proveByPassword } from './accounts.ts'
-import { changePassword, resetPassword, signIn, signOut } from './auth-service.ts'
+import { changePassword, discard, resetPassword, signIn } from './auth-service.ts'
 import { backend, call } from './db.ts'
 import { area, body, json, mine, problems, route, send } from './http.ts'
 import { Code, Identifier, NewPassword, Password } from './identifiers.ts'
@@ -63,7 +63,7 @@ const sameAsBefore = () =>
 /** Whether it is the password that the account has now; the session that this makes ends at once. */
 async function isCurrent(identifier: Identifier, password: string, address: string) {
   const tokens = await signIn(identifier, password, address)
-  if (tokens && !('refused' in tokens)) await signOut(tokens.access_token, 'local')
+  if (tokens && !('refused' in tokens)) await discard(tokens)
   return tokens !== undefined
 }
 

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { Session } from './account-schemas.ts'
 import {
+  discard,
   refresh,
   type Refused,
   signIn,
@@ -94,9 +95,7 @@ export async function signedIn(
   try {
     return await answer(c, tokens, [{ name: 'finish_sign_in', args }, ...also])
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'rate_limited') {
-      await signOut(tokens.access_token, 'local')
-    }
+    if (error instanceof Refusal && error.code === 'rate_limited') await discard(tokens)
     throw error
   }
 }

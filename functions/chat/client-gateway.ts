@@ -94,6 +94,9 @@ class GatewayLink implements Link {
     return (await this.ask('send_message', message)).message
   }
 
+  /** The gateway's clients speak the specification's events, which has none for this. */
+  typing(): void {}
+
   close(): void {
     this.end(new ChatFailure({ code: 'connection', message: 'closed' }))
   }

@@ -1,218 +1,225 @@
-/** The link through Supabase Realtime: private channels for what comes, REST for what goes. */
+/**
+ * The link through Supabase Realtime: the channel of the account for all that comes, a live channel
+ * for each joined conversation, where presence and typing are, and REST for what goes.
+ */
 import { type Api, ChatFailure, pauseAfter, wait } from './client-api.ts'
+import { type Channel, Followed, type Heard, type Supabase } from './client-channel.ts'
 import type { Link, Told } from './client.ts'
+import { Newest } from './newest.ts'
 import type { ConversationUpdated, Message, NewMessage } from './protocol.ts'
 
 const lookEvery = 25_000
+const typingEvery = 2000
 
-type Heard = { event: string; payload: Record<string, unknown> }
+/** A conversation as lists have it. */
+type Seen = Pick<ConversationUpdated, 'lastMessage' | 'unread'> & { id: string; liveTopic: string }
+type Page = { items: Seen[]; realtimeTopic: string }
 
-type Channel = {
-  on(
-    type: 'broadcast',
-    filter: { event: string },
-    listen: (heard: Heard) => void,
-  ): Channel
-  subscribe(listen: (status: string, error?: Error) => void): Channel
-}
-
-/** A client of supabase-js, or what of it is needed. */
-export type Supabase = {
-  channel(topic: string, options: { config: { private: true } }): unknown
-  removeChannel(channel: never): Promise<unknown>
-  realtime: { setAuth(): Promise<void> | void }
-}
+/** A joined conversation. */
+type Room = { live: Followed; typed: number }
 
 /**
  * Joins through the project's Realtime. The client must know its person: be signed in, or made with
- * `createClient(url, key, { accessToken: async () => token })`.
+ * `createClient(url, key, { accessToken: async () => token })`. Unless `shown` is false the other
+ * side sees who has the conversation open.
  */
-export const realtime = (supabase: Supabase): Link => new RealtimeLink(supabase)
-
-/** One topic that is followed under whatever name it has now. */
-class Followed {
-  topic = ''
-  channel: Channel | undefined
-  /** Resolved at the first join. */
-  readonly joined: Promise<void>
-  resolve!: () => void
-  reject!: (error: unknown) => void
-  once = false
-  stopped = false
-  looking = false
-  readonly find: () => Promise<string>
-  readonly heard: (heard: Heard) => void
-
-  constructor(find: () => Promise<string>, heard: (heard: Heard) => void) {
-    this.find = find
-    this.heard = heard
-    this.joined = new Promise((resolve, reject) => {
-      this.resolve = resolve
-      this.reject = reject
-    })
-    // Whoever does not wait for it is told otherwise.
-    this.joined.catch(() => {})
-  }
-}
+export const realtime = (supabase: Supabase, { shown = true } = {}): Link =>
+  new RealtimeLink(supabase, shown)
 
 class RealtimeLink implements Link {
   private readonly supabase: Supabase
-  private readonly conversations = new Map<string, Followed>()
+  private readonly shown: boolean
+  private readonly account: Followed
+  private readonly rooms = new Map<string, Room>()
+  /** Conversations that are joined, or are to be. */
+  private readonly wanted = new Set<string>()
+  private readonly newest = new Newest()
   private api!: Api
   private told!: Told
-  private account: Followed | undefined
+  /** Resolved when the account's channel was joined for the first time. */
+  private readonly joined: Promise<void>
+  private resolve!: () => void
   private token = ''
-  private shown = Promise.resolve()
+  private tokenShown = Promise.resolve()
   private clock: ReturnType<typeof setInterval> | undefined
+  private soon: ReturnType<typeof setTimeout> | undefined
+  private failures = 0
+  private looked = false
+  private looking = false
+  private lookAgain = false
+  private closed = false
 
-  constructor(supabase: Supabase) {
+  constructor(supabase: Supabase, shown: boolean) {
     this.supabase = supabase
+    this.shown = shown
+    this.joined = new Promise((resolve) => (this.resolve = resolve))
+    this.account = new Followed(supabase, {
+      bind: (channel) => channel.on('broadcast', { event: '*' }, (heard) => this.heard(heard)),
+      joined: () => {
+        this.resolve()
+        // What was sent before.
+        void this.look()
+      },
+      broken: () => this.lookSoon(),
+    })
   }
 
   start(api: Api, told: Told): void {
     this.api = api
     this.told = told
-    this.account = new Followed(
-      async () => (await api.get<{ realtimeTopic: string }>('/auth/me')).realtimeTopic,
-      ({ event, payload }) => {
-        if (event === 'conversation_updated') told.updated(payload as ConversationUpdated)
-      },
-    )
-    this.account.joined.catch(({ code, message }) => told.error({ code, message }))
-    void this.look(this.account, (error) => told.error(error))
-    this.clock = setInterval(() => void this.showToken().catch(() => {}), lookEvery)
+    void this.look()
+    this.clock = setInterval(() => void this.look(), lookEvery)
   }
 
-  join(conversationId: string): Promise<void> {
-    const followed = new Followed(
-      () => this.topicOf(conversationId),
-      ({ event, payload }) => {
-        const { message } = payload as { message?: Message }
-        if (event === 'new_message' && message) this.told.message(message)
-      },
-    )
-    this.conversations.set(conversationId, followed)
-    void this.look(followed, (error) => {
-      if (!followed.once) return
-      this.conversations.delete(conversationId)
-      this.told.lost(conversationId, error)
-    }, () => this.told.back(conversationId))
-    return followed.joined
+  async join(conversationId: string): Promise<void> {
+    this.wanted.add(conversationId)
+    for (let failures = 0;; failures++) {
+      try {
+        const [seen, { activeIdentity }] = await Promise.all([
+          this.api.get<Seen>(`/conversations/${conversationId}`),
+          this.api.get<{ activeIdentity: { id: string } }>('/auth/me'),
+          this.joined,
+        ])
+        if (this.closed || !this.wanted.has(conversationId)) return
+        this.rooms.get(conversationId)?.live.stop()
+        const live = this.liveChannel(conversationId, activeIdentity.id)
+        this.rooms.set(conversationId, { live, typed: 0 })
+        return this.saw(seen, this.newest.knows(conversationId))
+      } catch (error) {
+        const { passes } = error as ChatFailure
+        if (this.closed || !passes || !this.wanted.has(conversationId)) throw error
+        await wait(pauseAfter(failures))
+      }
+    }
   }
 
   leave(conversationId: string): void {
-    const followed = this.conversations.get(conversationId)
-    this.conversations.delete(conversationId)
-    if (followed) this.stop(followed)
+    this.rooms.get(conversationId)?.live.stop()
+    this.rooms.delete(conversationId)
+    this.wanted.delete(conversationId)
   }
 
   send({ conversationId, ...message }: NewMessage): Promise<Message> {
     return this.api.post<Message>(`/conversations/${conversationId}/messages`, message)
   }
 
+  typing(conversationId: string): void {
+    const room = this.rooms.get(conversationId)
+    if (!room?.live.channel || Date.now() - room.typed < typingEvery) return
+    room.typed = Date.now()
+    void room.live.channel.send({ type: 'broadcast', event: 'typing', payload: {} })
+  }
+
   close(): void {
+    this.closed = true
     clearInterval(this.clock)
-    this.conversations.forEach((followed) => this.stop(followed))
-    this.conversations.clear()
-    if (this.account) this.stop(this.account)
+    clearTimeout(this.soon)
+    this.rooms.forEach(({ live }) => live.stop())
+    this.rooms.clear()
+    this.account.stop()
   }
 
-  /** Asks for the name that the topic has now and joins it; again while that may help. */
-  private async look(
-    followed: Followed,
-    lost: (error: { code: string; message: string }) => void,
-    back: () => void = () => {},
-  ): Promise<void> {
-    if (followed.looking) return
-    followed.looking = true
-    for (let failures = 0; !followed.stopped; failures++) {
-      try {
-        const topic = await followed.find()
-        await this.showToken()
-        if (followed.stopped) break
-        if (topic !== followed.topic || !followed.channel) this.follow(followed, topic, lost, back)
-        break
-      } catch (error) {
-        const { code, message, passes } = error as ChatFailure
-        if (passes) {
-          await wait(pauseAfter(failures))
-          continue
-        }
-        this.stop(followed)
-        followed.reject(error)
-        lost({ code, message })
-      }
+  // What is heard ---------------------------------------------------------------------------------
+
+  private heard({ event, payload }: Heard) {
+    if (event === 'topic_changed') return void this.look()
+    if (event === 'new_message') {
+      const { message, conversation } = payload as { message: Message; conversation: Seen }
+      this.told.message(message)
+      // Whoever was not heard by one another is again.
+      this.rooms.get(conversation.id)?.live.forgive()
+      this.saw({ ...payload, ...conversation })
+    } else if (event === 'conversation_updated') {
+      const { conversationId, ...seen } = payload as ConversationUpdated & Seen
+      this.saw({ ...seen, id: conversationId })
     }
-    followed.looking = false
   }
 
-  private follow(
-    followed: Followed,
-    topic: string,
-    lost: Parameters<RealtimeLink['look']>[1],
-    back: () => void,
-  ) {
-    this.drop(followed)
-    followed.topic = topic
-    const channel = this.supabase.channel(topic, { config: { private: true } }) as Channel
-    followed.channel = channel
-    const again = () => {
-      if (followed.channel === channel) void this.look(followed, lost, back)
-    }
-    channel.on('broadcast', { event: '*' }, (heard) => {
-      if (followed.channel !== channel) return
-      if (heard.event === 'topic_changed') again()
-      else followed.heard(heard)
-    }).subscribe((status) => {
-      if (followed.channel !== channel || followed.stopped) return
-      if (status === 'SUBSCRIBED') {
-        if (followed.once) back()
-        followed.once = true
-        return followed.resolve()
-      }
-      // A channel that was closed does not come back by itself; one that failed may, if its name
-      // still holds.
-      if (status === 'CLOSED') this.drop(followed)
-      void wait(pauseAfter(0)).then(() => {
-        if (!followed.stopped && (followed.channel === channel || !followed.channel)) {
-          void this.look(followed, lost, back)
-        }
-      })
+  /** Tells of a state if it is news, and goes to the name that the live channel has by it. */
+  private saw(seen: Seen & { identityId?: string }, news = true) {
+    const { id, lastMessage, unread, liveTopic, ...of } = seen
+    const { identityId } = of
+    const update = { conversationId: id, ...(identityId && { identityId }), lastMessage, unread }
+    if (this.newest.take(update) && news) this.told.updated(update)
+    this.rooms.get(id)?.live.go(liveTopic)
+  }
+
+  private liveChannel(conversationId: string, identityId: string): Followed {
+    const others = (channel: Channel) =>
+      Object.keys(channel.presenceState()).filter((id) => id !== identityId)
+    return new Followed(this.supabase, {
+      config: { presence: { key: identityId } },
+      bind: (channel) => {
+        // Anything else that is said there is nothing of ours: participants send it themselves.
+        channel.on('broadcast', { event: 'typing' }, () => this.told.typing(conversationId))
+        channel.on('presence', { event: 'sync' }, () => {
+          this.told.present(conversationId, others(channel).length > 0)
+        })
+      },
+      joined: (channel) => {
+        if (this.shown) void channel.track({})
+      },
+      broken: () => this.told.present(conversationId, false),
     })
   }
 
-  private stop(followed: Followed) {
-    followed.stopped = true
-    this.drop(followed)
+  // What may have been missed ---------------------------------------------------------------------
+
+  /**
+   * Realtime delivers at most once and may fall silent, and nobody is told when a live channel gets
+   * another name: so it looks by itself. One question at a time.
+   */
+  private async look(): Promise<void> {
+    this.lookAgain = this.looking
+    if (this.looking || this.closed) return
+    this.looking = true
+    clearTimeout(this.soon)
+    try {
+      const { items: [newest], realtimeTopic } = await this.api.get<Page>('/conversations?limit=1')
+      await this.showToken()
+      if (this.closed) return
+      this.account.go(realtimeTopic)
+      // The first is what there was before.
+      if (newest) this.saw(newest, this.looked)
+      this.looked = true
+      const others = [...this.rooms.keys()].filter((id) => id !== newest?.id)
+      await Promise.all(others.map((id) => this.lookAt(id)))
+      this.failures = 0
+    } catch (error) {
+      const { code, message, passes } = error as ChatFailure
+      // What does not pass is tried at the next look: the app may have a better token by then.
+      if (passes) this.lookSoon()
+      else this.told.error({ code, message })
+    } finally {
+      this.looking = false
+    }
+    if (this.lookAgain) await this.look()
   }
 
-  private drop(followed: Followed) {
-    const { channel } = followed
-    followed.channel = undefined
-    if (channel) void this.supabase.removeChannel(channel as never).catch(() => {})
+  private lookSoon() {
+    clearTimeout(this.soon)
+    if (!this.closed) this.soon = setTimeout(() => void this.look(), pauseAfter(this.failures++))
+  }
+
+  private async lookAt(conversationId: string) {
+    try {
+      this.saw(await this.api.get<Seen>(`/conversations/${conversationId}`))
+    } catch (error) {
+      const { code, message, passes } = error as ChatFailure
+      if (passes) throw error
+      if (!this.rooms.has(conversationId)) return
+      this.leave(conversationId)
+      this.told.lost(conversationId, { code, message })
+    }
   }
 
   private async showToken() {
     const token = await this.api.accessToken()
     if (token !== this.token) {
       this.token = token
-      this.shown = Promise.resolve(this.supabase.realtime.setAuth())
+      this.tokenShown = Promise.resolve(this.supabase.realtime.setAuth())
     }
     // Also for who comes while another shows it: a channel must not be joined without.
-    await this.shown
-  }
-
-  /** The name is in the list of conversations, newest first. */
-  private async topicOf(conversationId: string): Promise<string> {
-    type Page = { items: { id: string; realtimeTopic: string }[]; nextCursor: string | null }
-    let cursor = ''
-    do {
-      const query = cursor && `&cursor=${encodeURIComponent(cursor)}`
-      const page = await this.api.get<Page>(`/conversations?limit=50${query}`)
-      const found = page.items.find(({ id }) => id === conversationId)
-      if (found) return found.realtimeTopic
-      cursor = page.nextCursor ?? ''
-    } while (cursor)
-    throw new ChatFailure({ code: 'conversation_not_found' })
+    await this.tokenShown
   }
 }

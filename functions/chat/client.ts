@@ -17,6 +17,9 @@
  *
  * await chat.join(conversationId, { afterSeq: 41 }) // 41: the newest that the screen shows
  * const message = await chat.send({ conversationId, type: 'text', body: 'مرحباً' })
+ * chat.on('typing', ({ conversationId }) => showDots(conversationId))
+ * chat.on('presence', ({ conversationId, here }) => showDot(conversationId, here))
+ * chat.typing(conversationId) // at every key
  * chat.leave(conversationId)
  * chat.close()
  * ```
@@ -24,7 +27,8 @@
  * What it sees to: it connects again, later each time; a joined conversation's messages come each
  * once and in order of `seq`, also those that were sent while there was no connection; a message is
  * sent until the server has answered, always under the same `clientMessageId`, one after another;
- * topics of Realtime are followed when they change. `accessToken` is asked again and again and
+ * names of Realtime's channels are followed when they change. `typing` and `presence` come over
+ * Realtime only. `accessToken` is asked again and again and
  * should give the token of the moment, as `supabase.auth.getSession()` has it. After `leave`
  * nothing of that conversation is told any more, `conversation_updated` included.
  */
@@ -41,6 +45,10 @@ export type * from './protocol.ts'
 export type Events = {
   new_message: { message: Message }
   conversation_updated: ConversationUpdated
+  /** The other side is writing. */
+  typing: { conversationId: string }
+  /** Whether the other side has the conversation open. */
+  presence: { conversationId: string; here: boolean }
   error: ChatError
 }
 
@@ -51,12 +59,15 @@ export type Link = {
   join(conversationId: string): Promise<void>
   leave(conversationId: string): void
   send(message: NewMessage): Promise<Message>
+  typing(conversationId: string): void
   close(): void
 }
 
 export type Told = {
   message(message: Message): void
   updated(update: ConversationUpdated): void
+  typing(conversationId: string): void
+  present(conversationId: string, here: boolean): void
   /** The conversation is heard again after a break. */
   back(conversationId: string): void
   /** There is no right to hear it any more. */
@@ -72,6 +83,8 @@ export type ChatClient = {
   send(
     message: Omit<NewMessage, 'clientMessageId'> & { clientMessageId?: string },
   ): Promise<Message>
+  /** Lets the other side of a joined conversation see that something is being written. */
+  typing(conversationId: string): void
   /** Gives back what ends the listening. */
   on<Event extends keyof Events>(event: Event, listen: (data: Events[Event]) => void): () => void
   close(): void
@@ -98,6 +111,12 @@ export function chatClient(choice: { api: ApiChoice; link: Link }): ChatClient {
       if (left.has(update.conversationId)) return
       tell('conversation_updated', update)
       feeds.get(update.conversationId)?.heardOf(seqOf(update))
+    },
+    typing: (conversationId) => {
+      if (feeds.has(conversationId)) tell('typing', { conversationId })
+    },
+    present: (conversationId, here) => {
+      if (feeds.has(conversationId)) tell('presence', { conversationId, here })
     },
     back: (conversationId) => void feeds.get(conversationId)?.fill(),
     lost: (conversationId, error) => {
@@ -164,6 +183,7 @@ export function chatClient(choice: { api: ApiChoice; link: Link }): ChatClient {
       outbox = sent.catch(() => {})
       return sent
     },
+    typing: (conversationId) => link.typing(conversationId),
     on(event, listen) {
       const set = listeners.get(event) ?? new Set()
       listeners.set(event, set.add(listen))

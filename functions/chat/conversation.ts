@@ -2,24 +2,31 @@
 import type { Refusal } from '../api/problem.ts'
 import { ask } from './asking.ts'
 import { Feed, type Page } from './feed.ts'
-import { Follower, passing } from './follower.ts'
-import type { Message } from './protocol.ts'
+import { passing } from './follower.ts'
+import { seqOf } from './newest.ts'
+import type { ConversationUpdated } from './protocol.ts'
 import type { Session } from './session.ts'
 
-export type Joinable = { conversationId: string; realtimeTopic: string; lastSeq: number }
+export type Joinable = { conversationId: string; lastSeq: number }
 
 /** The conversation as its participant finds it now; 404 for everybody else. */
 export const lookUp = (session: Session, conversationId: string) =>
   ask<Joinable, 'join_conversation'>(session.caller!, 'join_conversation', { conversationId })
 
-export class Conversation extends Follower {
+// Of a client that is that far behind, the newest state says all.
+const mostHeld = 100
+
+export class Conversation {
   readonly id: string
   readonly feed: Feed
   private readonly session: Session
   private retry: ReturnType<typeof setTimeout> | undefined
+  private looking = false
+  private stopped = false
+  /** States whose message has not been sent yet. */
+  private held: ConversationUpdated[] = []
 
-  constructor(session: Session, { conversationId, realtimeTopic }: Joinable, after: number) {
-    super(realtimeTopic)
+  constructor(session: Session, { conversationId }: Joinable, after: number) {
     this.id = conversationId
     this.session = session
     this.feed = new Feed({
@@ -30,39 +37,48 @@ export class Conversation extends Follower {
           afterSeq,
           pageSize: 50,
         }),
-      deliver: (message) => session.send('new_message', { message }),
+      deliver: (message) => {
+        session.send('new_message', { message })
+        this.release()
+      },
       ready: () => session.ready(),
       failed: (error) => this.unread(error as Refusal),
     })
   }
 
-  override stop(): void {
-    super.stop()
+  /** Tells of a state of the conversation, after the message that it is about. */
+  updated(update: ConversationUpdated): void {
+    this.held.push(update)
+    if (this.held.length > mostHeld) this.held.shift()
+    this.release()
+    this.feed.heardOf(seqOf(update))
+  }
+
+  /** Asks whether it may still be heard, and what is newest. */
+  async look(): Promise<void> {
+    if (this.stopped || this.looking) return
+    this.looking = true
+    try {
+      this.feed.heardOf((await lookUp(this.session, this.id)).lastSeq)
+    } catch (error) {
+      // Whoever does not know asks again in a moment (standing.ts).
+      const refusal = error as Refusal
+      if (!this.stopped && !passing.includes(refusal.code)) this.session.expel(this.id, refusal)
+    } finally {
+      this.looking = false
+    }
+  }
+
+  stop(): void {
+    this.stopped = true
     this.feed.stop()
     clearTimeout(this.retry)
   }
 
-  protected token() {
-    return this.session.caller!.token!
-  }
-
-  protected async topicNow() {
-    const { realtimeTopic, lastSeq } = await lookUp(this.session, this.id)
-    this.feed.heardOf(lastSeq)
-    return realtimeTopic
-  }
-
-  protected lost(refusal: Refusal) {
-    this.session.expel(this.id, refusal)
-  }
-
-  protected back() {
-    void this.feed.fill()
-  }
-
-  protected told(event: string, payload: unknown) {
-    const { message } = payload as { message?: Message }
-    if (event === 'new_message' && message) this.feed.take(message)
+  private release() {
+    while (this.held.length > 0 && seqOf(this.held[0]) <= this.feed.last) {
+      this.session.send('conversation_updated', this.held.shift()!)
+    }
   }
 
   /** The history could not be read: later, unless there is no right to it any more. */

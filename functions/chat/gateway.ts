@@ -4,6 +4,7 @@
  */
 import { env } from '../api/env.ts'
 import { prefersEnglish } from '../api/problem.ts'
+import { Account } from './account.ts'
 import { closes, subprotocol, tokenPrefix } from './protocol.ts'
 import { notUpgraded } from './refusals.ts'
 import { type House, Session } from './session.ts'
@@ -30,26 +31,26 @@ export type Gateway = {
 
 export function openGateway({ endOf }: Choice): Gateway {
   const sessions = new Set<Session>()
-  const byAccount = new Map<string, Session[]>()
+  const accounts = new Map<string, Account>()
   let stopping = false
 
   const house: House = {
     endOf,
-    entered(session) {
-      const account = session.caller!.sub!
-      const own = byAccount.get(account) ?? []
-      byAccount.set(account, own)
-      own.push(session)
+    entered(session, topic) {
+      const id = session.caller!.sub!
+      const account = accounts.get(id) ?? new Account(topic)
+      accounts.set(id, account)
+      account.enter(session, topic)
       // The oldest goes: a phone that comes back must not be kept out by sockets that it lost.
-      if (own.length > env.gatewaySockets) own[0].close(closes.tooMany, 'rate_limited')
+      const { size } = account.sessions
+      const [oldest] = account.sessions
+      if (size > env.gatewaySockets) oldest!.close(closes.tooMany, 'rate_limited')
+      return account
     },
-    left(session) {
-      sessions.delete(session)
-      const account = session.caller?.sub
-      const rest = byAccount.get(account ?? '')?.filter((other) => other !== session)
-      if (rest?.length) byAccount.set(account!, rest)
-      else if (account) byAccount.delete(account)
+    deaf(session) {
+      if (session.account?.leave(session)) accounts.delete(session.caller!.sub!)
     },
+    left: (session) => sessions.delete(session),
   }
 
   const opening = (token: string | undefined, english: boolean): Decision => ({

@@ -4,7 +4,7 @@ import { env } from '../api/env.ts'
 import type { ErrorCode } from '../api/errors.ts'
 import { Refusal, worded } from '../api/problem.ts'
 import { type Caller, callerOf } from '../api/tokens.ts'
-import { Account } from './account.ts'
+import type { Account } from './account.ts'
 import { ask, Failure, log } from './asking.ts'
 import { Conversation, lookUp } from './conversation.ts'
 import { passing } from './follower.ts'
@@ -15,8 +15,12 @@ import type { Peer, Wire } from './wire.ts'
 
 /** What the sockets of a process share. */
 export type House = {
-  entered(session: Session): void
-  left(session: Session): void
+  /** It was let in, when its account's channel had this name. */
+  entered(session: Session, topic: string): Account
+  /** It hears nothing more. */
+  deaf(session: Session): void
+  /** It is closed. */
+  left(session: Session): unknown
   /** When a socket that opens now must be closed with 1012; Infinity is never. */
   endOf(opened: number): number
 }
@@ -162,8 +166,9 @@ export class Session implements Peer {
     const after = Math.min(afterSeq ?? found.lastSeq, found.lastSeq)
     const conversation = new Conversation(this, found, after)
     this.conversations.set(conversation.id, conversation)
-    conversation.begin()
-    conversation.feed.heardOf(found.lastSeq)
+    // What came while it was asked for was heard already, as of a conversation that is not joined.
+    const heard = this.account?.newest.seq(found.conversationId) ?? 0
+    conversation.feed.heardOf(Math.max(found.lastSeq, heard))
   }
 
   /** From here on nothing of the conversation is sent, so nothing comes after the answer. */
@@ -179,7 +184,8 @@ export class Session implements Peer {
 
   // Who it is -------------------------------------------------------------------------------------
 
-  private expires = 0
+  /** When the token ends. */
+  expires = 0
   private renewing = false
 
   private get expiresAt() {
@@ -197,9 +203,7 @@ export class Session implements Peer {
     if (this.over) return
     clearTimeout(this.authTimer)
     this.holds(caller, token)
-    this.account = new Account(this, realtimeTopic)
-    this.account.begin()
-    this.house.entered(this)
+    this.account = this.house.entered(this, realtimeTopic)
     log({ socket: 'opened', account: caller.sub })
   }
 
@@ -220,8 +224,7 @@ export class Session implements Peer {
     if (caller.role === 'anon') throw new Refusal(caller.ignored ?? 'token_invalid')
     if (caller.claims !== this.caller!.claims) throw new Refusal('token_invalid')
     this.holds(caller, token)
-    this.account?.renew(token)
-    this.conversations.forEach((conversation) => conversation.renew(token))
+    this.account?.renewed()
   }
 
   private holds(caller: Caller, token: string) {
@@ -252,13 +255,17 @@ export class Session implements Peer {
     }
   }
 
+  /** A message to its account: told if its conversation is joined. */
+  heard(message: Message): void {
+    this.conversations.get(message.conversationId)?.feed.take(message)
+  }
+
   /** Tells of a change in a conversation, unless it was left: then nothing more is heard of it. */
-  updated(payload: Outgoing['conversation_updated']): void {
-    const { conversationId, lastMessage } = payload
-    if (this.ending || this.left.has(conversationId)) return
-    const { id: _eventId, ...data } = payload as typeof payload & { id?: string }
-    this.send('conversation_updated', data)
-    if (lastMessage) this.conversations.get(conversationId)?.feed.heardOf(lastMessage.seq)
+  updated(update: Outgoing['conversation_updated']): void {
+    if (this.ending || this.left.has(update.conversationId)) return
+    const joined = this.conversations.get(update.conversationId)
+    if (joined) joined.updated(update)
+    else this.send('conversation_updated', update)
   }
 
   /** It takes no part in a conversation any more, or in none at all: whoever hears that first. */
@@ -326,7 +333,7 @@ export class Session implements Peer {
   }
 
   private unfollow() {
-    this.account?.stop()
+    this.house.deaf(this)
     this.conversations.forEach((conversation) => conversation.stop())
     this.conversations.clear()
   }

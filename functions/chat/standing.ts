@@ -28,14 +28,14 @@ async function look(all: Session[]) {
   for (let at = 0; at < all.length; at += perCall) await compare(all.slice(at, at + perCall))
 }
 
-async function compare(sessions: Session[]) {
+/** Looks for what these know otherwise than the database, and has it asked anew. */
+export async function compare(sessions: Session[]): Promise<void> {
   const sockets = sessions.map((session) => ({
     accountId: session.caller!.sub,
     sessionId: session.sessionId,
     topic: session.account!.topic,
-    conversations: [...session.conversations.values()].map(({ id, topic, feed }) => ({
+    conversations: [...session.conversations.values()].map(({ id, feed }) => ({
       id,
-      topic,
       seq: feed.last,
     })),
   }))
