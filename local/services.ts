@@ -47,7 +47,7 @@ console.error(readyLine)
 /** Calls the function `jobs` as the scheduler of a hosted project does; the errors go to the log. */
 function startClock({ url, secrets, config }: Stack): () => void {
   if (!config.functions.some(({ name }) => name === 'jobs')) return () => {}
-  const call = async (path: string) => {
+  const call = async (path: string): Promise<boolean> => {
     try {
       const response = await fetch(`${url}/functions/v1/${path}`, {
         method: 'POST',
@@ -56,17 +56,22 @@ function startClock({ url, secrets, config }: Stack): () => void {
       })
       await response.body?.cancel()
       if (response.status >= 500) console.error(`${path} answered ${response.status}`)
+      return response.ok
     } catch (error) {
       console.error(`${path} could not be called: ${(error as Error).message}`)
+      return false
     }
   }
   const minutely = setInterval(() => void call('jobs'), 60_000)
   // What people wait for, pushes above all. A call that takes longer is not joined by another.
   let busy = false
+  // All of them at the start: whatever was stopped for long has much to do.
+  let begun = false
   const often = setInterval(async () => {
     if (busy) return
     busy = true
-    await call('jobs/often')
+    if (begun) await call('jobs/often')
+    else begun = await call('jobs')
     busy = false
   }, 2000)
   return () => {

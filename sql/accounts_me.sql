@@ -114,6 +114,17 @@ $$;
 comment on function api.check_session is
   'The calling account, or the refusal of a caller that may not act: before a call to Auth.';
 
+create function private.decoy_email() returns text
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select 'decoy@accounts.invalid'
+$$;
+comment on function private.decoy_email is
+  'Of the account that unknown identifiers are tried against at sign-in, so that they take the same '
+  'time (functions/api/auth-service.ts).';
+
 create function private.account_with(identifier text) returns uuid
   language sql
   stable

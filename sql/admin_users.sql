@@ -15,8 +15,7 @@ create function private.is_nobody(account public.accounts) returns boolean
   immutable
   set search_path = ''
 as $$
-  -- Unknown identifiers are tried against it at sign-in (functions/api/auth-service.ts).
-  select account.email is not distinct from 'decoy@accounts.invalid'
+  select account.email is not distinct from private.decoy_email()
 $$;
 comment on function private.is_nobody is
   'The account that is nobody''s and only takes time at sign-in: admins do not see it.';

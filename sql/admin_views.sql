@@ -102,8 +102,8 @@ create view public.admin_alarms with (security_invoker = true) as
   where alarms.settled_at is null
   order by alarms.raised_at;
 comment on view public.admin_alarms is
-  'Money that does not fit and nobody has settled, the oldest first. When done, set settled_at and '
-  'settled_note of private.alarms.';
+  'What nobody has settled, the oldest first: money that does not fit, a job, a provider or a '
+  'setting that fails. When done, set settled_at and settled_note of private.alarms.';
 
 create view public.admin_payment_events with (security_invoker = true) as
   select

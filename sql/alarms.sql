@@ -11,11 +11,11 @@ create table private.alarms (
   seen_at timestamptz not null default now()
 );
 comment on table private.alarms is
-  'What an admin has to look at: money that does not fit, a job that failed. One row for each until '
-  'it is settled; settled ones go after a year.';
+  'What an admin has to look at: money that does not fit, a job or a provider that fails. One row '
+  'for each until it is settled; settled ones go after a year.';
 comment on column private.alarms.id is 'Order.';
 comment on column private.alarms.kind is 'What happened, as wallet_differs, payment_mismatch or job_failed.';
-comment on column private.alarms.subject_id is 'The wallet, payment, invoice or event; of job_failed the job and what it failed on.';
+comment on column private.alarms.subject_id is 'The wallet, payment, invoice or event; of job_failed the job and what it failed on; of others the provider, setting or route.';
 comment on column private.alarms.facts is 'What was seen.';
 comment on column private.alarms.raised_at is 'When.';
 comment on column private.alarms.settled_at is 'When an admin was done with it.';
@@ -34,15 +34,16 @@ create function private.raise_alarm(kind text, subject_id text, facts jsonb defa
   set search_path = ''
 as $$
 declare
-  is_money boolean := raise_alarm.kind not in ('job_failed', 'secret_refused');
+  is_money boolean := raise_alarm.kind ~ '^(wallet|payment|paid|refund|charge)_';
 begin
   insert into private.alarms (kind, subject_id, facts)
   values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.facts)
   on conflict do nothing;
   if not found then
+    -- Many workers may see the same: they must not all write one row.
     update private.alarms set seen_at = clock_timestamp()
     where alarms.kind = raise_alarm.kind and alarms.subject_id = raise_alarm.subject_id
-      and alarms.settled_at is null;
+      and alarms.settled_at is null and alarms.seen_at < clock_timestamp() - interval '10 seconds';
     return;
   end if;
   perform private.notify(admins.account_id, null, 'system', null,

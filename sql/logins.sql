@@ -91,12 +91,14 @@ begin
         order by registrations.created_at desc
         limit 10
       ) as latest),
-    'hits', counted.hits);
+    'hits', counted.hits,
+    'hasDecoy', private.account_with(private.decoy_email()) is not null);
 end
 $$;
 comment on function private.enter_login is
   'Counts a sign-in as a failure until its hits are taken back; tells the facade whether there is '
-  'an account to try, and the sealed passwords of open attempts on that phone.';
+  'an account to try, the sealed passwords of open attempts on that phone, and whether there is the '
+  'decoy.';
 
 create function private.finish_sign_in(account_id uuid, address_hash text, hits jsonb default null)
   returns jsonb

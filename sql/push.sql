@@ -127,6 +127,29 @@ comment on function private.apply_wishes is
 
 -- Draining ---------------------------------------------------------------------------------------
 
+create function private.pushes_rest() returns boolean
+  language sql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+  select exists (
+    select from private.moments
+    where moments.name = 'pushes_rest' and moments.at > clock_timestamp())
+$$;
+comment on function private.pushes_rest is 'Whether FCM asked everybody to wait, whichever worker it told.';
+
+create function private.rest_pushes(seconds integer) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  insert into private.moments as known (name, at)
+  values ('pushes_rest', clock_timestamp() + make_interval(secs => rest_pushes.seconds))
+  on conflict on constraint moments_pkey do update set at = greatest(known.at, excluded.at)
+$$;
+comment on function private.rest_pushes is 'No push is given out for so long.';
+
 create function private.has_pushes() returns boolean
   language sql
   stable
@@ -134,8 +157,9 @@ create function private.has_pushes() returns boolean
   set search_path = ''
 as $$
   select exists (select from private.push_outbox where push_outbox.due_at <= clock_timestamp())
+    and not private.pushes_rest()
 $$;
-comment on function private.has_pushes is 'Whether a push is due.';
+comment on function private.has_pushes is 'Whether a push is due and may be sent.';
 
 create function private.drop_pushes() returns bigint
   language sql
@@ -178,6 +202,9 @@ declare
   claim uuid := gen_random_uuid();
 begin
   perform private.drop_pushes();
+  if private.pushes_rest() then
+    return '[]';
+  end if;
   with due as materialized (
     select push_outbox.id from private.push_outbox
     where push_outbox.due_at <= clock_timestamp()
@@ -250,5 +277,6 @@ comment on function private.finish_push is
 
 revoke execute on all functions in schema private from public;
 grant execute on function
-  private.has_pushes, private.drop_pushes, private.claim_pushes, private.finish_push
+  private.has_pushes, private.drop_pushes, private.claim_pushes, private.finish_push,
+  private.rest_pushes
   to backend;

@@ -226,6 +226,10 @@ export const tables: Record<string, Table> = {
     `select private.audit('planted.status', 'account', :account)`,
   ),
 
+  'private.moments': closed(
+    null,
+    `insert into private.moments (name, at) values (gen_random_uuid(), now())`,
+  ),
   'private.alarms': closed(
     null,
     `insert into private.alarms (kind, subject_id) values ('planted', gen_random_uuid())`,

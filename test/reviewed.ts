@@ -335,6 +335,11 @@ const reviews: Review[] = [
     'private.raise_alarm',
     'private.settle_failures',
   ]],
+  ['backend', 'what workers know of one another: when jobs ran, until when no push is sent', [
+    'private.health',
+    'private.note_jobs_ran',
+    'private.rest_pushes',
+  ]],
   ['users', 'plans, wallet and invoices of the acting identity', [
     'api.cancel_plan',
     'api.charge_invoice',

@@ -63,7 +63,7 @@ export async function keepAppleCode(accountId: string, clientId: string, code: s
     const sealedToken = await seal(token, about(accountId, clientId))
     await backend('keep_apple_token', { accountId, clientId, sealedToken })
   } catch (error) {
-    tell('apple_code', error)
+    alarm('apple_code', 'apple', { cause: (error as Error).message })
   }
 }
 
@@ -82,7 +82,6 @@ export async function revokeApple(): Promise<number> {
       await backend('finish_apple_revocation', { accountId, clientId })
       revoked++
     } catch (error) {
-      tell('apple_revocation', error)
       const why = String((error as Error).message)
       await alarm('job_failed', `revoke_apple ${accountId}`, { why })
     }
@@ -100,6 +99,3 @@ async function revoke(clientId: string, token: string) {
     token_type_hint: 'refresh_token',
   })
 }
-
-const tell = (alert: string, error: unknown) =>
-  console.error(JSON.stringify({ alert, cause: (error as Error).message }))

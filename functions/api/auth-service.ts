@@ -1,5 +1,6 @@
 /** Supabase Auth, which keeps users, passwords, sessions and tokens. One try. */
 import { decodeJwt } from 'jose'
+import { alarm } from './alarms.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'
 import { type ErrorCode, isErrorCode } from './errors.ts'
@@ -139,7 +140,7 @@ export async function signInByToken(
     if (!passes(answer) && (status === 400 || status === 422)) {
       // Its settings are not ours, or it knows of the account what we do not.
       const cause = body.error_description ?? body.code
-      console.error(JSON.stringify({ alert: 'auth_refuses_token', provider, cause }))
+      alarm('auth_refuses_token', provider, { cause })
       return undefined
     }
     const late = body.code === 'TimeoutError' || Date.now() > end
@@ -150,17 +151,23 @@ export async function signInByToken(
 
 // An unknown identifier is tried against this user, so that the work and the time are the same.
 const decoy: Identifier = { kind: 'email', value: 'decoy@accounts.invalid' }
-let decoyMade = false
 
-export async function signInNobody(password: string, address: string) {
-  if (!decoyMade) {
+export const signInNobody = (password: string, address: string) => signIn(decoy, password, address)
+
+/** Makes the decoy where there is none; several at once make one. */
+export async function makeDecoy(): Promise<void> {
+  try {
     await createUser({ identifier: decoy, password: unknownPassword() })
-      .catch((error) => {
-        if (!(error instanceof Refusal && error.code === 'email_taken')) throw error
-      })
-    decoyMade = true
+  } catch (error) {
+    if (!(error instanceof Refusal && error.code === 'email_taken')) throw error
   }
-  await signIn(decoy, password, address)
+}
+
+/** Job: there is a decoy before anybody signs in. */
+export async function keepDecoy(): Promise<number> {
+  if (await backend<string | null>('account_with', { identifier: decoy.value })) return 0
+  await makeDecoy()
+  return 1
 }
 
 /** Nobody can register or sign in as the decoy. */

@@ -7,6 +7,7 @@ import type { Context } from 'hono'
 // @ts-types="../../node_modules/@types/pg/index.d.mts"
 import pg from 'pg'
 import type { Database } from '../database.types.ts'
+import { keepAlarms } from './alarms.ts'
 import { within } from './deadline.ts'
 import { env } from './env.ts'
 import type { Env } from './http.ts'
@@ -255,5 +256,4 @@ export async function backend<T>(
   return JSON.parse(rows.at(-1)?.answer ?? 'null')
 }
 
-/** Whether the database answers: for /health. */
-export const databaseAnswers = () => message('select 1').then(() => true, () => false)
+keepAlarms((alarm) => backend('raise_alarm', alarm))

@@ -54,22 +54,24 @@ const key = (name: string): Bytes => {
   return bytes
 }
 
-/** Supabase gives its keys as JSON by name; the first one serves. */
-const firstKey = (name: string): string => {
-  let value: unknown
+/** Supabase gives its keys as JSON by name. */
+const keysIn = (name: string): string[] => {
+  let values: unknown[] = []
   try {
-    value = Object.values(JSON.parse(text(name)))[0]
+    values = Object.values(JSON.parse(text(name)))
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
+    if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error
   }
-  if (typeof value !== 'string' || !value) {
+  if (!values.length || !values.every((value) => typeof value === 'string' && value)) {
     throw new Error(`The setting ${name} must be a JSON object of keys by name.`)
   }
-  return value
+  return values as string[]
 }
 
-const secretKey = firstKey('SUPABASE_SECRET_KEYS')
-required('SUPABASE_SECRET_KEYS', secretKey)
+const allSecretKeys = keysIn('SUPABASE_SECRET_KEYS')
+const secretKeys = allSecretKeys.filter(isSecret)
+required('SUPABASE_SECRET_KEYS', secretKeys[0] ?? '')
+if (secretKeys.length < allSecretKeys.length) refuseSecret('SUPABASE_SECRET_KEYS')
 
 const supabaseUrl = url('SUPABASE_URL', /^https?:/).replace(/\/$/, '')
 
@@ -100,8 +102,11 @@ export const env = {
   filesUrl: text('FILES_URL', `${supabaseUrl}/storage/v1/object/public`).replace(/\/$/, ''),
   /** `iss` of access tokens; another one where Auth is reached by a custom domain. */
   issuer: text('AUTH_ISSUER', `${supabaseUrl}/auth/v1`),
-  secretKey,
-  publishableKey: firstKey('SUPABASE_PUBLISHABLE_KEYS'),
+  /** What the functions show where they ask. */
+  secretKey: secretKeys[0],
+  /** What opens whatever asks for the project's secret key: a key that is being changed is two. */
+  secretKeys,
+  publishableKey: keysIn('SUPABASE_PUBLISHABLE_KEYS')[0],
   /** How long a fetched key set serves, and so what it verified: in seconds there, ms here. */
   jwksMaxAge: count('JWKS_MAX_AGE', 60) * 1000,
   /** Role `facade`, through the transaction pooler on hosted projects. */

@@ -2,7 +2,9 @@
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { routePath } from 'hono/route'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { alarm } from './alarms.ts'
 import { type ErrorCode, errors, fieldTexts, isErrorCode } from './errors.ts'
 import type { Env } from './http.ts'
 
@@ -26,7 +28,7 @@ export type Returned = { error?: { code: string; detail: Detail; rule?: string }
 export function refuseReturned(answer: Returned) {
   if (!answer.error) return
   // The service's ceiling of codes is somebody running up the bill: it also raises the alarm.
-  if (answer.error.rule === 'code_service') console.error(JSON.stringify({ alert: 'code_ceiling' }))
+  if (answer.error.rule === 'code_service') alarm('code_ceiling', 'codes')
   throw new Refusal(answer.error.code as ErrorCode, answer.error.detail)
 }
 
@@ -179,7 +181,9 @@ export function onError(thrown: Error, c: Context<Env>) {
   const { code, detail, cause } = reasonOf(thrown, c.var.caller)
   if (cause) c.set('cause', cause)
   if (code === 'internal') {
-    console.error(JSON.stringify({ requestId: c.var.requestId, stack: thrown.stack }))
+    const { requestId } = c.var
+    console.error(JSON.stringify({ requestId, stack: thrown.stack }))
+    alarm('internal', `${c.req.method} ${routePath(c, -1)}`, { requestId, name: thrown.name })
   }
   return problem(c, code, detail)
 }

@@ -1,5 +1,6 @@
 /** SMS and mail providers, chosen by SMS_PROVIDER and MAIL_PROVIDER; none when not configured. */
 
+import { alarm } from './alarms.ts'
 import { secret, setting } from './setting.ts'
 
 /** Hands over one message; throws unless the provider took it. */
@@ -13,7 +14,7 @@ const given = (name: string) => secrets.includes(name) ? secret(name) : setting(
 function settings<Name extends string>(provider: string, ...names: Name[]) {
   const missing = names.filter((name) => !given(name))
   if (missing.length) {
-    console.error(JSON.stringify({ alert: 'provider_not_configured', provider, missing }))
+    alarm('provider_not_configured', provider, { missing })
     return undefined
   }
   return Object.fromEntries(names.map((name) => [name, given(name)!])) as Record<Name, string>

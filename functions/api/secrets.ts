@@ -80,5 +80,9 @@ export function sameText(a: string, b: string): boolean {
   return difference === 0
 }
 
+/** Whether it is one of the project's secret keys; each is compared, whichever fits. */
+export const isSecretKey = (given: string | null) =>
+  env.secretKeys.map((key) => sameText(given ?? '', key)).includes(true)
+
 /** A password that nobody knows. */
 export const unknownPassword = () => base64(crypto.getRandomValues(new Uint8Array(36)))

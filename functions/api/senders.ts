@@ -1,10 +1,12 @@
 /** Codes by SMS and mail: one interface, the providers behind it, and the local inbox. */
+import { alarm } from './alarms.ts'
 import { inBackground } from './background.ts'
 import { env } from './env.ts'
 import type { Identifier } from './identifiers.ts'
 import { Refusal } from './problem.ts'
 import { type Send, sendMail, sendSms } from './providers.ts'
 import type { Purpose } from './secrets.ts'
+import { setting } from './setting.ts'
 
 // One part of an SMS in Arabic is 70 characters; nothing of a request gets into the text.
 const texts: Record<Purpose, string> = {
@@ -43,14 +45,18 @@ export function requireSms({ kind }: Identifier) {
 /** Sends a code once, within four seconds. 502 sms_send_failed; never tried again blindly. */
 export async function sendCode({ kind, value }: Identifier, made: NewCode) {
   const send = (kind === 'phone' ? sendSms : sendMail) ?? (env.production ? undefined : show)
-  if (!send) return console.error(JSON.stringify({ alert: 'mail_not_configured' }))
+  if (!send) return void alarm('mail_not_configured', 'mail')
   try {
     await send(value, written(made), made.code)
   } catch (thrown) {
     const error = thrown as Error
     // Only our own words: others may repeat the number or the code.
     const cause = error.constructor === Error ? error.message : error.name
-    console.error(JSON.stringify({ alert: `${kind}_send_failed`, cause }))
+    alarm(
+      `${kind}_send_failed`,
+      setting(kind === 'phone' ? 'SMS_PROVIDER' : 'MAIL_PROVIDER') ?? 'inbox',
+      { cause },
+    )
     throw new Refusal('sms_send_failed')
   }
 }

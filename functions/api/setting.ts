@@ -1,4 +1,5 @@
 /** Settings as they stand in the environment; every secret of every process is read here. */
+import { alarm } from './alarms.ts'
 
 /** A setting that may be missing. */
 export const setting = (name: string) => Deno.env.get(name)?.trim() || undefined
@@ -24,14 +25,8 @@ export function isSecret(value: string): boolean {
   return value.length >= leastLength && new Set(rest).size >= leastLetters && !runs.includes(rest)
 }
 
-/** Names of secrets that were set and are none: whoever reads them goes without. */
-export const refusedSecrets = new Set<string>()
-
-/** Tells that a secret is none, never what it is. */
-export function refuseSecret(name: string) {
-  if (!refusedSecrets.has(name)) console.error(JSON.stringify({ alert: 'secret_refused', name }))
-  refusedSecrets.add(name)
-}
+/** Tells that a secret is none, never what it is: whoever reads it goes without. */
+export const refuseSecret = (name: string) => alarm('secret_refused', name)
 
 /** A secret that may be missing. One that was set and keeps nothing is missing too, and told. */
 export function secret(name: string): string | undefined {

@@ -4,6 +4,7 @@ import type { Context } from 'hono'
 import { Session } from './account-schemas.ts'
 import {
   discard,
+  makeDecoy,
   refresh,
   type Refused,
   signIn,
@@ -108,7 +109,22 @@ export async function session(c: Context<Env>, identifier: Identifier, password:
   return await signedIn(c, tokens)
 }
 
-type Entry = Returned & { exists: boolean; attempts: string[]; hits: unknown }
+type Entry = Returned & {
+  exists: boolean
+  attempts: string[]
+  hits: unknown
+  hasDecoy: boolean
+}
+
+/** Signs in to an account. Auth fails at one that is deleted in this moment: it is nobody's then. */
+async function tryAccount(identifier: Identifier, password: string, address: string) {
+  try {
+    return await signIn(identifier, password, address)
+  } catch (error) {
+    if (await backend('account_with', { identifier: identifier.value })) throw error
+    return undefined
+  }
+}
 
 /** No account: the same work as for one, then whether an open attempt has this password. */
 async function tryNobody(
@@ -134,8 +150,10 @@ export const signingIn = area()
       ...await origin(c.var.address),
     })
     refuseReturned(entry)
+    // Whoever signs in: what one way alone had to do before would tell who has an account.
+    if (!entry.hasDecoy) await makeDecoy()
     const tokens = entry.exists
-      ? await signIn(identifier, password, c.var.address)
+      ? await tryAccount(identifier, password, c.var.address)
       : await tryNobody(identifier, password, entry.attempts, c.var.address)
     if (!tokens) throw new Refusal('invalid_credentials')
     if ('refused' in tokens) {

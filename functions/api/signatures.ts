@@ -272,6 +272,7 @@ export const backendSignatures = {
   give_up_payments: {},
   has_news: {},
   has_pushes: {},
+  health: {},
   identity_id: {},
   is_clean: { value: 'text' },
   is_known_event: { provider: 'text', event_key: 'text' },
@@ -283,6 +284,7 @@ export const backendSignatures = {
   measure_responses: {},
   normal_phone: { value: 'text' },
   note_files_url: { url: 'text' },
+  note_jobs_ran: {},
   prove_media: {},
   raise_alarm: { kind: 'text', subject_id: 'text', facts: 'jsonb?' },
   receive_payment: {
@@ -334,6 +336,7 @@ export const backendSignatures = {
   request_deletion: { account_id: 'uuid' },
   require_account: {},
   require_identity: {},
+  rest_pushes: { seconds: 'integer' },
   sandbox_charge: {
     reference: 'text',
     amount: 'numeric',

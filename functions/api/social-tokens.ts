@@ -2,6 +2,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { createRemoteJWKSet, errors as jose, type JWTPayload, jwtVerify } from 'jose'
+import { alarm } from './alarms.ts'
 import { env } from './env.ts'
 import { Identifier, PersonName } from './identifiers.ts'
 import { Refusal } from './problem.ts'
@@ -111,7 +112,7 @@ async function verified(provider: ProviderName, idToken: string): Promise<JWTPay
     const away = error instanceof jose.JWKSTimeout || error instanceof jose.JWKSInvalid ||
       !(error instanceof jose.JOSEError) || error.code === 'ERR_JOSE_GENERIC'
     if (away) {
-      console.error(JSON.stringify({ alert: 'provider_keys_away', provider, cause: String(error) }))
+      alarm('provider_keys_away', provider, { cause: String(error) })
       throw new Refusal('service_unavailable', { retryAfter: 2 })
     }
   }

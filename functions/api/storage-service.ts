@@ -1,6 +1,7 @@
 /** Supabase Storage, which keeps the files. Only the functions write there, with the secret key. */
 import type { Bytes } from '../bytes.ts'
 import type { Picture } from '../pictures/index.ts'
+import { alarm } from './alarms.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'
 import { Refusal } from './problem.ts'
@@ -74,9 +75,7 @@ export async function remove(bucket: Bucket, names: string[]): Promise<number> {
   }
   if (refused.length) {
     const some = refused.slice(0, 5)
-    console.error(
-      JSON.stringify({ alert: 'files_not_removed', bucket, count: refused.length, some }),
-    )
+    alarm('files_not_removed', bucket, { count: refused.length, some })
   }
   return removed
 }

@@ -1,4 +1,5 @@
 /** The gateway's way to the database: the same functions and the same refusals as the REST facade. */
+import { alarm } from '../api/alarms.ts'
 import { type Args, type Asking, backend, call } from '../api/db.ts'
 import { reasonOf, Refusal } from '../api/problem.ts'
 import type { Caller } from '../api/tokens.ts'
@@ -44,6 +45,7 @@ export function refusalOf(thrown: Error, caller: { role: string }, what: string)
   const { code, detail = {}, cause } = reasonOf(thrown, caller)
   if (!cause) return new Refusal(code, detail)
   const requestId = crypto.randomUUID()
+  if (code === 'internal') alarm('internal', `chat ${what}`, { requestId, name: thrown.name })
   log({ requestId, call: what, code, cause, ...(code === 'internal' && { stack: thrown.stack }) })
   return new Failure(requestId, code, detail)
 }

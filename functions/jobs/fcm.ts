@@ -1,5 +1,6 @@
 /** Firebase Cloud Messaging, HTTP v1: one call for one device, and what its answer means. */
 import { importPKCS8, SignJWT } from 'jose'
+import { alarm } from '../api/alarms.ts'
 import { isSecret, refuseSecret, setting } from '../api/setting.ts'
 
 /** A push as sql/push.sql hands it out. */
@@ -51,7 +52,7 @@ function readAccount(): Account | undefined {
   }
   const missing = usual.filter((name) => typeof given[name] !== 'string' || !given[name])
   if (missing.length) {
-    console.error(JSON.stringify({ alert: 'provider_not_configured', provider: 'fcm', missing }))
+    alarm('provider_not_configured', 'fcm', { missing })
     return undefined
   } else if (!isSecret(String(given.private_key))) {
     refuseSecret('FCM_SERVICE_ACCOUNT')

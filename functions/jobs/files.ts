@@ -1,4 +1,5 @@
 /** Files of pictures: those that nobody wants are removed, and files and rows are held together. */
+import { alarm } from '../api/alarms.ts'
 import { backend } from '../api/db.ts'
 import { type Bucket, noteFilesUrl, remove } from '../api/storage-service.ts'
 
@@ -20,6 +21,6 @@ export async function removeFiles(): Promise<number> {
 export async function proveMedia(): Promise<number> {
   await noteFilesUrl()
   const wrong = await backend<number>('prove_media', {})
-  if (wrong) console.error(JSON.stringify({ alert: 'files_and_rows', wrong }))
+  if (wrong) await alarm('files_and_rows', 'media', { wrong })
   return wrong
 }

@@ -5,11 +5,10 @@
  */
 import { alarm } from '../api/alarms.ts'
 import { revokeApple } from '../api/apple.ts'
+import { keepDecoy } from '../api/auth-service.ts'
 import { inBackground } from '../api/background.ts'
 import { backend, type BackendFunction } from '../api/db.ts'
-import { env } from '../api/env.ts'
-import { sameText } from '../api/secrets.ts'
-import { refusedSecrets } from '../api/setting.ts'
+import { isSecretKey } from '../api/secrets.ts'
 import { proveMedia, removeFiles } from './files.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'
@@ -48,6 +47,7 @@ const jobs: BackendFunction[] = [
 
 /** Those that ask somebody outside, or walk on a stretch at each run. */
 const others: Record<string, () => Promise<number>> = {
+  keep_decoy: keepDecoy,
   recount_wallets: () => backend<number>('recount_wallets', {}),
   sweep_auth_audit: () => backend<number>('sweep_auth_audit', {}),
   look_up_payments: lookUpPayments,
@@ -77,7 +77,6 @@ async function run(name: string, work: () => Promise<number>) {
   const outcome = await work().then(
     (done) => ({ done }),
     (error) => {
-      console.error(JSON.stringify({ alert: 'job_failed', job: name }))
       return { error: String(error.message) }
     },
   )
@@ -92,14 +91,13 @@ async function run(name: string, work: () => Promise<number>) {
 
 const running = new Set<string>()
 
-/** What failed as a whole is an alarm until it goes well again; what is no secret is one too. */
+/** What failed as a whole is an alarm until it goes well again. */
 async function tellAdmins(outcomes: Awaited<ReturnType<typeof run>>[]) {
   const well = outcomes.filter(([, outcome]) => 'done' in outcome).map(([name]) => name)
   await backend('settle_failures', { subjects: well }).catch(() => {})
   for (const [name, outcome] of outcomes) {
     if ('error' in outcome) await alarm('job_failed', name, { why: outcome.error })
   }
-  for (const name of refusedSecrets) await alarm('secret_refused', name)
 }
 
 async function runAll(asked: string) {
@@ -108,6 +106,8 @@ async function runAll(asked: string) {
     for (const name of jobs) outcomes.push(await run(name, () => untilDone(name, 10_000)))
     for (const [name, work] of Object.entries(others)) outcomes.push(await run(name, work))
     await tellAdmins(outcomes)
+    // At the very end: runs that are broken off half-way do not count.
+    await backend('note_jobs_ran', {}).catch(() => {})
   }
   const quick = Object.entries(often).filter(([name]) =>
     !Object.hasOwn(often, asked) || name === asked
@@ -126,7 +126,7 @@ async function runAll(asked: string) {
 }
 
 Deno.serve(async (request) => {
-  if (!sameText(request.headers.get('apikey') ?? '', env.secretKey)) {
+  if (!isSecretKey(request.headers.get('apikey'))) {
     return Response.json({ error: { code: 'token_missing' } }, { status: 401 })
   }
   const work = runAll(new URL(request.url).pathname.split('/').at(-1)!)

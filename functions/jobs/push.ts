@@ -8,7 +8,7 @@ const atOnce = 20
 /** A run ends before the next one is due; whatever is left waits for it. */
 const runTime = 20_000
 
-// FCM asked everybody to wait: nothing is leased before then. Each worker learns it for itself.
+// FCM asked everybody to wait. What is leased here goes back; the database leases nothing to others.
 let pausedUntil = 0
 let lastNotice = 0
 
@@ -34,11 +34,15 @@ async function deliver(push: Push): Promise<boolean> {
   const { outcome, why, alert } = result
   if (outcome !== 'sent') {
     const line = { push: push.id, outcome, why, attempts: push.attempts }
-    if (alert) console.error(JSON.stringify({ alert: 'push_failed', ...line }))
+    if (alert) alarm('push_failed', 'fcm', line)
     else console.log(JSON.stringify(line))
   }
   const wait = waitOf(result, push.attempts)
-  if (result.all) pausedUntil = Math.max(pausedUntil, Date.now() + (result.wait ?? 0) * 1000)
+  if (result.all) {
+    const seconds = result.wait ?? 0
+    pausedUntil = Math.max(pausedUntil, Date.now() + seconds * 1000)
+    await backend('rest_pushes', { seconds })
+  }
   await finish(push, outcome, wait)
   return outcome === 'sent'
 }
@@ -67,7 +71,7 @@ export async function sendPushes(): Promise<number> {
   if (!configured) {
     if (Date.now() - lastNotice > 60_000 && await backend<boolean>('has_pushes', {})) {
       lastNotice = Date.now()
-      console.error(JSON.stringify({ alert: 'push_not_configured', waiting: true }))
+      await alarm('push_not_configured', 'fcm')
     }
     return 0
   }

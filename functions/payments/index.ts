@@ -1,4 +1,5 @@
 /** Which payment providers are configured, and which of them takes new charges. */
+import { alarm } from '../api/alarms.ts'
 import { env } from '../api/env.ts'
 import { secret, setting } from '../api/setting.ts'
 import { myfatoorah } from './myfatoorah.ts'
@@ -57,9 +58,7 @@ function chosen(): Provider | undefined {
     throw new Error('The setting PAYMENT_PROVIDER must be one of tap, myfatoorah, sandbox.')
   }
   const provider = providerNamed(wanted)
-  if (!provider) {
-    console.error(JSON.stringify({ alert: 'provider_not_configured', provider: wanted }))
-  }
+  if (!provider) alarm('provider_not_configured', wanted)
   return provider
 }
 

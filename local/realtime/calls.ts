@@ -1,9 +1,8 @@
-// Realtime without a socket: broadcasts by HTTP and the health of the project.
+// Realtime without a socket: broadcasts by HTTP, and whether it is there.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readCredentials } from '../gateway/credentials.ts'
 import type { Caller } from './authorization.ts'
 import { type Json, Message, type UserBroadcast } from './frames.ts'
-import { usersOf } from './join.ts'
 import type { Realtime } from './server.ts'
 import { identify } from './tokens.ts'
 
@@ -62,9 +61,7 @@ type Answer = { status: number; body?: unknown }
 async function call(realtime: Realtime, request: IncomingMessage): Promise<Answer> {
   const { pathname, searchParams } = new URL(request.url!, 'http://realtime')
   const path = pathname.replace(/^\/realtime\/v1\/api/, '')
-  if (request.method === 'GET' && /^\/tenants\/[\w-]+\/health$/.test(path)) {
-    return await health(realtime, request)
-  }
+  if (request.method === 'GET' && path === '/ping') return ping(realtime, request)
   if (request.method !== 'POST') throw new Refused(404, { message: 'Not found' })
   const single = /^\/broadcast\/([^/]+)\/events\/([^/]+)$/.exec(path)
   if (path !== '/broadcast' && !single) throw new Refused(404, { message: 'Not found' })
@@ -90,18 +87,12 @@ function decoded(part: string): string {
   }
 }
 
-async function health(realtime: Realtime, request: IncomingMessage) {
-  const { stack, authorization, tenant } = realtime
-  const credentials = readCredentials(stack, request)
-  if ('status' in credentials) throw new Refused(401, { message: 'Unauthorized' })
-  const connected = await authorization.answers()
-  const data = {
-    healthy: connected,
-    db_connected: connected,
-    replication_connected: tenant.hears,
-    connected_cluster: usersOf(realtime),
+/** The project's gateway asks for a key, the server itself for nothing. */
+function ping({ stack }: Realtime, request: IncomingMessage): Answer {
+  if ('status' in readCredentials(stack, request)) {
+    throw new Refused(401, { message: 'Unauthorized' })
   }
-  return { status: connected ? 200 : 503, body: { data } }
+  return { status: 200, body: { message: 'Success' } }
 }
 
 async function callerOf({ stack, keys }: Realtime, request: IncomingMessage): Promise<Caller> {

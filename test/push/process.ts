@@ -41,8 +41,12 @@ export async function withOwnJobs(work: (own: Facade) => Promise<void>, settings
     await work(own)
   } finally {
     await own.stop()
+    await rested()
   }
 }
+
+/** Ends what FCM asked of everybody. */
+const rested = () => database().query(`delete from private.moments where name = 'pushes_rest'`)
 
 export const rowsOf = async (person: Person) =>
   (await database().query(

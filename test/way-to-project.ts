@@ -1,0 +1,49 @@
+/** The project as a process sees it that was given this address: each call noted, some answered here. */
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { projectUrl } from './client.ts'
+
+/** Answers in the project's place; one that answers nothing leaves the caller waiting. */
+export type Answer = (response: ServerResponse) => void | Promise<void>
+
+export const json = (status: number, body: unknown): Answer => (response) => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+export async function wayToProject() {
+  const asked: string[] = []
+  const answers = new Map<string, Answer>()
+  const server = createServer(async (request, response) => {
+    const path = request.url!.split('?')[0]!
+    asked.push(`${request.method} ${path}`)
+    const body: Buffer[] = []
+    for await (const part of request) body.push(part)
+    const own = answers.get(path)
+    if (own) return await own(response)
+    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers
+    const reply = await fetch(projectUrl + request.url, {
+      method: request.method,
+      headers: headers as Record<string, string>,
+      body: body.length ? Buffer.concat(body) : undefined,
+    })
+    const type = reply.headers.get('content-type')
+    response.writeHead(reply.status, type ? { 'content-type': type } : {})
+    response.end(Buffer.from(await reply.arrayBuffer()))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    /** For a process that is to come by this way. */
+    settings: {
+      SUPABASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AUTH_ISSUER: `${projectUrl}/auth/v1`,
+    },
+    answers,
+    /** What was asked since the last time. */
+    taken: () => asked.splice(0),
+    stop: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
