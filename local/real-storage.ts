@@ -4,14 +4,19 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { endWithSupervisor, readyLine } from './child.ts'
+import { makeRoom } from './real-room.ts'
 import { readStack } from './stack.ts'
-import { makeRoom, realSettings } from './storage/real.ts'
+import { realSettings } from './storage/real.ts'
 
 const stack = readStack(process.env)
 const folder = stack.realStorage!
 const server = join(folder, 'dist', 'start', 'server.js')
 if (!existsSync(server)) throw new Error(`REAL_STORAGE: there is no ${server}`)
-await makeRoom(stack)
+await makeRoom(stack, {
+  schema: 'storage',
+  owner: 'supabase_storage_admin',
+  migrations: 'migrations',
+})
 Object.assign(process.env, realSettings(stack))
 endWithSupervisor(() => Promise.resolve())
 // It finds its migrations from here.

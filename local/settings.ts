@@ -10,6 +10,7 @@ export type Ports = Record<
   | 'database'
   | 'studio'
   | 'inbox'
+  | 'auth'
   | 'dataApi'
   | 'realtime'
   | 'storage'
@@ -35,11 +36,13 @@ export type Settings = {
   workerLife: number
   /** The folder of the real Storage server, built, that runs in place of the stand-in. */
   realStorage: string | undefined
+  /** The binary of the real Auth server, likewise. */
+  realAuth: string | undefined
 }
 
 /**
- * Reads PORT, LOCAL_DATA, SEED, RATES, HASHING, CALLS, GATEWAYS, WORKER_LIFE and REAL_STORAGE; a wrong
- * value is named, not guessed at.
+ * Reads PORT, LOCAL_DATA, SEED, RATES, HASHING, CALLS, GATEWAYS, WORKER_LIFE, REAL_STORAGE and
+ * REAL_AUTH; a wrong value is named, not guessed at.
  */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   for (const name of ['ENVIRONMENT', 'NODE_ENV']) {
@@ -80,6 +83,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       database: port + 1,
       studio: port + 2,
       inbox: port + 3,
+      auth: port + 4,
       dataApi: port + 5,
       realtime: port + 6,
       storage: port + 7,
@@ -93,5 +97,6 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     gateways,
     workerLife,
     realStorage: env.REAL_STORAGE ? resolve(env.REAL_STORAGE) : undefined,
+    realAuth: env.REAL_AUTH ? resolve(env.REAL_AUTH) : undefined,
   }
 }

@@ -72,8 +72,11 @@ async function start({ dataDir, ports, countCalls }: Settings, leftover: boolean
   say(`database on port ${ports.database}`)
   await ensureKeys(dataDir)
   const stack = readStack(process.env)
-  // The real Storage makes its tables itself, and migrations write into them.
-  if (stack.realStorage) await begin([node(stack, 'storage', './real-storage.ts')])
+  // Real parts make their tables themselves, and migrations write into them.
+  await begin([
+    ...(stack.realAuth ? [node(stack, 'auth', './real-auth.ts')] : []),
+    ...(stack.realStorage ? [node(stack, 'storage', './real-storage.ts')] : []),
+  ])
   await migrate(stack, say)
   await begin(programs(stack))
   toStop.push(() => rmSync(described, { force: true }))

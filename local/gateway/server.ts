@@ -1,6 +1,7 @@
 // The one door of the project, with the paths of a Supabase project.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { toRealAuth } from '../auth/real.ts'
 import { type Auth, openPaths } from '../auth/server.ts'
 import type { KeyRing } from '../keys.ts'
 import type { Stack } from '../stack.ts'
@@ -129,6 +130,8 @@ async function toAuth(parts: Parts, request: IncomingMessage, response: ServerRe
   let credentials: Credentials | Refused = { keyRole: 'anon', bearerIsKey: false }
   if (!openPaths.includes(path)) credentials = readCredentials(parts.stack, request)
   if ('status' in credentials) return refuse(response, credentials)
+  const { stack, keys } = parts
+  if (stack.realAuth) return await toRealAuth(stack, keys, request, response, credentials)
   try {
     const body = await readAll(request)
     if (!body) {

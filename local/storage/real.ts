@@ -3,12 +3,10 @@
 // gateway stands before it as on a hosted project.
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
-import pg from 'pg'
 import { type Credentials, peerOf } from '../gateway/credentials.ts'
 import { forward } from '../gateway/proxy.ts'
 import { hs256Token } from '../hs256.ts'
 import { publicKeys, storedKeys } from '../keys.ts'
-import { Refusal } from '../refusal.ts'
 import type { Stack } from '../stack.ts'
 import type { Storage } from './server.ts'
 import { signedUploadSeconds } from './signed.ts'
@@ -41,34 +39,6 @@ export function realSettings(stack: Stack): Record<string, string> {
     PROMETHEUS_METRICS_ENABLED: 'false',
     OTEL_METRICS_ENABLED: 'false',
     LOG_LEVEL: 'warn',
-  }
-}
-
-/** Takes the stand-in's tables out of a new database, so that the server's migrations make them. */
-export async function makeRoom(stack: Stack) {
-  const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
-  await client.connect()
-  try {
-    const { rows: [found] } = await client.query(
-      `select to_regclass('storage.migrations') is not null as theirs,
-        to_regclass('supabase_migrations.schema_migrations') is not null as used`,
-    )
-    if (found.theirs) return
-    if (found.used) {
-      throw new Refusal(`${stack.dataDir} has the stand-in's files: REAL_STORAGE needs a new one.`)
-    }
-    await client.query(
-      `begin;
-      drop schema storage cascade;
-      create schema storage;
-      grant usage on schema storage to anon, authenticated, service_role;
-      grant usage on schema storage to postgres with grant option;
-      grant all on schema storage to supabase_storage_admin;
-      grant create on database postgres to supabase_storage_admin;
-      commit`,
-    )
-  } finally {
-    await client.end()
   }
 }
 
