@@ -9,9 +9,10 @@ import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import pg from 'pg'
 import { WebSocket } from 'ws'
 import { listen } from '../local/child.ts'
+import { forward } from '../local/gateway/proxy.ts'
 import { openKeys } from '../local/keys.ts'
 import { openRealtime, type Ways } from '../local/realtime/server.ts'
-import { readStack } from '../local/stack.ts'
+import { readStack, type Stack } from '../local/stack.ts'
 import { projectUrl } from './client.ts'
 import { until } from './until.ts'
 
@@ -46,17 +47,57 @@ const schema = `
     with check (public.is_member(extension, 'write'));
 `
 
-/** Starts one that hears the database; with rates it keeps the limits of its plan. */
-export async function startRealtime(
-  { rates = false, ...ways }: { rates?: boolean } & Partial<Ways> = {},
-) {
-  const stack = readStack({
+const stackOf = (rates: boolean) =>
+  readStack({
     ...process.env,
     PORT: new URL(projectUrl).port,
     LOCAL_DATA: process.env.LOCAL_STACK,
     RATES: rates ? 'on' : 'off',
     NODE_ENV: 'test',
   })
+
+/** Listens, and hears the database. */
+async function opened(stack: Stack, ways: Partial<Ways>) {
+  const keys = openKeys(stack.dataDir, stack.issuer)
+  const { server, tenant, close } = openRealtime(stack, keys, ways)
+  await listen(server, 0)
+  await tenant.wake()
+  await until('the database is heard', () => tenant.hears)
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, server, keys, tenant, close }
+}
+
+/**
+ * The project with another Realtime on its database, for those who are to meet one that fails, and
+ * the settings that lead the functions there.
+ */
+export async function startOtherRealtime(ways: Partial<Ways> = {}) {
+  const stack = stackOf(false)
+  const { url, server, tenant, close } = await opened(stack, ways)
+  server.removeAllListeners('request').on(
+    'request',
+    (request, response) =>
+      forward(request, response, {
+        port: stack.ports.gateway,
+        path: request.url!,
+        peer: '127.0.0.1',
+        unavailable: () => response.writeHead(503).end(),
+      }),
+  )
+  const settings = {
+    SUPABASE_URL: url,
+    AUTH_ISSUER: stack.issuer,
+    API_URL: `${stack.url}/functions/v1/api`,
+    FILES_URL: `${stack.url}/storage/v1/object/public`,
+  }
+  return { url, tenant, settings, stop: close }
+}
+
+/** Starts one that hears the database; with rates it keeps the limits of its plan. */
+export async function startRealtime(
+  { rates = false, ...ways }: { rates?: boolean } & Partial<Ways> = {},
+) {
+  const stack = stackOf(rates)
   const name = `realtime_${randomUUID().replaceAll('-', '')}`
   const urlOf = (role: string) => stack.databaseUrl(role).replace(/postgres$/, name)
   const platform = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
@@ -66,17 +107,11 @@ export async function startRealtime(
   database.on('error', () => {})
   await database.query(schema)
 
-  const keys = openKeys(stack.dataDir, stack.issuer)
-  const { server, tenant, close } = openRealtime({ ...stack, databaseUrl: urlOf }, keys, {
+  const { url, keys, tenant, close } = await opened({ ...stack, databaseUrl: urlOf }, {
     privateOnly: false,
     streamPauses: { least: 100, most: 100 },
     ...ways,
   })
-  await listen(server, 0)
-  await tenant.wake()
-  await until('the database is heard', () => tenant.hears)
-  const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
   const { publishableKey, secretKey } = stack.secrets
   const clients: SupabaseClient[] = []
 

@@ -17,6 +17,8 @@ export type Listener = {
 // Realtime's limit is 100; the rest is for channels that are just leaving.
 const perLine = 90
 const joinTime = 10_000
+// Realtime itself gives up after a minute.
+const readyTime = 65_000
 const heartbeatEvery = 20_000
 const pauses = [250, 500, 1000, 2000, 5000]
 const final = /^(Unauthorized|InvalidJWTToken|MalformedJWT|Jwt|PrivateOnly)|permission|expired/i
@@ -86,10 +88,15 @@ export class Channel {
   readonly listener: Listener
   private readonly line: Line
   private token: string
-  private state: 'waiting' | 'joining' | 'joined' | 'gone' = 'waiting'
+  /** Who has entered hears what Realtime hears; who has joined, the database. */
+  private state: 'waiting' | 'joining' | 'entered' | 'joined' | 'gone' = 'waiting'
+  /** Of the join that counts: what is said of another is about a channel that there is no more. */
+  private ref: string | undefined
   private attempts = 0
   private failures = 0
   private timer: ReturnType<typeof setTimeout> | undefined
+  /** What Realtime said last when something was wrong. */
+  private trouble = ''
 
   constructor(line: Line, topic: string, token: string, listener: Listener) {
     this.line = line
@@ -106,7 +113,7 @@ export class Channel {
   /** Takes the place of the token that it joined with. */
   renew(token: string): void {
     this.token = token
-    if (this.state === 'joined') {
+    if (this.state === 'entered' || this.state === 'joined') {
       this.line.push(this.topic, 'access_token', { access_token: token })
     }
   }
@@ -124,14 +131,15 @@ export class Channel {
   join(): void {
     if (this.state !== 'waiting') return
     this.state = 'joining'
+    this.trouble = ''
     const attempt = ++this.attempts
     const current = () => this.state === 'joining' && attempt === this.attempts
     turnstile.pass(() => {
       if (!current()) return
       const { token } = this
-      const asked = this.line.push(this.topic, 'phx_join', {
+      this.ref = this.line.push(this.topic, 'phx_join', {
         config: {
-          broadcast: { ack: false, self: false },
+          broadcast: { ack: false, self: false, replication_ready: true },
           presence: { enabled: false },
           private: true,
         },
@@ -140,18 +148,29 @@ export class Channel {
         if (current()) this.answered(status, reason)
         if (this.token !== token) this.renew(this.token)
       })
-      if (!asked) this.state = 'waiting'
+      if (!this.ref) this.state = 'waiting'
       else this.timer = setTimeout(() => this.again(), joinTime)
     })
   }
 
   private answered(status: string, reason: string) {
     clearTimeout(this.timer)
-    if (status === 'ok') {
-      this.state = 'joined'
-      this.failures = 0
-      this.listener.joined()
-    } else if (final.test(reason)) this.refused()
+    if (status !== 'ok') return this.ended(reason)
+    this.state = 'entered'
+    this.timer = setTimeout(() => this.again(), readyTime)
+  }
+
+  private ready() {
+    if (this.state !== 'entered') return
+    clearTimeout(this.timer)
+    this.state = 'joined'
+    this.failures = 0
+    this.listener.joined()
+  }
+
+  /** Realtime ended it or did not let it in, for reasons that last or for others. */
+  private ended(reason: string) {
+    if (final.test(reason)) this.refused()
     else this.again()
   }
 
@@ -178,11 +197,15 @@ export class Channel {
     this.listener.refused()
   }
 
-  heard(event: string, payload: Record<string, unknown>): void {
-    if (event === 'phx_close') return this.refused()
-    if (event === 'phx_error') return this.again()
-    if (event !== 'broadcast' || this.state === 'gone') return
-    this.listener.event(String(payload.event), payload.payload)
+  heard(event: string, payload: Record<string, unknown>, ref: unknown): void {
+    if (this.state === 'gone' || typeof ref === 'string' && ref !== this.ref) return
+    if (event === 'broadcast') this.listener.event(String(payload.event), payload.payload)
+    else if (event === 'phx_close') this.ended(this.trouble)
+    else if (event === 'phx_error') this.again()
+    else if (event === 'system' && payload.extension === 'system') {
+      if (payload.status === 'ok') this.ready()
+      else this.trouble = String(payload.message)
+    }
   }
 }
 
@@ -193,8 +216,6 @@ class Line {
   readonly channels = new Map<string, Channel>()
   private socket: WebSocket | undefined
   private readonly answers = new Map<string, Answer>()
-  // Topics that are being left: their last words must not be taken for those of a new channel.
-  private readonly leaving = new Set<string>()
   private refs = 0
   private failures = 0
   private clock: ReturnType<typeof setInterval> | undefined
@@ -210,8 +231,7 @@ class Line {
   }
 
   hasRoomFor(topic: string): boolean {
-    return this.channels.size + this.leaving.size < perLine && !this.channels.has(topic) &&
-      !this.leaving.has(topic)
+    return this.channels.size < perLine && !this.channels.has(topic)
   }
 
   wanted(channel: Channel): void {
@@ -243,7 +263,6 @@ class Line {
     if (this.socket !== socket) return
     clearInterval(this.clock)
     this.answers.clear()
-    this.leaving.clear()
     this.channels.forEach((channel) => channel.lost())
     if (this.ended) return
     if (this.channels.size === 0) return this.end()
@@ -254,7 +273,7 @@ class Line {
     if (this.unanswered) return this.cut()
     this.unanswered = true
     this.push('phoenix', 'heartbeat', {}, () => (this.unanswered = false))
-    if (this.channels.size === 0 && this.leaving.size === 0) this.end()
+    if (this.channels.size === 0) this.end()
   }
 
   /** Gives a silent connection up, without waiting for its goodbye. */
@@ -267,8 +286,9 @@ class Line {
     this.broke(socket)
   }
 
-  push(topic: string, event: string, payload: unknown, answer?: Answer): boolean {
-    if (!this.isOpen) return false
+  /** Gives the ref under which it is answered; nothing when there is no connection. */
+  push(topic: string, event: string, payload: unknown, answer?: Answer): string | undefined {
+    if (!this.isOpen) return undefined
     const ref = String(++this.refs)
     if (answer) this.answers.set(ref, answer)
     const name = topic === 'phoenix' ? topic : `realtime:${topic}`
@@ -279,16 +299,12 @@ class Line {
       ref,
       ...(event === 'phx_join' && { join_ref: ref }),
     }))
-    return true
+    return ref
   }
 
   dismiss(channel: Channel): void {
-    const { topic } = channel
     this.forget(channel)
-    const done = () => this.leaving.delete(topic)
-    this.leaving.add(topic)
-    setTimeout(done, joinTime)
-    if (!this.push(topic, 'phx_leave', {}, () => setTimeout(done, 1000))) done()
+    this.push(channel.topic, 'phx_leave', {})
   }
 
   forget(channel: Channel): void {
@@ -309,6 +325,6 @@ class Line {
       this.answers.delete(ref)
       return answer?.(payload.status, String(payload.response?.reason ?? ''))
     }
-    this.channels.get(String(topic).replace(/^realtime:/, ''))?.heard(event, payload)
+    this.channels.get(String(topic).replace(/^realtime:/, ''))?.heard(event, payload, ref)
   }
 }

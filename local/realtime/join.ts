@@ -1,4 +1,5 @@
 // Joining a topic: what is asked, in which order it is checked, and the words of a refusal.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Extension } from './authorization.ts'
 import { Channel } from './channel.ts'
 import type { Connection } from './connection.ts'
@@ -82,6 +83,7 @@ export async function join(
     const text = 'Realtime was unable to connect to the project database'
     throw new JoinRefused('UnableToConnectToProject', text)
   }
+  await sleep(realtime.lateBy())
   const reads = asked.private ? await readsOf(realtime, connection, asked, identity) : []
   const channel = new Channel(realtime, connection, asked, { identity, reads })
   try {

@@ -37,6 +37,8 @@ export type Ways = {
   streamPauses: Pauses
   /** For so long a channel that wants to be told waits for the stream. */
   readyWithin: number
+  /** How much longer than it must a join takes. */
+  lateBy: () => number
 }
 
 const usual: Ways = {
@@ -46,6 +48,7 @@ const usual: Ways = {
   countStep: 5000,
   streamPauses: { least: 5000, most: 300_000 },
   readyWithin: 60_000,
+  lateBy: () => 0,
 }
 
 export type Realtime = Ways & {
