@@ -308,9 +308,6 @@ export type Database = {
 "read_notification":
 { Args: { "notification_id": string }; Returns: Json
                            },
-"recent_news":
-{ Args: { "seconds": number }; Returns: Json
-                           },
 "refund_invoice":
 { Args: { "amount"?: number,"destination": string,"invoice_id": string,"payment_id"?: string,"reason": string }; Returns: Json
                            },

@@ -5,9 +5,8 @@ import { openRealtime } from './realtime/server.ts'
 import { readStack } from './stack.ts'
 
 const stack = readStack(process.env)
-const { server, tenant, close } = openRealtime(stack, openKeys(stack.dataDir, stack.issuer))
+const { server, close } = openRealtime(stack, openKeys(stack.dataDir, stack.issuer))
 // Tests start further ones, with limits of their own, on another port.
 await listen(server, Number(process.argv[2]) || stack.ports.realtime)
 endWithSupervisor(close)
-void tenant.wake()
 console.error(readyLine)

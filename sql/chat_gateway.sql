@@ -56,52 +56,6 @@ comment on function api.join_conversation is
   'The newest number of a conversation for who may hear it now: 404 conversation_not_found, '
   '403 blocked.';
 
-create function private.recent_news(seconds double precision) returns json
-  language plpgsql
-  stable
-  security definer -- by account, whichever of its identities acts
-  set search_path = ''
-as $$
-declare
-  caller_id uuid := private.require_account();
-begin
-  return (
-    with recent as (
-      select participants as part, participants.active_at
-      from public.participants
-      where participants.account_id = caller_id
-        and participants.unread > 0
-        and participants.active_at > clock_timestamp() - make_interval(secs => recent_news.seconds)
-      order by participants.active_at desc
-      limit 100
-    )
-    select coalesce(
-      json_agg(
-        private.conversation_update(recent.part)
-          || jsonb_build_object('identityId', (recent.part).identity_id)
-        order by recent.active_at
-      ),
-      '[]'
-    )
-    from recent
-  );
-end
-$$;
-comment on function private.recent_news is 'See api.recent_news.';
-
-create function api.recent_news(seconds double precision) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return private.recent_news(recent_news.seconds);
-end
-$$;
-comment on function api.recent_news is
-  'The events conversation_updated of the last seconds whose messages are still unread: for who '
-  'could not hear them.';
-
 create function private.socket_standing(sockets jsonb) returns json
   language plpgsql
   stable
@@ -155,7 +109,61 @@ comment on function private.socket_standing is
   'something else than what is so now: topic, newest number, who acts and hears. It asks about '
   'these anew.';
 
+create function private.socket_news(questions jsonb) returns json
+  language plpgsql
+  stable
+  security definer -- looks at the conversations of everybody whose socket is open
+  set search_path = ''
+as $$
+begin
+  return (
+    with asking as (
+      select asking.*
+      from jsonb_to_recordset(questions)
+        as asking ("accountId" uuid, seconds double precision, unread jsonb)
+      join public.accounts on accounts.id = asking."accountId"
+      where private.may_act(accounts)
+    ),
+    changed as (
+      select written.conversation_id, written.identity_id
+      from asking
+      join public.identities on identities.account_id = asking."accountId"
+      cross join lateral (
+        select participants.conversation_id, participants.identity_id, participants.unread
+        from public.participants
+        where participants.identity_id = identities.id
+          and participants.active_at > clock_timestamp() - make_interval(secs => asking.seconds)
+        order by participants.active_at desc
+        limit 100
+      ) as written
+      where written.unread > 0
+      union
+      select participants.conversation_id, participants.identity_id
+      from asking
+      cross join lateral jsonb_each_text(asking.unread) as known (id, unread)
+      join public.participants on participants.conversation_id = known.id::uuid
+        and participants.account_id = asking."accountId"
+        and participants.unread < known.unread::bigint
+    )
+    select coalesce(
+      json_agg(
+        private.conversation_update(participants) || jsonb_build_object(
+          'identityId', participants.identity_id, 'accountId', participants.account_id)
+        order by participants.active_at
+      ),
+      '[]'
+    )
+    from changed
+    join public.participants using (conversation_id, identity_id)
+    where private.hears(participants.conversation_id, participants.identity_id)
+  );
+end
+$$;
+comment on function private.socket_news is
+  'What changed for accounts with sockets: conversations with something unread that came in so many '
+  'seconds, and those that have less unread than they were told of, each as the event says it.';
+
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.join_conversation, private.recent_news to authenticated;
-grant execute on function api.open_socket, api.join_conversation, api.recent_news to authenticated;
-grant execute on function private.socket_standing to backend;
+grant execute on function private.join_conversation to authenticated;
+grant execute on function api.open_socket, api.join_conversation to authenticated;
+grant execute on function private.socket_standing, private.socket_news to backend;

@@ -22,11 +22,15 @@ async function ear(person: Person, topic?: string) {
   await supabase.realtime.setAuth()
   topic ??= (await person.get('/auth/me')).body.realtimeTopic as string
   const heard: Event[] = []
-  const channel = supabase.channel(topic, { config: { private: true } })
+  const channel = supabase.channel(topic, {
+    config: { private: true, broadcast: { replication_ready: true } },
+  })
+  // Who is let in hears what the database sends only from Realtime's own word on.
   const joined = await new Promise<string>((resolve) =>
     channel
       .on('broadcast', { event: 'notification' }, ({ payload }) => heard.push(payload))
-      .subscribe((status) => status !== 'CLOSED' && resolve(status))
+      .on('system', {}, ({ status }) => status === 'ok' && resolve('SUBSCRIBED'))
+      .subscribe((status) => status === 'CHANNEL_ERROR' && resolve(status))
   )
   return { heard, joined, topic }
 }

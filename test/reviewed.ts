@@ -61,7 +61,6 @@ const reviews: Review[] = [
     'private.get_stats',
     'private.list_leads',
     'private.list_own_listings',
-    'private.recent_news',
     'private.update_profile',
   ]],
   ['users', 'reviews by whoever is signed in; of others only what a contact allows', [
@@ -111,7 +110,6 @@ const reviews: Review[] = [
     'api.read_all_notifications',
     'api.read_conversation',
     'api.read_notification',
-    'api.recent_news',
     'api.register_device',
     'api.remove_auction',
     'api.remove_device',
@@ -300,6 +298,7 @@ const reviews: Review[] = [
   ]],
   ['backend', 'whether what sockets of the chat gateway were allowed still holds', [
     'private.socket_standing',
+    'private.socket_news',
   ]],
   ['backend', 'files of pictures: where they are read, which nobody wants, do they have rows', [
     'private.files_to_remove',

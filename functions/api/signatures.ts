@@ -131,7 +131,6 @@ export const signatures = {
   read_all_notifications: {},
   read_conversation: { conversation_id: 'uuid', up_to_seq: 'bigint?' },
   read_notification: { notification_id: 'uuid' },
-  recent_news: { seconds: 'double precision' },
   refund_invoice: {
     invoice_id: 'uuid',
     destination: 'text',
@@ -350,6 +349,7 @@ export const backendSignatures = {
   sandbox_refund_look_up: { id: 'text', reference: 'text' },
   session_id: {},
   settle_failures: { subjects: 'text[]' },
+  socket_news: { questions: 'jsonb' },
   socket_standing: { sockets: 'jsonb' },
   spread_late_notices: {},
   spread_news: {},

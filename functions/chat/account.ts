@@ -3,12 +3,12 @@
  * of its conversations, their messages, and the end of its rights.
  */
 import type { Refusal } from '../api/problem.ts'
-import { ask, log } from './asking.ts'
+import { ask } from './asking.ts'
 import { Follower, passing } from './follower.ts'
 import { Newest } from './newest.ts'
 import type { ConversationUpdated, Message } from './protocol.ts'
 import type { Session } from './session.ts'
-import { compare } from './standing.ts'
+import { compare, lookForNews } from './standing.ts'
 
 /** Events of Realtime, as the database sends them. */
 type NewMessage = {
@@ -22,8 +22,7 @@ export class Account extends Follower {
   readonly sessions = new Set<Session>()
   /** What of its conversations its sockets were told. */
   readonly newest = new Newest()
-  /** What was heard of while news are looked up. */
-  private live: Set<string> | undefined
+  private readonly began = performance.now()
   private shown = ''
 
   /** A socket was let in, when the account's channel had this name. */
@@ -84,26 +83,20 @@ export class Account extends Follower {
   /** Every one of its sessions has ended, and was told so. */
   protected lost() {}
 
-  /**
-   * What was missed: of messages, by what the database knows of joined conversations; of the others,
-   * news of the time in which nothing was heard. Of a conversation that is heard of live before
-   * these are there, everything since comes live.
-   */
+  /** What was missed: messages of joined conversations, and news of the others. */
   protected back(seconds: number) {
-    const [session] = this.sessions
-    if (!session) return
     compare([...this.sessions])
-      .catch((error) => log({ call: 'socket_standing', cause: String(error.message) }))
-    const live = this.live = new Set()
-    ask<ConversationUpdated[], 'recent_news'>(session.caller!, 'recent_news', { seconds })
-      .then((news) =>
-        news.filter(({ conversationId }) => !live.has(conversationId))
-          .forEach((update) => this.pass(update))
-      )
-      .catch(() => {
-        // Only a hint is lost: the messages themselves are not.
-      })
-      .finally(() => this.live === live && (this.live = undefined))
+    lookForNews([this], seconds)
+  }
+
+  /** What is to be looked up: news of so many seconds, and what was unread when it was told. */
+  questions(seconds: number) {
+    const [session] = this.sessions
+    return {
+      accountId: session?.caller?.sub,
+      seconds: Math.min(seconds, (performance.now() - this.began) / 1000),
+      unread: this.newest.unread(),
+    }
   }
 
   protected told(event: string, payload: unknown) {
@@ -118,13 +111,12 @@ export class Account extends Follower {
   }
 
   private heard(update: ConversationUpdated, message?: Message) {
-    this.live?.add(update.conversationId)
     if (message) this.sessions.forEach((session) => session.heard(message))
     this.pass(update, message?.senderIdentityId === update.identityId)
   }
 
-  /** Of what one has written oneself the other party is told. */
-  private pass(update: ConversationUpdated, own = false) {
+  /** Passes on what is news. Of what one has written oneself the other party is told. */
+  pass(update: ConversationUpdated, own = false) {
     if (this.newest.take(update) && !own) {
       this.sessions.forEach((session) => session.updated(update))
     }

@@ -11,9 +11,9 @@ export type Heard = { event: string; payload: Record<string, unknown> }
 
 export type Channel = {
   on(
-    type: 'broadcast' | 'presence',
-    filter: { event: string },
-    listen: (heard: Heard) => void,
+    type: 'broadcast' | 'presence' | 'system',
+    filter: { event?: string },
+    listen: (heard: never) => void,
   ): Channel
   subscribe(listen: (status: string, error?: Error) => void): Channel
   send(message: { type: 'broadcast'; event: string; payload: unknown }): Promise<unknown>
@@ -21,7 +21,11 @@ export type Channel = {
   presenceState(): Record<string, unknown>
 }
 
+type System = { extension: string; status: string }
+
 type Listener = {
+  /** What comes is sent by the database: it is joined when Realtime says that it hears that. */
+  fromDatabase?: true
   /** Beside `private`. */
   config?: Record<string, unknown>
   /** Adds what is listened for, before it is joined. */
@@ -52,13 +56,22 @@ export class Followed {
     this.drop()
     this.topic = topic
     this.refused = false
-    const config = { ...this.listener.config, private: true as const }
+    const { fromDatabase } = this.listener
+    const config = {
+      ...this.listener.config,
+      ...(fromDatabase && { broadcast: { replication_ready: true } }),
+      private: true as const,
+    }
     const channel = this.supabase.channel(topic, { config }) as Channel
     this.channel = channel
     this.listener.bind(channel)
+    const joined = () => this.channel === channel && this.listener.joined(channel)
+    channel.on('system', {}, ({ extension, status }: System) => {
+      if (fromDatabase && extension === 'system' && status === 'ok') joined()
+    })
     channel.subscribe((status, error) => {
       if (this.channel !== channel) return
-      if (status === 'SUBSCRIBED') return this.listener.joined(channel)
+      if (status === 'SUBSCRIBED') return fromDatabase || joined()
       // One that was closed does not come back by itself. One that was refused would try for ever,
       // and after each refusal Realtime says nothing on the whole connection for 5 s.
       this.refused = denied.test(error?.message ?? '')

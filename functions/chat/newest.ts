@@ -3,6 +3,7 @@ import type { ConversationUpdated } from './protocol.ts'
 
 // More conversations than change while one is looked up.
 const kept = 1000
+const mostUnread = 100
 
 export class Newest {
   private readonly states = new Map<string, ConversationUpdated>()
@@ -20,6 +21,18 @@ export class Newest {
 
   knows(conversationId: string): boolean {
     return this.states.has(conversationId)
+  }
+
+  unreadOf(conversationId: string): number {
+    return this.states.get(conversationId)?.unread ?? 0
+  }
+
+  /** The conversations that had something unread, newest first. */
+  unread(): Record<string, number> {
+    const states = [...this.states.values()].reverse().filter(({ unread }) => unread > 0)
+    return Object.fromEntries(
+      states.slice(0, mostUnread).map(({ conversationId, unread }) => [conversationId, unread]),
+    )
   }
 
   /** Number of the newest message of a conversation. */

@@ -42,19 +42,24 @@ async function realtime(name: string, { token }: Asker) {
   const heard: { event: string; payload: Json }[] = []
   const join = (topic: string) =>
     new Promise<Json>((resolve) => {
-      const channel = client.channel(topic, { config: { private: true } })
+      const channel = client.channel(topic, {
+        config: { private: true, broadcast: { replication_ready: true } },
+      })
       channel.on('broadcast', { event: '*' }, ({ event, payload }) => {
         heard.push({ event, payload })
         show(`  ${name} hears ${event} ${brief(payload)}`)
       })
       let answered = false
-      channel.subscribe((status, error) => {
+      const answer = (status: string, error?: Error) => {
         // Later ones tell of the end of the connection.
         if (answered) return
         answered = true
         show(`  ${name} joins the private channel: ${error?.message ?? status}`)
         resolve({ status, channel })
-      })
+      }
+      // Joined is who Realtime says hears the database.
+      channel.on('system', {}, ({ status }) => status === 'ok' && answer('SUBSCRIBED'))
+        .subscribe((status, error) => status !== 'SUBSCRIBED' && answer(status, error))
     })
   const of = (event: string) => heard.filter((one) => one.event === event).map((one) => one.payload)
   return { join, of }
