@@ -1,11 +1,12 @@
 /** The settings of the functions, read once. A missing one is named at start, never its value. */
 import type { Bytes } from '../bytes.ts'
 import { authorities, type Connection, facadeConnection, UnfitUrl } from './connection.ts'
-import { isSecret, refuseSecret } from './setting.ts'
+import { isSecret } from './is-secret.ts'
+import { refuseSecret } from './setting.ts'
 
 const text = (name: string, fallback?: string): string => {
   const value = Deno.env.get(name) || fallback
-  if (value === undefined) throw new Error(`The setting ${name} is missing: see README, Deploy.`)
+  if (value === undefined) throw new Error(`The setting ${name} is missing: see docs/deploy.md.`)
   return value
 }
 

@@ -49,7 +49,7 @@ export const identified: MiddlewareHandler<Env> = async (c, next) => {
 }
 
 /** The entry counted from the right that our own proxies wrote; IPv6 by /64. No other header counts. */
-function addressOf(forwarded = ''): string {
+export function addressOf(forwarded = ''): string {
   const given = forwarded.split(',').at(-env.clientIpHops)?.trim() ?? ''
   const entry = /(\d+\.\d+\.\d+\.\d+)(:\d+)?$/.exec(given)?.[1] ?? given
   if (!entry.includes(':')) return entry || 'unknown'

@@ -1,7 +1,8 @@
 /** Firebase Cloud Messaging, HTTP v1: one call for one device, and what its answer means. */
 import { importPKCS8, SignJWT } from 'jose'
 import { alarm } from '../api/alarms.ts'
-import { isSecret, refuseSecret, setting } from '../api/setting.ts'
+import { isSecret } from '../api/is-secret.ts'
+import { refuseSecret, setting } from '../api/setting.ts'
 
 /** A push as sql/push.sql hands it out. */
 export type Push = {

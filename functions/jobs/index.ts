@@ -1,13 +1,15 @@
 /**
  * Edge function `jobs`: scheduled work, one SQL function per job. The local stack calls it every
  * minute, and `jobs/often` every two seconds; hosted projects schedule both with
- * supabase/schedule.sql.
+ * supabase/schedule.sql. `jobs/address` tells deploy which address it sees.
  */
 import { alarm } from '../api/alarms.ts'
 import { revokeApple } from '../api/apple.ts'
 import { keepDecoy } from '../api/auth-service.ts'
 import { inBackground } from '../api/background.ts'
 import { backend, type BackendFunction } from '../api/db.ts'
+import { env } from '../api/env.ts'
+import { addressOf } from '../api/request.ts'
 import { isSecretKey } from '../api/secrets.ts'
 import { proveMedia, removeFiles } from './files.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
@@ -100,6 +102,16 @@ async function tellAdmins(outcomes: Awaited<ReturnType<typeof run>>[]) {
   }
 }
 
+/** Where the caller seems to come from: what deploy measures CLIENT_IP_HOPS by. */
+function seen(request: Request) {
+  const forwardedFor = request.headers.get('x-forwarded-for')
+  return {
+    forwardedFor,
+    hops: env.clientIpHops,
+    address: addressOf(forwardedFor ?? undefined),
+  }
+}
+
 async function runAll(asked: string) {
   const outcomes: Awaited<ReturnType<typeof run>>[] = []
   if (asked === 'jobs') {
@@ -129,7 +141,9 @@ Deno.serve(async (request) => {
   if (!isSecretKey(request.headers.get('apikey'))) {
     return Response.json({ error: { code: 'token_missing' } }, { status: 401 })
   }
-  const work = runAll(new URL(request.url).pathname.split('/').at(-1)!)
+  const asked = new URL(request.url).pathname.split('/').at(-1)!
+  if (asked === 'address') return Response.json(seen(request))
+  const work = runAll(asked)
   // Whoever calls it waits for so long only.
   inBackground(work)
   return Response.json(Object.fromEntries(await work))

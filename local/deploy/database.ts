@@ -1,0 +1,124 @@
+// The way to the project's database: by the pooler, which answers over IPv4 too, in session mode.
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { databaseAt } from '../database.ts'
+import { Refusal } from '../refusal.ts'
+import { failureIn, patiently, remote, supabase } from '../schema/cli.ts'
+import type { Given } from './given.ts'
+import type { Management } from './management.ts'
+
+type Pooler = { database_type: string; connection_string: string }
+
+/** Somebody at an address. The password never stands in a url, which a command line would show. */
+type Login = { url: string; password: string }
+
+export type Database = {
+  /** Applies what is not there yet, and tries again while a migration gives way. */
+  push: () => Promise<void>
+  /**
+   * A new password for the facade, if it is still wanted when nobody else is giving it one. It holds
+   * once `keep` has put the way to the database where the functions read it, or not at all.
+   */
+  openFacade: (
+    wanted: () => Promise<boolean>,
+    keep: (url: string) => Promise<void>,
+  ) => Promise<void>
+}
+
+export async function openDatabase(
+  given: Given,
+  management: Management,
+  conceal: (secret: string) => void,
+): Promise<Database> {
+  const poolers = await management.get<Pooler[]>('/config/database/pooler')
+  const primary = poolers.find(({ database_type: type }) => type === 'PRIMARY')
+  if (!primary) throw new Refusal('The project has no pooler, by which the functions must go.')
+  const pooler = new URL(primary.connection_string.replace(/:\[[^\]]*\]@/, '@'))
+  // The pooler knows a project by what follows the role's name.
+  const suffix = pooler.username.endsWith(`.${given.ref}`) ? `.${given.ref}` : ''
+  const at = (role: string, port = pooler.port) => {
+    const url = new URL(pooler)
+    url.username = role + suffix
+    url.port = port
+    return url
+  }
+  const sessions = pooler.port === '6543' ? '5432' : pooler.port
+
+  /** Lent for some minutes, unless somebody gave the password of the database. */
+  async function login(): Promise<Login> {
+    if (given.databasePassword) {
+      return { url: at('postgres', sessions).href, password: given.databasePassword }
+    }
+    const lent = await management.send<{ role: string; password: string }>(
+      'POST',
+      '/cli/login-role',
+      { read_only: false },
+    )
+    conceal(lent.password)
+    return { url: at(lent.role, sessions).href, password: lent.password }
+  }
+
+  return {
+    push: async () => {
+      const said = await patiently(async () => {
+        const { url, password } = await login()
+        // The pooler may not know a role yet that was made a moment ago.
+        await (await connect({ url, password })).end()
+        return await supabase(['db', 'push', remote(url), '--yes'], { PGPASSWORD: password })
+      })
+      if (said.code !== 0) throw new Refusal(failureIn(said))
+    },
+    openFacade: async (wanted, keep) => {
+      const client = await connect(await login())
+      try {
+        await client.query(`begin; select pg_advisory_xact_lock(hashtext('facade password'))`)
+        if (!await wanted()) return
+        const password = randomBytes(24).toString('base64url')
+        conceal(password)
+        await client.query(`alter role facade password '${verifierOf(password)}'`)
+        const url = at('facade')
+        url.password = password
+        await keep(url.href)
+        await client.query('commit')
+      } finally {
+        await client.end()
+      }
+    },
+  }
+}
+
+/** As role postgres, which owns what migrations made. A minute at most. */
+async function connect({ url, password }: Login): Promise<pg.Client> {
+  for (let pause = 1000, waited = 0;; waited += pause, pause *= 1.5) {
+    const client = new pg.Client({
+      ...databaseAt(url),
+      password,
+      connectionTimeoutMillis: 10_000,
+      query_timeout: 30_000,
+    })
+    // A connection that breaks later is noticed by the query that it breaks.
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      await client.query('set session role postgres')
+      return client
+    } catch (error) {
+      await client.end().catch(() => {})
+      if (waited > 60_000) {
+        throw new Refusal(`The database does not let us in: ${(error as Error).message}.`)
+      }
+      await sleep(pause)
+    }
+  }
+}
+
+/** What the server keeps of a password: sent like this, it stands in no log of statements. */
+function verifierOf(password: string): string {
+  const [salt, rounds] = [randomBytes(16), 4096]
+  const salted = pbkdf2Sync(password, salt, rounds, 32, 'sha256')
+  const hmac = (text: string) => createHmac('sha256', salted).update(text).digest()
+  const stored = createHash('sha256').update(hmac('Client Key')).digest('base64')
+  const server = hmac('Server Key').toString('base64')
+  return `SCRAM-SHA-256$${rounds}:${salt.toString('base64')}$${stored}:${server}`
+}

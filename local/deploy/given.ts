@@ -1,0 +1,63 @@
+// What a deployment is told by its environment (or by the file deploy.env).
+import { facadeConnection, UnfitUrl } from '../../functions/api/connection.ts'
+import { unfitSecrets } from './secrets.ts'
+
+export type Given = {
+  ref: string
+  token: string
+  /** Of role postgres; without it, the Management API lends a role for some minutes. */
+  databasePassword?: string
+  /** The Management API, and the project: other ones in tests. */
+  apiUrl: string
+  projectUrl: string
+  siteUrl?: string
+  env: NodeJS.ProcessEnv
+}
+
+const needed = {
+  SUPABASE_ACCESS_TOKEN: 'a personal access token of your Supabase account',
+  SUPABASE_PROJECT_ID: 'the reference of the project (the first part of its address)',
+}
+
+/** An address that leads to the machine of whoever opens it. */
+export const isNear = (address: unknown) =>
+  /^https?:\/\/(localhost|127\.|0\.0\.0\.0|\[::1?\])/.test(String(address))
+
+export function readGiven(env: NodeJS.ProcessEnv): { given: Given; problems: string[] } {
+  const ref = env.SUPABASE_PROJECT_ID ?? ''
+  const given: Given = {
+    ref,
+    token: env.SUPABASE_ACCESS_TOKEN ?? '',
+    databasePassword: env.SUPABASE_DB_PASSWORD || undefined,
+    apiUrl: (env.SUPABASE_API_URL || 'https://api.supabase.com').replace(/\/$/, ''),
+    projectUrl: (env.SUPABASE_URL || `https://${ref}.supabase.co`).replace(/\/$/, ''),
+    siteUrl: env.SITE_URL || undefined,
+    env,
+  }
+  const problems = Object.entries(needed).filter(([name]) => !env[name])
+    .map(([name, what]) => `Set ${name}: ${what}.`)
+  if (ref && !/^[a-z]{20}$/.test(ref)) {
+    problems.push('SUPABASE_PROJECT_ID must be the 20 letters of a project.')
+  }
+  // They are given the token and the keys.
+  for (const address of [given.apiUrl, given.projectUrl]) {
+    if (!/^https:\/\//.test(address) && !isNear(address)) {
+      problems.push(`${address} must begin with https://.`)
+    }
+  }
+  if (given.siteUrl && !/^https:\/\/[^/]+\.[^/]+/.test(given.siteUrl)) {
+    problems.push('SITE_URL must be an address that begins with https://.')
+  }
+  if (env.CLIENT_IP_HOPS && !/^[1-9]$/.test(env.CLIENT_IP_HOPS)) {
+    problems.push('CLIENT_IP_HOPS must be a number from 1 to 9; left out, it is measured.')
+  }
+  if (env.FACADE_DB_URL) {
+    try {
+      facadeConnection(env.FACADE_DB_URL, given.projectUrl, { production: true })
+    } catch (error) {
+      if (!(error instanceof UnfitUrl)) throw error
+      problems.push(`FACADE_DB_URL ${error.message}`)
+    }
+  }
+  return { given, problems: [...problems, ...unfitSecrets(env)] }
+}

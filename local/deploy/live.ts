@@ -1,0 +1,148 @@
+// What only the running project can tell: whether strangers are kept out, where callers come from,
+// and whether everything answers.
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Refusal } from '../refusal.ts'
+
+/** A change of settings or secrets is felt by all workers within this. */
+const settles = 120_000
+
+const ask = (url: string, init: RequestInit = {}) =>
+  fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(30_000) })
+
+/** Tries until it gives something, as a project that was just changed needs a moment. */
+async function eventually<T>(look: () => Promise<T | undefined>, time = settles) {
+  const end = Date.now() + time
+  for (;;) {
+    const seen = await look().catch(() => undefined)
+    if (seen !== undefined) return seen
+    if (Date.now() > end) return undefined
+    await sleep(Math.min(3000, time / 20))
+  }
+}
+
+/** One sign-in with the public key: the captcha must refuse it before any password is looked at. */
+export async function proveCaptcha(projectUrl: string, key: string, time?: number): Promise<void> {
+  let last = 'nothing'
+  const refused = await eventually(async () => {
+    const response = await ask(`${projectUrl}/auth/v1/token?grant_type=password`, {
+      method: 'POST',
+      headers: { apikey: key, 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'nobody@example.com', password: 'nobody has this one' }),
+    })
+    const body = await response.json().catch(() => ({}))
+    last = `${response.status} ${body.error_code ?? body.code ?? ''}`.trim()
+    return last === '400 captcha_failed' ? true : undefined
+  }, time)
+  if (refused) return
+  throw new Refusal(
+    `A sign-in with the public key was answered with ${last} and not refused by the captcha, so ` +
+      'strangers can try passwords at Auth. The rate of its tokens stays as it is.',
+  )
+}
+
+type Seen = { forwarded: string[]; hops: number }
+
+async function seenFrom(url: string, key: string, forged?: string): Promise<Seen | undefined> {
+  const response = await ask(url, {
+    headers: { apikey: key, ...(forged ? { 'x-forwarded-for': forged } : {}) },
+  })
+  if (response.status !== 200) return undefined
+  const { forwardedFor, hops } = await response.json()
+  return { hops, forwarded: String(forwardedFor ?? '').split(',').map((one) => one.trim()) }
+}
+
+/** An address of a range that nobody has. */
+const nobodys = () => `203.0.113.${randomInt(1, 255)}`
+
+const fromRight = (list: string[], hops: number) => list.at(-hops)
+
+/**
+ * Which entry of X-Forwarded-For, from the right, is the caller: what the platform wrote is the same
+ * whether or not the caller forges entries, and of those the caller's own is the first.
+ */
+export async function measureHops(url: string, key: string, wanted?: number): Promise<number> {
+  const forged = nobodys()
+  const look = async () => {
+    const [plain, lying] = [await seenFrom(url, key), await seenFrom(url, key, forged)]
+    return plain && lying ? { plain, lying } : undefined
+  }
+  const seen = await eventually(look)
+  if (!seen) throw new Refusal(`${url} does not tell which address it saw.`)
+  const [plain, lying] = [seen.plain.forwarded, seen.lying.forwarded]
+  const own = plain[0]
+  const fit = plain.map((_, index) => index + 1).filter((hops) =>
+    fromRight(plain, hops) === own && fromRight(lying, hops) === own
+  )
+  const best = wanted ?? fit[0]
+  if (best !== undefined && own && own !== forged && fit.includes(best)) return best
+  throw new Refusal(
+    wanted === undefined
+      ? 'No entry of X-Forwarded-For is the caller whatever the caller sends: nobody could be counted.'
+      : `CLIENT_IP_HOPS=${wanted} names ${fromRight(lying, wanted) ?? 'nothing'} where a caller ` +
+        `sends ${forged}, and ${fromRight(plain, wanted) ?? 'nothing'} where it does not. ` +
+        `Leave it out, or set ${fit[0] ?? 'what you have measured'}.`,
+  )
+}
+
+/** The functions count by what was measured: they have taken the setting on. */
+export async function proveHops(url: string, key: string, hops: number): Promise<void> {
+  const counted = await eventually(async () =>
+    (await seenFrom(url, key))?.hops === hops ? true : undefined
+  )
+  if (!counted) throw new Refusal(`The functions do not know yet that CLIENT_IP_HOPS is ${hops}.`)
+}
+
+/** Runs the jobs once, which also makes what must be there before people come. Answers how many. */
+export async function runJobs(url: string, key: string): Promise<number> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { apikey: key },
+    redirect: 'manual',
+    // As long as a worker lives.
+    signal: AbortSignal.timeout(150_000),
+  }).catch((error: Error) => error)
+  if (response instanceof Error) throw new Refusal(`${url} did not answer: ${response.message}.`)
+  if (response.status !== 200) throw new Refusal(`${url} answered ${response.status}.`)
+  const outcomes = Object.entries(await response.json() as Record<string, object>)
+  const failed = outcomes.filter(([, outcome]) => !('done' in outcome)).map(([name]) => name)
+  if (failed.length) throw new Refusal(`Failed: ${failed.join(', ')}. See the function's log.`)
+  return outcomes.length
+}
+
+export type Live = { health: Record<string, unknown>; answered: string[] }
+
+/** One question to each function, and what the API says of its parts. */
+export async function lookAlive(
+  functionsUrl: string,
+  apiUrl: string,
+  functions: string[],
+  secretKey: string,
+): Promise<Live> {
+  const questions: Record<string, [url: string, status: number, headers?: HeadersInit]> = {
+    api: [`${apiUrl}/meta/enums`, 200],
+    jobs: [`${functionsUrl}/jobs/address`, 200, { apikey: secretKey }],
+    // Without an upgrade it says what it wants, which only the running gateway does.
+    chat: [`${functionsUrl}/chat`, 426],
+  }
+  const answered: string[] = []
+  for (const name of functions) {
+    const [url, wanted, headers] = questions[name] ?? [`${functionsUrl}/${name}`, 200]
+    let last = 0
+    const well = await eventually(async () => {
+      const response = await ask(url, { headers })
+      await response.body?.cancel()
+      last = response.status
+      return last === wanted ? true : undefined
+    })
+    if (!well) throw new Refusal(`The function ${name} answers ${last} at ${url}, not ${wanted}.`)
+    answered.push(name)
+  }
+  const health = await eventually(async () => {
+    const response = await ask(`${apiUrl}/health`)
+    const parts = await response.json()
+    return response.status === 200 && parts.database === 'ok' ? parts : undefined
+  })
+  if (!health) throw new Refusal(`${apiUrl}/health does not say that the database answers.`)
+  return { health, answered }
+}

@@ -1,0 +1,170 @@
+// npm run deploy: migrations, settings, secrets and functions to a hosted project. Everything is
+// checked before anything is sent, what was sent is read back, and it may be run again at any time.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Refusal } from '../refusal.ts'
+import { failureIn, project, supabase } from '../schema/cli.ts'
+import { checkConfig, configFile, configText, withoutLate } from './config-file.ts'
+import { openDatabase } from './database.ts'
+import { type Given, readGiven } from './given.ts'
+import { lookAlive, measureHops, proveCaptcha, proveHops, runJobs } from './live.ts'
+import { openManagement } from './management.ts'
+import { readProject } from './project.ts'
+import { lacking, names, partsOf, readKept, secretsFrom, setSecrets } from './secrets.ts'
+import { mustHold, setByApi, settings } from './settings.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+
+/** What must not be seen, whoever says it. */
+const hidden = new Set<string>()
+const conceal = (secret: string) => partsOf(secret).forEach((part) => hidden.add(part))
+const shown = (text: string) =>
+  [...hidden].sort((a, b) => b.length - a.length)
+    .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
+
+/** `--check` sends nothing; `--new-facade-password` is how that one is rotated. */
+const flagsKnown = ['--check', '--new-facade-password']
+
+async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void> {
+  for (const [name, value] of Object.entries(env)) {
+    const keys = ['SUPABASE_ACCESS_TOKEN', 'SUPABASE_DB_PASSWORD', 'FACADE_DB_URL']
+    if (value && (names[name] === 'secret' || keys.includes(name))) conceal(value)
+  }
+  const { given, problems } = readGiven(env)
+  const config = checkConfig(configText(), env)
+  const odd = [...flags].filter((flag) => !flagsKnown.includes(flag))
+    .map((flag) => `There is no ${flag}, only ${flagsKnown.join(' and ')}.`)
+  const wrong = [...odd, ...problems, ...config.problems]
+  if (wrong.length) refuse(wrong)
+
+  const management = openManagement(given.apiUrl, given.ref, given.token)
+  const found = await readProject(management, given)
+  found.keys.forEach(conceal)
+  const there = found.secrets
+  const unfit = [...found.problems, ...lacking(env, there)]
+  if (unfit.length) refuse(unfit)
+  console.log(`-- checked: ${given.ref}, ${config.functions.length} functions`)
+  if (flags.has('--check')) return
+
+  const { publishableKey, secretKey } = found
+  const database = await openDatabase(given, management, conceal)
+  const functionsUrl = `${given.projectUrl}/functions/v1`
+  const apiUrl = env.API_URL?.replace(/\/$/, '') || `${functionsUrl}/api`
+  const own = [
+    ...settings.filter(({ file }) => !file),
+    ...(given.siteUrl ? [siteUrl(given.siteUrl)] : []),
+  ]
+  const prompt = settings.filter(({ late }) => !late)
+  const steps: [what: string, run: () => Promise<string | void>][] = [
+    ['migrations', database.push],
+    ['secrets', async () => {
+      const sent = await setSecrets(management, secretsFrom(env, there))
+      const closed = async () => !(await readKept(management)).has('FACADE_DB_URL')
+      if (flags.has('--new-facade-password') || await closed()) {
+        const wanted = flags.has('--new-facade-password') ? () => Promise.resolve(true) : closed
+        await database.openFacade(wanted, async (url) => {
+          sent.push(...await setSecrets(management, new Map([['FACADE_DB_URL', url]])))
+        })
+      }
+      return sent.length ? sent.join(', ') : 'as they were'
+    }],
+    ['settings', async () => {
+      await pushConfig(given, withoutLate(configText()))
+      await setByApi(management, own)
+      await mustHold(management, [...prompt, ...own])
+      return 'set and read back'
+    }],
+    ['captcha', async () => {
+      await proveCaptcha(given.projectUrl, publishableKey)
+      return 'refuses strangers'
+    }],
+    ['rate of tokens', async () => {
+      await pushConfig(given, configText())
+      await mustHold(management, settings)
+      return 'as in config.toml'
+    }],
+    ['functions', async () => {
+      await cli(given, ['functions', 'deploy', '--use-api'])
+      const live = await management.get<{ slug: string; version: number }[]>('/functions')
+      const lost = config.functions.filter((name) => !live.some(({ slug }) => slug === name))
+      if (lost.length) throw new Refusal(`The project does not have them: ${lost.join(', ')}.`)
+      return live.map(({ slug, version }) => `${slug} ${version}`).join(', ')
+    }],
+    ['client addresses', async () => {
+      const hops = await measured(env, [functionsUrl, apiUrl.replace(/\/api$/, '')], secretKey)
+      await setSecrets(management, new Map([['CLIENT_IP_HOPS', String(hops)]]))
+      await proveHops(`${functionsUrl}/jobs/address`, secretKey, hops)
+      return `CLIENT_IP_HOPS is ${hops}`
+    }],
+    ['jobs', async () => `${await runJobs(`${functionsUrl}/jobs`, secretKey)} ran`],
+    ['answers', async () => {
+      const live = await lookAlive(functionsUrl, apiUrl, config.functions, secretKey)
+      const parts = Object.entries(live.health).map(([part, state]) => `${part} ${state}`)
+      return `${live.answered.join(', ')} at ${functionsUrl}\n   health: ${parts.join(', ')}`
+    }],
+  ]
+  for (const [what, run] of steps) {
+    const said = await run().catch((error) => {
+      if (!(error instanceof Refusal)) throw error
+      throw new Refusal(
+        `Stopped at "${what}": ${error.message}\n` +
+          'What came before is in place; run it again when mended.',
+      )
+    })
+    console.log(shown(`-- ${what}${said ? `: ${said}` : ''}`))
+  }
+  console.log('Deployed. The first time, the schedule of the jobs is left: docs/deploy.md.')
+}
+
+const siteUrl = (value: string) => ({ at: 'auth' as const, key: 'site_url', value })
+
+/** By every address that clients use: a way that counts otherwise could be used to lie. */
+async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): Promise<number> {
+  const wanted = env.CLIENT_IP_HOPS ? Number(env.CLIENT_IP_HOPS) : undefined
+  const found: number[] = []
+  for (const base of new Set(bases)) {
+    found.push(await measureHops(`${base}/jobs/address`, key, wanted))
+  }
+  if (new Set(found).size === 1) return found[0]!
+  throw new Refusal(
+    `The project's own address and API_URL pass on callers differently (${found.join(' and ')} ` +
+      'from the right), so one of them could be forged. Let the API be reached by one of them.',
+  )
+}
+
+/** Settings by the CLI, from a copy beside which it leaves nothing in the repository. */
+async function pushConfig(given: Given, text: string): Promise<void> {
+  const copy = project(mkdtempSync(join(folder, 'config-')), configFile, join(folder, 'none'))
+  writeFileSync(join(copy, 'supabase', 'config.toml'), text)
+  await cli(given, ['config', 'push', '--workdir', copy])
+}
+
+async function cli({ ref, apiUrl }: Given, args: string[]): Promise<void> {
+  const said = await supabase([...args, `--remote=${ref}`, '--yes'], profile(apiUrl))
+  if (said.code === 0) return
+  // Of every file it says that it goes up.
+  const stderr = said.stderr.split('\n').filter((line) => !/^(Uploading|Deploying) /.test(line))
+  throw new Refusal(failureIn({ ...said, stderr: stderr.join('\n') }))
+}
+
+/** The CLI takes another Management API from a file alone. */
+function profile(apiUrl: string): Record<string, string> {
+  if (!process.env.SUPABASE_API_URL) return {}
+  const file = join(folder, 'profile.yaml')
+  const host = new URL(apiUrl).hostname
+  const lines = { name: 'own', api_url: apiUrl, dashboard_url: apiUrl, project_host: host }
+  writeFileSync(file, Object.entries(lines).map(([name, value]) => `${name}: ${value}\n`).join(''))
+  return { SUPABASE_PROFILE: file }
+}
+
+function refuse(problems: string[]): never {
+  throw new Refusal(`Nothing was sent.\n${problems.join('\n')}`)
+}
+
+await deploy(process.env, new Set(process.argv.slice(2))).catch((error) => {
+  if (!(error instanceof Refusal)) throw error
+  console.error(shown(error.message))
+  process.exitCode = 1
+})

@@ -1,0 +1,57 @@
+// The Management API: what the CLI does not set, and what is read back.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Refusal } from '../refusal.ts'
+
+export type Management = {
+  /** Asks about the project; `path` begins behind its reference. */
+  get: <T>(path: string) => Promise<T>
+  /** Sends once; only a refusal for haste is tried again. */
+  send: <T>(method: 'POST' | 'PATCH' | 'PUT', path: string, body: unknown) => Promise<T>
+}
+
+const timeLimit = 60_000
+const tries = 4
+
+export function openManagement(base: string, ref: string, token: string): Management {
+  async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+    for (let attempt = 1;; attempt++) {
+      const response = await fetch(`${base}/v1/projects/${ref}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? undefined : JSON.stringify(body),
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeLimit),
+      }).catch((error: Error) => error)
+      const unsaid = response instanceof Error || response.status >= 500
+      const again = method === 'GET' && unsaid ||
+        response instanceof Response && response.status === 429
+      if (again && attempt < tries) {
+        const told = response instanceof Response && Number(response.headers.get('retry-after'))
+        await sleep(told ? Math.min(told, 60) * 1000 : 500 * 2 ** attempt)
+        continue
+      }
+      if (response instanceof Error) throw new Refusal(`${method} ${path}: no answer from ${base}.`)
+      const text = await response.text()
+      if (!response.ok) {
+        // What is said of secrets may repeat them.
+        const why = path === '/secrets' ? '' : sentence(text)
+        throw new Refusal(`${method} ${path || 'the project'}: ${response.status}${why}`)
+      }
+      return (text ? JSON.parse(text) : undefined) as T
+    }
+  }
+  return { get: (path) => ask('GET', path), send: ask }
+}
+
+/** What the API says of a refusal. */
+function sentence(text: string): string {
+  try {
+    const { message } = JSON.parse(text)
+    return message ? `, ${String(message)}` : ''
+  } catch {
+    return ''
+  }
+}

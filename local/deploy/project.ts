@@ -1,0 +1,57 @@
+// What the project must be before anything is sent to it.
+import { type Given, isNear } from './given.ts'
+import type { Management } from './management.ts'
+import { type Kept, readKept } from './secrets.ts'
+
+type Key = { type?: string; api_key?: string | null; name: string }
+type SigningKey = { status: string; algorithm: string }
+
+export type Project = {
+  problems: string[]
+  /** All that the API gave us of its keys, to be kept out of what is said. */
+  keys: string[]
+  publishableKey: string
+  secretKey: string
+  secrets: Kept
+}
+
+/** What the functions verify tokens by: nobody who can verify one can make one. */
+const asymmetric = ['ES256', 'RS256']
+
+export async function readProject(management: Management, given: Given): Promise<Project> {
+  const [project, keys, signing, auth, secrets] = await Promise.all([
+    management.get<{ status: string }>(''),
+    management.get<Key[]>('/api-keys?reveal=true'),
+    management.get<{ keys: SigningKey[] }>('/config/auth/signing-keys'),
+    management.get<{ site_url: string }>('/config/auth'),
+    readKept(management),
+  ])
+  const keyOf = (type: string, prefix: string) =>
+    keys.find((key) => key.type === type && key.api_key?.startsWith(prefix))?.api_key ?? ''
+  const publishableKey = keyOf('publishable', 'sb_publishable_')
+  const secretKey = keyOf('secret', 'sb_secret_')
+  const signs = signing.keys.find(({ status }) => status === 'in_use')
+  const problems = [
+    ...(project.status === 'ACTIVE_HEALTHY' ? [] : [`The project is ${project.status}.`]),
+    ...(publishableKey && secretKey ? [] : [
+      'The project has no new API keys: make a publishable and a secret one (Settings, API Keys).',
+    ]),
+    ...(signs && asymmetric.includes(signs.algorithm) ? [] : [
+      `The project signs its tokens with ${signs?.algorithm ?? 'nothing'}: rotate to a key of ` +
+      `${asymmetric.join(' or ')} (Settings, JWT Keys).`,
+    ]),
+    ...(!given.siteUrl && isNear(auth.site_url)
+      ? [
+        `Auth's site URL is ${auth.site_url}, the machine of whoever opens it: set SITE_URL to the ` +
+        'address of your app or site.',
+      ]
+      : []),
+  ]
+  return {
+    problems,
+    keys: keys.flatMap(({ api_key: key, type }) => key && type !== 'publishable' ? [key] : []),
+    publishableKey,
+    secretKey,
+    secrets,
+  }
+}

@@ -1,0 +1,152 @@
+// The settings of the functions, which a hosted project keeps as its secrets.
+import { Buffer } from 'node:buffer'
+import { createHash, randomBytes } from 'node:crypto'
+import { isSecret } from '../../functions/api/is-secret.ts'
+import { Refusal } from '../refusal.ts'
+import type { Management } from './management.ts'
+
+type Kind =
+  /** Deploy finds it out or makes it. */
+  | 'ours'
+  /** Whoever knows it can do harm: a placeholder is refused. */
+  | 'secret'
+  | 'plain'
+
+/** All that production reads; what else the functions read is for tests. */
+export const names: Record<string, Kind> = {
+  ENVIRONMENT: 'ours',
+  FACADE_DB_URL: 'ours',
+  CODE_SECRET: 'ours',
+  SEAL_KEY: 'ours',
+  CLIENT_IP_HOPS: 'ours',
+  DATABASE_CA: 'plain',
+  FACADE_DB_POOL: 'plain',
+  API_URL: 'plain',
+  FILES_URL: 'plain',
+  AUTH_ISSUER: 'plain',
+  RETURN_URLS: 'plain',
+  CORS_ORIGINS: 'plain',
+  HTML_PAGES: 'plain',
+  READ_RATE: 'plain',
+  REFUSAL_RATE: 'plain',
+  JWKS_MAX_AGE: 'plain',
+  GATEWAY_MAX_AGE: 'plain',
+  GATEWAY_MESSAGES: 'plain',
+  GATEWAY_SOCKETS: 'plain',
+  GATEWAY_JOINS: 'plain',
+  SMS_PROVIDER: 'plain',
+  SMS_ACCOUNT_SID: 'plain',
+  SMS_AUTH_TOKEN: 'secret',
+  SMS_USERNAME: 'plain',
+  SMS_PASSWORD: 'secret',
+  SMS_APP_SID: 'secret',
+  SMS_SENDER: 'plain',
+  MAIL_PROVIDER: 'plain',
+  MAIL_API_KEY: 'secret',
+  MAIL_FROM: 'plain',
+  PAYMENT_PROVIDER: 'plain',
+  TAP_SECRET_KEY: 'secret',
+  TAP_SECRET_KEY_OLD: 'secret',
+  TAP_SOURCE: 'plain',
+  MYFATOORAH_MODE: 'plain',
+  MYFATOORAH_TOKEN: 'secret',
+  MYFATOORAH_WEBHOOK_SECRET: 'secret',
+  MYFATOORAH_WEBHOOK_SECRET_OLD: 'secret',
+  FCM_SERVICE_ACCOUNT: 'secret',
+  GOOGLE_CLIENT_IDS: 'plain',
+  APPLE_CLIENT_IDS: 'plain',
+  APPLE_TEAM_ID: 'plain',
+  APPLE_KEY_ID: 'plain',
+  APPLE_PRIVATE_KEY: 'secret',
+}
+
+/** What each provider needs beside its name. */
+const providers: Record<string, Record<string, string[]>> = {
+  SMS_PROVIDER: {
+    twilio: ['SMS_ACCOUNT_SID', 'SMS_AUTH_TOKEN', 'SMS_SENDER'],
+    kwtsms: ['SMS_USERNAME', 'SMS_PASSWORD', 'SMS_SENDER'],
+    unifonic: ['SMS_APP_SID', 'SMS_SENDER'],
+  },
+  MAIL_PROVIDER: {
+    resend: ['MAIL_API_KEY', 'MAIL_FROM'],
+    postmark: ['MAIL_API_KEY', 'MAIL_FROM'],
+  },
+  PAYMENT_PROVIDER: {
+    tap: ['TAP_SECRET_KEY'],
+    myfatoorah: ['MYFATOORAH_TOKEN', 'MYFATOORAH_WEBHOOK_SECRET'],
+  },
+}
+
+const keys = ['CODE_SECRET', 'SEAL_KEY']
+/** What deploy makes, unless it is given. */
+const made = [...keys, 'FACADE_DB_URL']
+
+/** What is wrong with the values that are given, never the values. */
+export function unfitSecrets(env: NodeJS.ProcessEnv): string[] {
+  const unfit = Object.entries(names)
+    .filter(([name, kind]) => env[name] && kind === 'secret' && !isSecret(env[name].trim()))
+    .map(([name]) => `${name} is a placeholder or too short for a secret.`)
+  for (const name of keys) {
+    const bytes = Buffer.from(env[name] ?? '', 'base64')
+    if (env[name] && !(bytes.length === 32 && isSecret(bytes.toString('latin1')))) {
+      unfit.push(`${name} must be 32 random bytes in base64; left out, it is made.`)
+    }
+  }
+  for (const [name, choices] of Object.entries(providers)) {
+    const wanted = env[name]
+    if (wanted && !Object.hasOwn(choices, wanted)) {
+      unfit.push(`${name} must be one of ${Object.keys(choices).join(', ')}.`)
+    }
+  }
+  return unfit
+}
+
+/** What a provider that is named lacks, given or already there. */
+export function lacking(env: NodeJS.ProcessEnv, there: Kept): string[] {
+  return Object.entries(providers).flatMap(([name, choices]) => {
+    const missing = (choices[env[name] ?? ''] ?? []).filter((one) => !env[one] && !there.has(one))
+    return missing.length ? [`${name} is ${env[name]}: set ${missing.join(', ')} too.`] : []
+  })
+}
+
+/** The secrets of a project by name; of their values it tells a hash. */
+export type Kept = Map<string, string>
+
+export const readKept = async (management: Management): Promise<Kept> =>
+  new Map(
+    (await management.get<{ name: string; value: string }[]>('/secrets'))
+      .map(({ name, value }) => [name, value]),
+  )
+
+/** What is given, and the keys that nobody has made yet. */
+export function secretsFrom(env: NodeJS.ProcessEnv, there: Kept): Kept {
+  const values: Kept = new Map([['ENVIRONMENT', 'production']])
+  for (const [name, kind] of Object.entries(names)) {
+    if (env[name] && (kind !== 'ours' || made.includes(name))) values.set(name, env[name].trim())
+  }
+  for (const name of keys) {
+    if (!values.has(name) && !there.has(name)) values.set(name, randomBytes(32).toString('base64'))
+  }
+  return values
+}
+
+/**
+ * Sends what the project does not have yet, and looks. Not by the CLI, which takes values from its
+ * command line, or from a file whose quotes and backslashes it reads in its own way.
+ */
+export async function setSecrets(management: Management, values: Kept): Promise<string[]> {
+  const there = await readKept(management)
+  const sent = [...values].filter(([name, value]) => there.get(name) !== sha256(value))
+  if (sent.length === 0) return []
+  await management.send('POST', '/secrets', sent.map(([name, value]) => ({ name, value })))
+  const now = await readKept(management)
+  const lost = sent.map(([name]) => name).filter((name) => !now.has(name))
+  if (lost.length) throw new Refusal(`The project does not have them: ${lost.join(', ')}.`)
+  return sent.map(([name]) => name)
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** All that must not be seen of a value, which may stand in several lines or in JSON. */
+export const partsOf = (value: string) =>
+  [value, ...value.split(/\\n|[\s"@:/]+/)].filter((part) => part.length > 15)

@@ -1,0 +1,113 @@
+// What must hold in a hosted project, setting by setting, and where the Management API tells it.
+import { Refusal } from '../refusal.ts'
+import type { Management } from './management.ts'
+
+type Value = boolean | number | string
+
+export type Setting = {
+  /** Where supabase/config.toml holds it; what it cannot hold, deploy sets by itself. */
+  file?: string
+  /** What it is there: an `enable_…` may be a `disable_…` in the API. */
+  written?: Value | string[]
+  at: keyof typeof places
+  key: string
+  value: Value
+  /** Only once Auth has proven that strangers try no passwords. */
+  late?: boolean
+}
+
+/** Where settings are read; the CLI writes those of config.toml. */
+const places = {
+  auth: '/config/auth',
+  api: '/postgrest',
+  storage: '/config/storage',
+  tls: '/ssl-enforcement',
+  realtime: '/config/realtime',
+}
+
+const auth = (file: string, key: string, value: Value, written: Value = value): Setting => ({
+  file: `auth.${file}`,
+  written,
+  at: 'auth',
+  key,
+  value,
+})
+
+const hook = (name: string, run: string): Setting[] => [
+  auth(`hook.${name}.enabled`, `hook_${name}_enabled`, true),
+  auth(`hook.${name}.uri`, `hook_${name}_uri`, `pg-functions://postgres/private/${run}`),
+]
+
+export const settings: Setting[] = [
+  { file: 'api.schemas', written: ['api'], at: 'api', key: 'db_schema', value: 'api' },
+  // The facade is the only way in; whoever else asks Auth for anything meets the captcha first.
+  auth('enable_signup', 'disable_signup', true, false),
+  auth('enable_anonymous_sign_ins', 'external_anonymous_users_enabled', false),
+  auth('enable_manual_linking', 'security_manual_linking_enabled', false),
+  auth('minimum_password_length', 'password_min_length', 8),
+  auth('captcha.enabled', 'security_captcha_enabled', true),
+  auth('email.enable_signup', 'external_email_enabled', true),
+  auth('email.enable_confirmations', 'mailer_autoconfirm', false, true),
+  auth('email.double_confirm_changes', 'mailer_secure_email_change_enabled', true),
+  auth('email.require_current_password', 'security_update_password_require_current_password', true),
+  auth('sms.enable_signup', 'external_phone_enabled', true),
+  auth('sms.enable_confirmations', 'sms_autoconfirm', false, true),
+  ...hook('custom_access_token', 'custom_access_token'),
+  ...hook('send_sms', 'refuse_sending'),
+  ...hook('send_email', 'refuse_sending'),
+  // A borrowed token could enrol a factor or a passkey and get a refresh token of its own.
+  ...['totp', 'phone', 'web_authn'].flatMap((kind) =>
+    ['enroll', 'verify'].map((act) =>
+      auth(`mfa.${kind}.${act}_enabled`, `mfa_${kind}_${act}_enabled`, false)
+    )
+  ),
+  { at: 'auth', key: 'passkey_enabled', value: false },
+  auth('oauth_server.enabled', 'oauth_server_enabled', false),
+  // The facade asks for everybody, so Auth counts by the address that the facade names.
+  { at: 'auth', key: 'security_sb_forwarded_for_enabled', value: true },
+  // It keeps names, emails and phones of people who have been deleted.
+  { at: 'auth', key: 'audit_log_disable_postgres', value: true },
+  { ...auth('rate_limit.token_refresh', 'rate_limit_token_refresh', 1800), late: true },
+  { file: 'db.ssl_enforcement.enabled', at: 'tls', key: 'currentConfig.database', value: true },
+  {
+    file: 'storage.image_transformation.enabled',
+    at: 'storage',
+    key: 'features.imageTransformation.enabled',
+    value: false,
+  },
+  { at: 'realtime', key: 'private_only', value: true },
+]
+
+export type Held = Record<Setting['at'], Record<string, unknown>>
+
+export async function readSettings(management: Management): Promise<Held> {
+  const entries = Object.entries(places).map(async ([at, path]) =>
+    [at, await management.get<Record<string, unknown>>(path)] as const
+  )
+  return Object.fromEntries(await Promise.all(entries)) as Held
+}
+
+/** Those that do not hold. */
+export const differing = (held: Held, among: Setting[]) =>
+  among.filter(({ at, key, value }) => valueAt(held[at], key) !== value)
+
+const valueAt = (value: unknown, key: string): unknown =>
+  key.split('.').reduce((part, name) => (part as Record<string, unknown> | null)?.[name], value)
+
+/** Sets what config.toml cannot hold, if it does not hold already, each on its own. */
+export async function setByApi(management: Management, own: Setting[]): Promise<void> {
+  for (const { at, key, value } of differing(await readSettings(management), own)) {
+    await management.send('PATCH', places[at], { [key]: value })
+  }
+}
+
+/** Reads back: nothing is taken for done because it was sent. */
+export async function mustHold(management: Management, among: Setting[]): Promise<void> {
+  const wrong = differing(await readSettings(management), among)
+  if (!wrong.length) return
+  const names = wrong.map(({ at, key, value }) => `${at} ${key} is not ${value}`)
+  throw new Refusal(
+    `The project was told and does not have it: ${names.join('; ')}. Set it in the dashboard ` +
+      '(docs/deploy.md, "What is left by hand"), then run this again.',
+  )
+}

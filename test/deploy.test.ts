@@ -1,0 +1,331 @@
+/**
+ * npm run deploy, as it is run: the program, the real CLI, a real database that is as empty as a new
+ * project's, and a Management API that keeps what it is sent (management.ts).
+ */
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkConfig, configText } from '../local/deploy/config-file.ts'
+import { onFreshServer } from '../local/schema/server.ts'
+import type { Postgres } from '../local/postgres.ts'
+import { type Platform, ref, secretKey, startPlatform, token } from './management.ts'
+
+let server: Postgres
+let stop: () => void
+let stopped: Promise<void>
+let platform: Platform
+
+beforeAll(async () => {
+  await new Promise<void>((ready, failed) => {
+    stopped = onFreshServer(async (fresh) => {
+      server = fresh
+      await new Promise<void>((done) => {
+        stop = done
+        ready()
+      })
+    })
+    stopped.catch(failed)
+  })
+  platform = await startPlatform(server)
+})
+
+afterAll(async () => {
+  await platform.stop()
+  stop()
+  await stopped
+})
+
+const given = () => ({
+  SUPABASE_ACCESS_TOKEN: token,
+  SUPABASE_PROJECT_ID: ref,
+  SUPABASE_API_URL: platform.url,
+  SUPABASE_URL: platform.url,
+  SITE_URL: 'https://dar.example',
+})
+
+type Settings = Record<string, string | undefined>
+
+/** Runs it as a machine does: nobody is there to answer a question. */
+function deploy(settings: Settings = {}, ...flags: string[]) {
+  platform.sent.length = 0
+  const { PATH, HOME, TMPDIR } = process.env
+  const child = spawn(process.execPath, ['local/deploy/main.ts', ...flags], {
+    env: { PATH, HOME, TMPDIR, ...given(), ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
+  return new Promise<{ code: number | null; said: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, said }))
+  )
+}
+
+const asked = () => platform.sent.map(({ method, path }) => `${method} ${path}`)
+const bodyOf = (method: string, path: string) =>
+  platform.sent.filter((one) => one.method === method && one.path === path).map(({ body }) => body)
+
+/** A platform that says no to this, and what it was asked. */
+async function failing(method: string, path: string, work: () => Promise<void>) {
+  platform.fails = (one, at) => one === method && at.startsWith(path) ? 403 : undefined
+  await work().finally(() => (platform.fails = () => undefined))
+}
+
+const query = async (sql: string, url = server.adminUrl) => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+describe('a project from scratch', () => {
+  const outputs: string[] = []
+  const lines = new Set<string>()
+  let first: Map<string, string>
+
+  /** What every process of this machine shows of itself meanwhile. */
+  const watching = setInterval(() => {
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      try {
+        lines.add(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '))
+      } catch {
+        // It has ended, or this is no Linux.
+      }
+    }
+  }, 50)
+  if (process.platform !== 'linux') clearInterval(watching)
+  afterAll(() => clearInterval(watching))
+
+  test('stops where the platform says no, and says what', async () => {
+    await failing('PUT', '/functions', async () => {
+      const { code, said } = await deploy({ CORS_ORIGINS: 'https://dar.example' })
+      outputs.push(said)
+      expect(code).toBe(1)
+      expect(said).toContain('Stopped at "functions"')
+      expect(said).toContain('run it again when mended')
+    })
+    first = new Map(platform.secrets)
+    const steps = asked().map((one) => one.replace(/\?.*/, ''))
+    expect(steps).toEqual([
+      // Migrations, by a role that is lent, then its password for the facade, by another one.
+      'POST /cli/login-role',
+      'POST /secrets',
+      'POST /cli/login-role',
+      'POST /secrets',
+      // What config.toml holds, by the CLI.
+      'PATCH /postgrest',
+      'PUT /ssl-enforcement',
+      'PATCH /config/auth',
+      'PATCH /config/storage',
+      // What it cannot hold.
+      'PATCH /config/auth',
+      'PATCH /config/auth',
+      'PATCH /config/realtime',
+      'PATCH /config/auth',
+      // After the captcha has refused a sign-in.
+      'PATCH /config/auth',
+      ...Array(3).fill('POST /functions/deploy'),
+      'PUT /functions',
+    ])
+  })
+
+  test('sends the settings that the product rests on, and the rate last', () => {
+    const [file, forwarding, audit, site, rate] = bodyOf('PATCH', '/config/auth')
+    expect(file).toEqual({
+      disable_signup: true,
+      external_phone_enabled: true,
+      hook_custom_access_token_enabled: true,
+      hook_custom_access_token_uri: 'pg-functions://postgres/private/custom_access_token',
+      hook_send_email_enabled: true,
+      hook_send_email_uri: 'pg-functions://postgres/private/refuse_sending',
+      hook_send_sms_enabled: true,
+      hook_send_sms_uri: 'pg-functions://postgres/private/refuse_sending',
+      mailer_autoconfirm: false,
+      mfa_totp_enroll_enabled: false,
+      mfa_totp_verify_enabled: false,
+      password_min_length: 8,
+      security_captcha_enabled: true,
+      security_captcha_provider: 'turnstile',
+      security_captcha_secret: 'nobody-has-one',
+      security_update_password_require_current_password: true,
+    })
+    expect([forwarding, audit, site, rate]).toEqual([
+      { security_sb_forwarded_for_enabled: true },
+      { audit_log_disable_postgres: true },
+      { site_url: 'https://dar.example' },
+      { rate_limit_token_refresh: 1800 },
+    ])
+    expect(bodyOf('PATCH', '/config/realtime')).toEqual([{ private_only: true }])
+    expect(bodyOf('PATCH', '/config/storage')).toEqual([
+      { features: { imageTransformation: { enabled: false } }, fileSizeLimit: 10_485_760 },
+    ])
+    expect(bodyOf('PUT', '/ssl-enforcement')).toEqual([{ requestedConfig: { database: true } }])
+    expect(bodyOf('PATCH', '/postgrest')).toEqual([
+      { db_schema: 'api', db_extra_search_path: 'api' },
+    ])
+  })
+
+  test('makes what nobody else needs to know: keys of 32 bytes, a password of the facade', async () => {
+    expect([...first.keys()].sort()).toEqual(
+      ['CODE_SECRET', 'CORS_ORIGINS', 'ENVIRONMENT', 'FACADE_DB_URL', 'SEAL_KEY'],
+    )
+    expect(first.get('ENVIRONMENT')).toBe('production')
+    for (const name of ['CODE_SECRET', 'SEAL_KEY']) {
+      expect(Buffer.from(first.get(name)!, 'base64')).toHaveLength(32)
+    }
+    const url = new URL(first.get('FACADE_DB_URL')!)
+    expect(url.username).toBe(`facade.${ref}`)
+    // The pooler takes the reference off; there is none here.
+    url.username = 'facade'
+    expect(await query('select current_user::text as name', url.href)).toEqual([{ name: 'facade' }])
+  })
+
+  test('brings the database to the newest migration, all of it owned by postgres', async () => {
+    const files = readdirSync('supabase/migrations').filter((name) => name.endsWith('.sql'))
+    const [{ newest }] = await query(
+      'select max(version) as newest from supabase_migrations.schema_migrations',
+    )
+    expect(newest).toBe(files.sort().at(-1)!.split('_')[0])
+    const owners = await query(
+      `select distinct relowner::regrole::text as owner from pg_class
+       where relnamespace in ('public'::regnamespace, 'private'::regnamespace) and relkind = 'r'`,
+    )
+    expect(owners).toEqual([{ owner: 'postgres' }])
+  })
+
+  test('goes on where it stopped, and repeats nothing that is there', async () => {
+    const { code, said } = await deploy({ CORS_ORIGINS: 'https://dar.example' })
+    outputs.push(said)
+    expect(said).toContain('Deployed.')
+    expect(code).toBe(0)
+    expect(asked().map((one) => one.replace(/\?.*/, ''))).toEqual([
+      'POST /cli/login-role',
+      ...Array(3).fill('POST /functions/deploy'),
+      'PUT /functions',
+      'POST /secrets',
+    ])
+    expect(bodyOf('POST', '/secrets')).toEqual([[{ name: 'CLIENT_IP_HOPS', value: '2' }]])
+    for (const [name, value] of first) expect(platform.secrets.get(name), name).toBe(value)
+    expect(said).toContain('client addresses: CLIENT_IP_HOPS is 2')
+    expect(said).toContain('jobs: 2 ran')
+    expect(said).toContain('health: status ok, database ok')
+  })
+
+  test('deploys every function that config.toml lists, each with its settings', () => {
+    const listed = checkConfig(configText(), {}).functions
+    expect(listed.sort()).toEqual(['api', 'chat', 'jobs'])
+    expect([...platform.functions.keys()].sort()).toEqual(listed)
+    for (const [name, { verifyJwt, files }] of platform.functions) {
+      expect(verifyJwt, name).toBe(false)
+      expect(files, name).toContain(`functions/${name}/index.ts`)
+      expect(files, name).toContain('functions/deno.json')
+    }
+  })
+
+  test('gives the facade another password when it is asked to, or none at all', async () => {
+    await failing('POST', '/secrets', async () => {
+      const { code, said } = await deploy({}, '--new-facade-password')
+      outputs.push(said)
+      expect(code).toBe(1)
+      expect(said).toContain('Stopped at "secrets"')
+    })
+    // What the functions have still opens the database.
+    const url = new URL(platform.secrets.get('FACADE_DB_URL')!)
+    url.username = 'facade'
+    expect(await query('select 1 as one', url.href)).toEqual([{ one: 1 }])
+  })
+
+  test('says no secret, and shows none on a command line', () => {
+    const secrets = [token, secretKey, 'lent-for-some-minutes', ...platform.secrets.values()]
+      .filter((value) => !['production', '2', 'https://dar.example'].includes(value))
+    secrets.push(new URL(platform.secrets.get('FACADE_DB_URL')!).password)
+    expect(secrets).toHaveLength(7)
+    const seen = [...outputs, ...lines].join('\n')
+    for (const secret of secrets) expect(seen.includes(secret), secret.slice(0, 4)).toBe(false)
+    if (process.platform === 'linux') expect(seen).toContain('db push')
+  })
+})
+
+describe('nothing is sent', () => {
+  const refused = async (settings: Settings, ...flags: string[]) => {
+    const { code, said } = await deploy(settings, ...flags)
+    expect(code).toBe(1)
+    expect(said).toContain('Nothing was sent.')
+    expect(platform.sent).toEqual([])
+    return said
+  }
+
+  test.each<[what: string, settings: Settings, why: string]>([
+    ['without a token', { SUPABASE_ACCESS_TOKEN: '' }, 'Set SUPABASE_ACCESS_TOKEN'],
+    ['without a project', { SUPABASE_PROJECT_ID: '' }, 'Set SUPABASE_PROJECT_ID'],
+    ['to what is no project', { SUPABASE_PROJECT_ID: 'https://x.supabase.co' }, '20 letters'],
+    ['in clear', { SUPABASE_URL: 'http://api.example.com' }, 'must begin with https://'],
+    ['to a site on this machine', { SITE_URL: 'http://localhost:3000' }, 'SITE_URL must be'],
+    [
+      'with a placeholder',
+      { TAP_SECRET_KEY: 'changeme-changeme' },
+      'TAP_SECRET_KEY is a placeholder',
+    ],
+    ['with a short key', { CODE_SECRET: 'c2hvcnQ=' }, 'CODE_SECRET must be 32 random bytes'],
+    ['to nobody who sends', { SMS_PROVIDER: 'pigeon' }, 'SMS_PROVIDER must be one of'],
+    ['to half a provider', { MAIL_PROVIDER: 'resend' }, 'set MAIL_API_KEY, MAIL_FROM too'],
+    ['for Google switched off', { GOOGLE_CLIENT_IDS: 'a,b' }, 'auth.external.google.enabled'],
+    ['with an odd CLIENT_IP_HOPS', { CLIENT_IP_HOPS: '0' }, 'CLIENT_IP_HOPS must be'],
+    [
+      'by an unverified way',
+      { FACADE_DB_URL: 'postgresql://facade:0123456789abcdefgh@db.example/x?sslmode=no-verify' },
+      'FACADE_DB_URL must not ask',
+    ],
+    [
+      'of another role',
+      { FACADE_DB_URL: 'postgresql://postgres:x@a.pooler.supabase.com:6543/x' },
+      'facade',
+    ],
+  ])('%s', async (_, settings, why) => {
+    expect(await refused(settings)).toContain(why)
+  })
+
+  test('for a flag that is none', async () => {
+    expect(await refused({}, '--chek')).toContain('There is no --chek')
+  })
+
+  test.each<[what: string, change: () => () => void, why: string]>([
+    ['that signs by a shared secret', () => {
+      const before = platform.signing
+      platform.signing = [{ id: 'a', algorithm: 'HS256', status: 'in_use' }]
+      return () => (platform.signing = before)
+    }, 'signs its tokens with HS256'],
+    ['that has only the old keys', () => {
+      const before = platform.keys
+      platform.keys = before.filter(({ type }) => type === 'legacy')
+      return () => (platform.keys = before)
+    }, 'no new API keys'],
+    ['that sleeps', () => {
+      platform.status = 'INACTIVE'
+      return () => (platform.status = 'ACTIVE_HEALTHY')
+    }, 'The project is INACTIVE'],
+    ['whose Auth leads to this machine', () => {
+      const before = platform.auth.site_url
+      platform.auth.site_url = 'http://localhost:3000'
+      return () => (platform.auth.site_url = before)
+    }, 'set SITE_URL'],
+  ])('to a project %s', async (_, change, why) => {
+    const back = change()
+    try {
+      expect(await refused({ SITE_URL: '' })).toContain(why)
+    } finally {
+      back()
+    }
+  })
+
+  test('when only a check is asked for', async () => {
+    const { code, said } = await deploy({}, '--check')
+    expect(said).toContain('checked')
+    expect(code).toBe(0)
+    expect(platform.sent).toEqual([])
+  })
+})
