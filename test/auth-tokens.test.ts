@@ -254,7 +254,10 @@ test('AUTH-09 malformed authorization headers are refused and break nothing', as
   }
   for (const size of [64 * 1024, 1024 * 1024]) {
     const headers: [string, string][] = [['Authorization', `Bearer ${'a'.repeat(size)}`]]
-    expect([400, 401, 431, 0]).toContain((await shoot({ path: '/auth/me', headers })).status)
+    const { status } = await shoot({ path: '/auth/me', headers })
+    // Who still sends when the answer comes may see the hang-up before it.
+    if (size > 64 * 1024) expect([431, 0]).toContain(status)
+    else expect(status).toBe(431)
   }
   expect(await person.get('/auth/me')).toMatchObject({ status: 200 })
 })

@@ -232,7 +232,8 @@ describe('CHAT-06 who does not take part hears nothing', () => {
           ),
         }),
       })
-      expect(answer.status).toBeOneOf([202, 401, 403])
+      // As the platform has it: what nobody may send is taken and dropped.
+      expect(answer.status).toBe(202)
     }
     const live = await device(b, shared.liveTopic)
     await write(a, shared.id, 'صحيحة')

@@ -53,7 +53,7 @@ describe('ISO-02 ISO-03 tables over HTTP', () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
         const body = ['POST', 'PUT', 'PATCH'].includes(method) ? {} : undefined
         const plain = await rest(name!, { method, body, by })
-        expect([404, 405], `${method} ${name} ${plain.text}`).toContain(plain.status)
+        expect(plain.status, `${method} ${name} ${plain.text}`).toBe(404)
         expect((await rest(name!, { method, body, by, schema })).status).toBe(406)
       }
     }

@@ -200,7 +200,7 @@ describe('INP-12 too large, with a length', () => {
     expect(statuses(await post('1e1', '{"a":1}'))).toEqual([400])
     // What follows the ten bytes would be the next request, and is none.
     const cut = await post('10', `{"a":1}   ${'x'.repeat(1_000_000)}`)
-    expect([[400], [422, 400]]).toContainEqual(statuses(cut))
+    expect(statuses(cut)).toEqual([400])
   })
 
   test('a packed body is not unpacked', async () => {
@@ -310,9 +310,9 @@ describe('INP-17 odd HTTP', () => {
     expect(statuses(got).every((status) => status >= 400)).toBe(true)
   })
 
-  test('a thousand headers are taken or refused', async () => {
+  test('a thousand headers are refused', async () => {
     const many = Array.from({ length: 1000 }, (_, i) => `X-${i}: ${i}`)
-    expect([[200], [431]]).toContainEqual(await exchange(get('/health', ...many)))
+    expect(await exchange(get('/health', ...many))).toEqual([431])
   })
 
   test('HTTP/1.0 is answered and closed', async () => {
@@ -334,7 +334,7 @@ describe('INP-17 odd HTTP', () => {
 
   test('nothing after Connection: close is answered', async () => {
     const seen = await exchange(get('/health', 'Connection: close') + get('/nope'))
-    expect([[200], [400]]).toContainEqual(seen)
+    expect(seen).toEqual([400])
   })
 
   test('half a request gets no answer and does no harm', async () => {

@@ -92,6 +92,7 @@ describe('INP-01 INP-03 INP-16 SQL, patterns and paths in every text', () => {
   })
 
   test('in the headers that the app reads', async () => {
+    const refused: Record<string, number> = { authorization: 401, 'x-expect-identity': 422 }
     for (const value of hostile.filter((one) => !/[^\x20-\x7e]/.test(one))) {
       for (
         const name of [
@@ -108,7 +109,7 @@ describe('INP-01 INP-03 INP-16 SQL, patterns and paths in every text', () => {
         const { status } = await request('GET', '/favorites/ids', undefined, {
           headers: { ...headers(), [name]: value },
         })
-        expect([200, 401, 422], `${name}: ${value}`).toContain(status)
+        expect(status, `${name}: ${value}`).toBe(refused[name] ?? 200)
       }
     }
   })
