@@ -113,7 +113,11 @@ testLocally('a client that is gone before its answer came raises no alarm', asyn
     Promise.all([
       leave(functions.base, opening('GET', '/openapi.json'), 'reset'),
       leave(functions.base, opening('GET', '/openapi.json').repeat(3), 'end'),
-      leave(functions.base, opening('GET', '/search?q=شقة', bearer()), 'reset'),
+      leave(
+        functions.base,
+        opening('GET', `/search?q=${encodeURIComponent('شقة')}`, bearer()),
+        'reset',
+      ),
       leave(functions.base, opening('GET', '/auth/me', bearer()), 'reset'),
     ]))
   expect(lines.map(({ status }) => status).filter((status) => status !== 200)).toEqual([])
