@@ -352,10 +352,11 @@ export const invariants: Invariant[] = [
     // No plant: one would have to wait for half a minute.
     id: 'I-23',
     says: 'no connection is stuck',
+    // The platform's own role is somebody else: what watches a project, Realtime's long reads.
     sql: `select pid as bad, state, query
       from pg_stat_activity
       where datname = current_database() and backend_type = 'client backend'
-        and pid <> pg_backend_pid() and (
+        and usename <> 'supabase_admin' and pid <> pg_backend_pid() and (
           (state like 'idle in transaction%' and xact_start < now() - interval '30 s')
           or (state = 'active' and query_start < now() - interval '60 s')
         )`,
