@@ -40,7 +40,11 @@ const before = `
   );
   create index lamps_watts_idx on public.lamps (watts);
   create index lamps_label_idx on public.lamps (label);
-  ${closed('rooms')} ${closed('lamps')}`
+  create table public.plugs (
+    plug integer constraint plugs_pkey primary key,
+    socket integer not null constraint plugs_socket_key unique
+  );
+  ${closed('rooms')} ${closed('lamps')} ${closed('plugs')}`
 const after = `
   create table public.rooms (id integer primary key, name text);
   create table public.lamps (
@@ -57,11 +61,19 @@ const after = `
   create index lamps_hue_idx on public.lamps (hue);
   create table public.shades (id integer primary key, lamp_id integer references public.lamps (id));
   create index shades_lamp_id_idx on public.shades (lamp_id);
-  ${closed('rooms')} ${closed('lamps')} ${closed('shades')}`
+  create table public.plugs (
+    plug integer not null,
+    socket integer not null,
+    wall integer,
+    constraint plugs_pkey primary key (plug, socket),
+    constraint plugs_socket_key unique (socket, wall)
+  );
+  ${closed('rooms')} ${closed('lamps')} ${closed('shades')} ${closed('plugs')}`
 const rows = `
   insert into public.rooms select n, 'room' from generate_series(1, 3) as n;
   insert into public.lamps select n, n % 3 + 1, n % 99 + 1, 'lamp ' || n, 'code ' || n
-  from generate_series(1, 1000) as n;`
+  from generate_series(1, 1000) as n;
+  insert into public.plugs select n, n from generate_series(1, 1000) as n;`
 
 const change = async (name: string, sql: string) => {
   writeFileSync(join(sample.sql, 'lamps.sql'), sql)
@@ -127,8 +139,9 @@ async function session(url: string): Promise<pg.Client> {
 describe('a migration of tables with rows', () => {
   test('makes indexes in files of their own, and looks at rows in the last', () => {
     expect(made).toEqual([
-      ...['second_lamps_code_key', 'second_lamps_label_idx', 'second_lamps_room_id_idx', 'second'],
-      ...['second_lamps_watts_idx', 'second_lamps_hue_idx', 'second_validated'],
+      ...['second_lamps_code_key', 'second_plugs_pkey', 'second_lamps_label_idx'],
+      ...['second_lamps_room_id_idx', 'second', 'second_lamps_watts_idx'],
+      ...['second_plugs_socket_key', 'second_lamps_hue_idx', 'second_validated'],
     ])
   })
 
@@ -159,6 +172,30 @@ describe('a migration of tables with rows', () => {
         's',
       ),
     )
+  })
+
+  test('puts a key in the place of another in one transaction', () => {
+    for (
+      const [name, type, file] of [
+        ['plugs_pkey', 'PRIMARY KEY', 'second'],
+        // It waits for its column.
+        ['plugs_socket_key', 'UNIQUE', 'second_validated'],
+      ]
+    ) {
+      const concurrent = textOf(`second_${name}`)
+      expect(concurrent).toMatch(new RegExp(`DROP INDEX CONCURRENTLY IF EXISTS .*"${name}_new"`))
+      expect(concurrent).toMatch(new RegExp(`CREATE UNIQUE INDEX CONCURRENTLY "${name}_new"`))
+      expect(concurrent).not.toContain('RENAME')
+      expect(textOf(file!)).toMatch(
+        new RegExp(
+          `DROP CONSTRAINT "?${name}"?;\\s+ALTER TABLE .* ADD CONSTRAINT "${name}" ${type} ` +
+            `USING INDEX "${name}_new"`,
+        ),
+      )
+      for (const other of made.filter((one) => one !== file)) {
+        expect(textOf(other), other).not.toMatch(new RegExp(`DROP CONSTRAINT "?${name}"?;`))
+      }
+    }
   })
 
   test('holds what is new for new rows first', () => {

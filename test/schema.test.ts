@@ -236,6 +236,28 @@ describe('a migration', () => {
     expect(latest('hue')).toContain('RENAME COLUMN "colour" TO "hue"')
   })
 
+  test('leaves triggers on tables of Auth to platform.sql, also when they go', async () => {
+    write(
+      'b_watts.sql',
+      `create schema private; create domain private.watts as integer;
+       create function private.touched() returns trigger language plpgsql
+         as 'begin return null; end';`,
+    )
+    write(
+      'platform.sql',
+      `create or replace trigger touched after delete on auth.mfa_amr_claims
+         for each row execute function private.touched();`,
+    )
+    expect(await run('touched')).toEqual(['touched.sql', 'platform.sql'])
+    expect(latest('touched')).not.toMatch(/trigger .* on /i)
+    write('platform.sql', 'select 1;')
+    await expect(run('untouched')).rejects.toThrow(
+      /only in the migrations: trigger auth.mfa_amr_claims touched/,
+    )
+    write('platform.sql', 'drop trigger if exists touched on auth.mfa_amr_claims;')
+    expect(await run('untouched')).toEqual(['platform.sql'])
+  })
+
   test('is refused when a script forgets what it did before', async () => {
     const before = readdirSync(sample.migrations)
     write('data.sql', row(2))

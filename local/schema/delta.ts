@@ -123,10 +123,13 @@ function renaming(pair: string): { from: StableId; to: StableId } {
  * its function can be dropped, so that is kept.
  */
 function isOurs(action: Action): boolean {
-  return !action.produces.some((id) =>
-    id.kind === 'extension' || (id.kind === 'comment' && id.target.kind === 'extension') ||
-    (id.kind === 'trigger' && ['auth', 'storage', 'realtime'].includes(id.schema))
-  )
+  const { produces, destroys } = action
+  const isExtension = (id: StableId) =>
+    id.kind === 'extension' || (id.kind === 'comment' && id.target.kind === 'extension')
+  // On tables of the services platform.sql speaks alone, also when something there is to go.
+  const isTheirs = (id: StableId) =>
+    id.kind === 'trigger' && ['auth', 'storage', 'realtime'].includes(id.schema)
+  return !produces.some(isExtension) && ![...produces, ...destroys].some(isTheirs)
 }
 
 /**

@@ -132,8 +132,8 @@ async function prove(
     `With these migrations something would still differ, so nothing was written.\n` +
       left.map((line) => `  ${line}\n`).join('') +
       'What pg-delta cannot write (statistics, text search, casts, operators) belongs in ' +
-      'sql/platform.sql. A row, role or policy that roles.sql, platform.sql or data.sql no ' +
-      'longer has must be undone there by a statement, because projects have it by now.',
+      'sql/platform.sql. A row, role, policy or trigger that roles.sql, platform.sql or ' +
+      'data.sql no longer has must be undone there by a statement, because projects have it by now.',
   )
 }
 

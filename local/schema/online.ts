@@ -28,9 +28,14 @@ export function online(actions: Action[]): Part[] {
   // Code that comes with an index may rest on it, so it is there first, unless it needs itself what
   // comes, by its name.
   const waits = (sql: string) => names.some((name) => new RegExp(`\\b${name}\\b`).test(sql))
-  const lost = new Set(
-    actions.filter(({ sql }) => dropped.test(sql)).flatMap(({ destroys }) =>
-      destroys.map(encodeId)
+  const lost = new Map(
+    actions.filter(({ sql }) => dropped.test(sql) || droppedKey.test(sql)).flatMap((action) =>
+      action.destroys.map((id) => [encodeId(id), action] as const)
+    ),
+  )
+  const keys = new Set(
+    actions.filter(({ sql }) => key.test(constraint.exec(sql)?.[4] ?? '')).flatMap(({ produces }) =>
+      produces.map(encodeId)
     ),
   )
   const early: Part[] = []
@@ -46,8 +51,12 @@ export function online(actions: Action[]): Part[] {
       }
       continue
     }
-    const replaces = action.produces.some((id) => lost.has(encodeId(id)))
-    const cut = isOnOldTable(action.sql, made) ? apart(action, replaces) : { main: [action] }
+    // A key that is made anew goes where the new one comes.
+    if (droppedKey.test(action.sql) && action.destroys.some((id) => keys.has(encodeId(id)))) {
+      continue
+    }
+    const replaced = action.produces.map((id) => lost.get(encodeId(id))).find(Boolean)
+    const cut = isOnOldTable(action.sql, made) ? apart(action, replaced) : { main: [action] }
     const later = cut.index && cut.index.actions.some(({ sql }) => waits(sql))
     if (cut.index) (later ? late : early).push(cut.index)
     ;(later ? last : main).push(...cut.main)
@@ -59,6 +68,7 @@ export function online(actions: Action[]): Part[] {
 }
 
 const dropped = /^DROP INDEX (\S+)$/
+const droppedKey = /^ALTER TABLE \S+ DROP CONSTRAINT \S+$/
 const index = /^CREATE (?:UNIQUE )?INDEX (\S+) ON (?:ONLY )?(\S+) /
 const notNull = /^ALTER TABLE (\S+) ALTER COLUMN ("(.+?)") SET NOT NULL$/
 const constraint = /^ALTER (TABLE|DOMAIN) (\S+) ADD CONSTRAINT (".+?") (.+)$/s
@@ -75,13 +85,15 @@ function isOnOldTable(sql: string, made: Set<string>): boolean {
 
 type Cut = { main: Action[]; last?: Action[]; index?: Part }
 
-/** What an action becomes on a table that may have rows. */
-function apart(action: Action, replaces: boolean): Cut {
+/** What an action becomes on a table that may have rows; `replaced` took away what it makes anew. */
+function apart(action: Action, replaced?: Action): Cut {
   const { sql } = action
   const as = (...texts: string[]) => texts.map((text): Action => ({ ...action, sql: text }))
 
   const [, indexName] = index.exec(sql) ?? []
-  if (indexName) return { main: [], index: concurrently(action, nameOf(sql), sql, replaces) }
+  if (indexName) {
+    return { main: [], index: concurrently(action, nameOf(sql), sql, replaced && 'instead') }
+  }
 
   const [, table, column, bare] = notNull.exec(sql) ?? []
   if (table) {
@@ -108,9 +120,12 @@ function apart(action: Action, replaces: boolean): Cut {
   const [, type, nulls = '', columns, more] = key.exec(definition) ?? []
   if (!type) return { main: [action] }
   const create = `CREATE UNIQUE INDEX ${name} ON ${on} ${columns}${nulls}`
+  // Where there is one of that name, both change places in one transaction.
+  const made = replaced ? besideOf(name!) : name
+  const add = as(`ALTER TABLE ${on} ADD CONSTRAINT ${name} ${type} USING INDEX ${made}${more}`)
   return {
-    main: as(`ALTER TABLE ${on} ADD CONSTRAINT ${name} ${type} USING INDEX ${name}${more}`),
-    index: concurrently(action, nameOf(create), create),
+    main: replaced ? [replaced, ...add] : add,
+    index: concurrently(action, nameOf(create), create, replaced && 'beside'),
   }
 }
 
@@ -120,14 +135,20 @@ function nameOf(create: string): string {
   return `${table!.split('.')[0]}.${name!}`
 }
 
+const besideOf = (name: string) => `"${name.replaceAll('"', '')}_new"`
+
 /**
  * An attempt that was stopped leaves an index that is not valid, so each begins without it. One that
- * replaces another is made beside it, so that there is never none.
+ * replaces another is made beside it, so that there is never none, and then takes its place.
  */
-function concurrently(action: Action, name: string, create?: string, replaces = false): Part {
+function concurrently(
+  action: Action,
+  name: string,
+  create?: string,
+  place?: 'beside' | 'instead',
+): Part {
   const bare = name.split('.')[1]!
-  const beside = `"${bare.replaceAll('"', '')}_new"`
-  const named = replaces ? name.replace(bare, beside) : name
+  const named = place ? name.replace(bare, besideOf(bare)) : name
   const texts = [`DROP INDEX CONCURRENTLY IF EXISTS ${named}`]
   if (create) {
     texts.push(
@@ -137,7 +158,7 @@ function concurrently(action: Action, name: string, create?: string, replaces = 
       ),
     )
   }
-  if (replaces) {
+  if (place === 'instead') {
     texts.push(
       `DROP INDEX CONCURRENTLY IF EXISTS ${name}`,
       `ALTER INDEX ${named} RENAME TO ${bare}`,
