@@ -1,7 +1,7 @@
 // A database from sql/, the source of truth.
 //
-// Four files have their place: roles.sql comes first, then the areas, then platform.sql and
-// data.sql. Those that are not areas are scripts that may run twice; migrations carry them
+// Five files have their place: roles.sql comes first, then the areas, then platform.sql, data.sql
+// and fills.sql. Those that are not areas are scripts that may run twice; migrations carry them
 // verbatim. The areas need no list: a file that refers to what is not there yet waits for the next
 // round, so a new area is a new file and nothing else.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import pg from 'pg'
 import { databaseAt } from '../database.ts'
 import { Refusal } from '../refusal.ts'
 
-export const scripts = { before: ['roles.sql'], after: ['platform.sql', 'data.sql'] }
+export const scripts = { before: ['roles.sql'], after: ['platform.sql', 'data.sql', 'fills.sql'] }
 
 export type Script = { name: string; text: string }
 

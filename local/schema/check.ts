@@ -70,11 +70,14 @@ async function compared(places: Places, migrated: string, declared: string): Pro
           )
         ),
     ],
-    ['migrations have the latest roles.sql, platform.sql, data.sql and extensions', () =>
-      advice([
-        ...changed(places.sql, places.migrations, verbatim).map(({ name }) => `sql/${name}`),
-        ...missingExtensions(places.sql, places.migrations),
-      ])],
+    [
+      'migrations have the latest roles.sql, platform.sql, data.sql, fills.sql and extensions',
+      () =>
+        advice([
+          ...changed(places.sql, places.migrations, verbatim).map(({ name }) => `sql/${name}`),
+          ...missingExtensions(places.sql, places.migrations),
+        ]),
+    ],
     [
       'migrations give what sql/ gives, says pg-delta',
       async () =>
@@ -88,7 +91,7 @@ async function compared(places: Places, migrated: string, declared: string): Pro
       'migrations give the rows that sql/ gives',
       () => advice(differences(oneRows, otherRows, names)),
     ],
-    ['roles.sql, platform.sql and data.sql may run twice', async () => {
+    ['roles.sql, platform.sql, data.sql and fills.sql may run twice', async () => {
       await connected(declared, (client) => run(client, places.sql, verbatim))
       const names: [string, string] = ['before', 'after']
       return [
