@@ -33,6 +33,45 @@ test('migrations run as no superuser, and as a member of none of the services', 
   expect(rows).toEqual([{ current_user: 'postgres', rolsuper: false, acts_as: [] }])
 })
 
+test('the roles of clients inherit, that of Auth makes none, and numbers lose their last digits', async () => {
+  const { rows } = await database().query(
+    `select rolname as name, rolinherit as inherits, rolcreaterole as makes_roles,
+       rolbypassrls as sees_all
+     from pg_roles
+     where rolname in ('anon', 'authenticated', 'authenticator', 'service_role', 'supabase_auth_admin')
+     order by 1`,
+  )
+  const role = (name: string, inherits: boolean, sees_all = false) => ({
+    name,
+    inherits,
+    makes_roles: false,
+    sees_all,
+  })
+  expect(rows).toEqual([
+    role('anon', true),
+    role('authenticated', true),
+    role('authenticator', false),
+    role('service_role', true, true),
+    role('supabase_auth_admin', false),
+  ])
+  const { rows: [{ text, reserved }] } = await database().query(
+    `select (0.1::float8 + 0.2::float8)::text as text,
+       current_setting('superuser_reserved_connections') as reserved`,
+  )
+  expect([text, reserved]).toEqual(['0.3', '3'])
+})
+
+test('a message of Realtime is text or bytes, not both', async () => {
+  const insert = (columns: string, values: string) =>
+    attempt(
+      `insert into realtime.messages (topic, extension, ${columns})
+       values ('planted', 'broadcast', ${values})`,
+    )
+  expect(await insert('payload', `'{}'`)).toBe('done')
+  expect(await insert('binary_payload', `'\\x00'`)).toBe('done')
+  expect(await insert('payload, binary_payload', `'{}', '\\x00'`)).toBe('23514')
+})
+
 const tables = ['storage.objects', 'storage.buckets', 'realtime.messages', 'auth.sessions']
 
 test.each([
