@@ -14,6 +14,8 @@ import {
 } from './client.ts'
 import { conversation, entry, talk, write } from './conversations.ts'
 import { offer } from './listings.ts'
+import { words } from './told.ts'
+import { organisationOf } from './world.ts'
 
 let a: Person
 let b: Person
@@ -95,13 +97,23 @@ test('opening a conversation and switching identities are none', async () => {
   expect(await sent([a, b], same)).toEqual([])
 })
 
-test('taking away an identity is none, locking an account one', async () => {
+test('taking away an identity is only told to its owner, locking an account is one', async () => {
   const admin = await signUpAdmin()
+  const company = await organisationOf(a.id)
+  const taken = () =>
+    admin.patch(`/admin/identities/${company}/status`, { status: 'suspended', reason: 'ترخيص' })
+  const told = await sent([a, b], taken)
+  expect(told.filter((event) => event !== 'notification')).toEqual([])
   const status = (to: string) =>
     admin.patch(`/admin/users/${a.id}/status`, { status: to, reason: 'بلاغات' })
   await logIn(a)
   expect(await sent([a, b], () => status('suspended'))).toEqual(['topic_changed'])
+  // A locked account is told nothing live, whatever is noted for it meanwhile.
+  const note = () =>
+    database().query(`select private.notify($1, null, 'system', null, $2)`, [a.id, words('لا')])
+  expect(await sent([a, b], note)).toEqual([])
   expect(await sent([a, b], () => status('active'))).toEqual([])
+  expect(await sent([a, b], note)).toEqual(['notification'])
 })
 
 let many: { busy: Person; peers: { id: string }[] }

@@ -277,6 +277,13 @@ const untold = async ({ id }: Person) => {
   return rows.map(({ at }) => at)
 }
 
+test('a sign-in is told also when its session has ended by then', async () => {
+  await settle(buyer)
+  const session = await signIn(buyer.identifier, buyer.password)
+  expect((await session.post('/auth/logout', {})).status).toBe(204)
+  expect(await awaited(buyer, 'security_login')).toBeTruthy()
+})
+
 test('a sign-in is told, the first one and the check of a password are not', async () => {
   await settle(buyer)
   const newPassword = randomUUID()

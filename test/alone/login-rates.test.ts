@@ -21,6 +21,10 @@ beforeAll(async () => {
 afterAll(() => lift())
 
 let from: string
+
+const topicOf = async (id: string) =>
+  (await database().query('select topic from public.accounts where id = $1', [id])).rows[0].topic
+
 beforeEach(async () => {
   from = newAddress()
   await database().query('delete from private.rate_hits where true')
@@ -219,13 +223,16 @@ testFromAddresses('sixty sign-ins an hour of one account succeed, from wherever'
   expect(await logIn(identifier)).toMatchObject(wrong)
   expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
   const sessions = await sessionsOf(id)
+  const topic = await topicOf(id)
   const stranger = newAddress()
   const refused = await logIn(identifier, password, stranger)
   expect(refused).toMatchObject(limited)
   expect(refused.headers.get('retry-after')).toBe(String(refused.body.error.retryAfter))
   expect(refused.body.error.retryAfter).toBeGreaterThan(3400)
-  // It leaves no session, is no failure, and only whoever has the password is told.
+  // It leaves no session, is no failure, and only whoever has the password is told. Nobody heard
+  // anything by it, so those who are signed in need not move.
   expect(await sessionsOf(id)).toBe(sessions)
+  expect(await topicOf(id)).toBe(topic)
   expect(await counted('%', stranger, `${stranger} ${identifier}`)).toEqual([])
   expect(await logIn(identifier, 'wrong one', stranger)).toMatchObject(wrong)
   // Whoever is signed in stays so.
