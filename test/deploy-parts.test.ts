@@ -3,8 +3,17 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkConfig, configText, withoutLate } from '../local/deploy/config-file.ts'
 import { measureHops, proveCaptcha, runJobs } from '../local/deploy/live.ts'
+import { openManagement } from '../local/deploy/management.ts'
 import { names } from '../local/deploy/secrets.ts'
-import { type Platform, publishableKey, secretKey, startPlatform } from './management.ts'
+import { mustHold, setByApi, settings } from '../local/deploy/settings.ts'
+import {
+  type Platform,
+  publishableKey,
+  ref,
+  secretKey,
+  startPlatform,
+  token,
+} from './management.ts'
 
 let platform: Platform
 
@@ -68,6 +77,69 @@ describe('supabase/config.toml', () => {
   test('is pushed without the rate of tokens until the captcha stands', () => {
     const early = withoutLate(configText())
     expect(configText().replace('token_refresh = 1800\n', '')).toBe(early)
+  })
+})
+
+describe('what config.toml cannot hold', () => {
+  const own = settings.filter(({ file }) => !file)
+  const management = () => openManagement(platform.url, ref, token)
+
+  test('is set, and read back', async () => {
+    expect(await setByApi(management(), own)).toEqual([])
+    await mustHold(management(), own)
+    platform.sent.length = 0
+    await setByApi(management(), own)
+    expect(platform.sent).toEqual([])
+  })
+
+  test('is named with what to do, where the platform takes it and forgets it', async () => {
+    platform.auth.audit_log_disable_postgres = false
+    platform.forgets.add('audit_log_disable_postgres')
+    try {
+      await setByApi(management(), own)
+      await expect(mustHold(management(), own)).rejects.toThrow(
+        /audit_log_disable_postgres is not true.*\n.*dashboard/,
+      )
+    } finally {
+      platform.forgets.clear()
+    }
+  })
+
+  test('keeps back nothing else, where the platform refuses one', async () => {
+    platform.auth.security_sb_forwarded_for_enabled = false
+    platform.realtime.private_only = false
+    platform.fails = (method, path) =>
+      method === 'PATCH' && path === '/config/auth' ? 400 : undefined
+    try {
+      const refused = await setByApi(management(), own)
+      expect(refused.every((why) => why.startsWith('PATCH /config/auth: 400'))).toBe(true)
+      expect(refused).toHaveLength(2)
+      expect(platform.realtime.private_only).toBe(true)
+      await expect(mustHold(management(), own, refused)).rejects.toThrow(refused[0])
+    } finally {
+      platform.fails = () => undefined
+    }
+  })
+})
+
+describe('the Management API', () => {
+  const management = () => openManagement(platform.url, ref, token)
+
+  test.each([429, 503])('is asked again after a %i', async (status) => {
+    let left = 1
+    platform.fails = () => left-- > 0 ? status : undefined
+    expect(await management().get('')).toMatchObject({ ref })
+    platform.fails = () => undefined
+  })
+
+  test('is not told twice what it may have done, but for haste', async () => {
+    let asked = 0
+    platform.fails = () => (asked++, 503)
+    const send = management().send('POST', '/secrets', [{ name: 'A', value: 'the-value-of-it' }])
+    // Nor is what it says of secrets, which may repeat them.
+    await expect(send).rejects.toThrow(/^POST \/secrets: 503$/)
+    expect(asked).toBe(1)
+    platform.fails = () => undefined
   })
 })
 
@@ -169,4 +241,9 @@ test('every setting of the functions is one that deploy knows, or for tests alon
   const unknown = read.filter((name) => !names[name] && !tests.includes(name))
   expect(unknown).toEqual([])
   expect(Object.keys(names).filter((name) => !texts.includes(`'${name}'`))).toEqual([])
+})
+
+test('docs/deploy.md explains every setting', () => {
+  const text = readFileSync('docs/deploy.md', 'utf8')
+  expect(Object.keys(names).filter((name) => !text.includes(`\`${name}`))).toEqual([])
 })

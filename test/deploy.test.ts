@@ -2,13 +2,13 @@
  * npm run deploy, as it is run: the program, the real CLI, a real database that is as empty as a new
  * project's, and a Management API that keeps what it is sent (management.ts).
  */
-import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkConfig, configText } from '../local/deploy/config-file.ts'
 import { onFreshServer } from '../local/schema/server.ts'
 import type { Postgres } from '../local/postgres.ts'
+import { deployTo, type Settings } from './deploying.ts'
 import { type Platform, ref, secretKey, startPlatform, token } from './management.ts'
 
 let server: Postgres
@@ -36,31 +36,8 @@ afterAll(async () => {
   await stopped
 })
 
-const given = () => ({
-  SUPABASE_ACCESS_TOKEN: token,
-  SUPABASE_PROJECT_ID: ref,
-  SUPABASE_API_URL: platform.url,
-  SUPABASE_URL: platform.url,
-  SITE_URL: 'https://dar.example',
-})
-
-type Settings = Record<string, string | undefined>
-
-/** Runs it as a machine does: nobody is there to answer a question. */
-function deploy(settings: Settings = {}, ...flags: string[]) {
-  platform.sent.length = 0
-  const { PATH, HOME, TMPDIR } = process.env
-  const child = spawn(process.execPath, ['local/deploy/main.ts', ...flags], {
-    env: { PATH, HOME, TMPDIR, ...given(), ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
-  return new Promise<{ code: number | null; said: string }>((resolve) =>
-    child.once('close', (code) => resolve({ code, said }))
-  )
-}
+const deploy = (settings: Settings = {}, ...flags: string[]) =>
+  deployTo(platform, settings, ...flags)
 
 const asked = () => platform.sent.map(({ method, path }) => `${method} ${path}`)
 const bodyOf = (method: string, path: string) =>
@@ -111,10 +88,10 @@ describe('a project from scratch', () => {
     first = new Map(platform.secrets)
     const steps = asked().map((one) => one.replace(/\?.*/, ''))
     expect(steps).toEqual([
-      // Migrations, by a role that is lent, then its password for the facade, by another one.
+      // One role is lent to keep others out and to give the facade its password, one to migrate.
+      'POST /cli/login-role',
       'POST /cli/login-role',
       'POST /secrets',
-      'POST /cli/login-role',
       'POST /secrets',
       // What config.toml holds, by the CLI.
       'PATCH /postgrest',
@@ -204,6 +181,7 @@ describe('a project from scratch', () => {
     expect(code).toBe(0)
     expect(asked().map((one) => one.replace(/\?.*/, ''))).toEqual([
       'POST /cli/login-role',
+      'POST /cli/login-role',
       ...Array(3).fill('POST /functions/deploy'),
       'PUT /functions',
       'POST /secrets',
@@ -239,93 +217,43 @@ describe('a project from scratch', () => {
     expect(await query('select 1 as one', url.href)).toEqual([{ one: 1 }])
   })
 
-  test('says no secret, and shows none on a command line', () => {
-    const secrets = [token, secretKey, 'lent-for-some-minutes', ...platform.secrets.values()]
-      .filter((value) => !['production', '2', 'https://dar.example'].includes(value))
-    secrets.push(new URL(platform.secrets.get('FACADE_DB_URL')!).password)
-    expect(secrets).toHaveLength(7)
-    const seen = [...outputs, ...lines].join('\n')
-    for (const secret of secrets) expect(seen.includes(secret), secret.slice(0, 4)).toBe(false)
-    if (process.platform === 'linux') expect(seen).toContain('db push')
-  })
-})
-
-describe('nothing is sent', () => {
-  const refused = async (settings: Settings, ...flags: string[]) => {
-    const { code, said } = await deploy(settings, ...flags)
-    expect(code).toBe(1)
-    expect(said).toContain('Nothing was sent.')
-    expect(platform.sent).toEqual([])
-    return said
-  }
-
-  test.each<[what: string, settings: Settings, why: string]>([
-    ['without a token', { SUPABASE_ACCESS_TOKEN: '' }, 'Set SUPABASE_ACCESS_TOKEN'],
-    ['without a project', { SUPABASE_PROJECT_ID: '' }, 'Set SUPABASE_PROJECT_ID'],
-    ['to what is no project', { SUPABASE_PROJECT_ID: 'https://x.supabase.co' }, '20 letters'],
-    ['in clear', { SUPABASE_URL: 'http://api.example.com' }, 'must begin with https://'],
-    ['to a site on this machine', { SITE_URL: 'http://localhost:3000' }, 'SITE_URL must be'],
-    [
-      'with a placeholder',
-      { TAP_SECRET_KEY: 'changeme-changeme' },
-      'TAP_SECRET_KEY is a placeholder',
-    ],
-    ['with a short key', { CODE_SECRET: 'c2hvcnQ=' }, 'CODE_SECRET must be 32 random bytes'],
-    ['to nobody who sends', { SMS_PROVIDER: 'pigeon' }, 'SMS_PROVIDER must be one of'],
-    ['to half a provider', { MAIL_PROVIDER: 'resend' }, 'set MAIL_API_KEY, MAIL_FROM too'],
-    ['for Google switched off', { GOOGLE_CLIENT_IDS: 'a,b' }, 'auth.external.google.enabled'],
-    ['with an odd CLIENT_IP_HOPS', { CLIENT_IP_HOPS: '0' }, 'CLIENT_IP_HOPS must be'],
-    [
-      'by an unverified way',
-      { FACADE_DB_URL: 'postgresql://facade:0123456789abcdefgh@db.example/x?sslmode=no-verify' },
-      'FACADE_DB_URL must not ask',
-    ],
-    [
-      'of another role',
-      { FACADE_DB_URL: 'postgresql://postgres:x@a.pooler.supabase.com:6543/x' },
-      'facade',
-    ],
-  ])('%s', async (_, settings, why) => {
-    expect(await refused(settings)).toContain(why)
-  })
-
-  test('for a flag that is none', async () => {
-    expect(await refused({}, '--chek')).toContain('There is no --chek')
-  })
-
-  test.each<[what: string, change: () => () => void, why: string]>([
-    ['that signs by a shared secret', () => {
-      const before = platform.signing
-      platform.signing = [{ id: 'a', algorithm: 'HS256', status: 'in_use' }]
-      return () => (platform.signing = before)
-    }, 'signs its tokens with HS256'],
-    ['that has only the old keys', () => {
-      const before = platform.keys
-      platform.keys = before.filter(({ type }) => type === 'legacy')
-      return () => (platform.keys = before)
-    }, 'no new API keys'],
-    ['that sleeps', () => {
-      platform.status = 'INACTIVE'
-      return () => (platform.status = 'ACTIVE_HEALTHY')
-    }, 'The project is INACTIVE'],
-    ['whose Auth leads to this machine', () => {
-      const before = platform.auth.site_url
-      platform.auth.site_url = 'http://localhost:3000'
-      return () => (platform.auth.site_url = before)
-    }, 'set SITE_URL'],
-  ])('to a project %s', async (_, change, why) => {
-    const back = change()
+  test('is deployed to by one at a time', async () => {
+    const other = new pg.Client({ connectionString: server.url })
+    await other.connect()
     try {
-      expect(await refused({ SITE_URL: '' })).toContain(why)
+      await other.query(`select pg_advisory_lock(hashtext('deploy'))`)
+      const { code, said } = await deploy()
+      outputs.push(said)
+      expect(code).toBe(1)
+      expect(said).toContain('Somebody else deploys to this project')
+      expect(asked()).toEqual(['POST /cli/login-role'])
     } finally {
-      back()
+      await other.end()
     }
   })
 
-  test('when only a check is asked for', async () => {
-    const { code, said } = await deploy({}, '--check')
-    expect(said).toContain('checked')
-    expect(code).toBe(0)
-    expect(platform.sent).toEqual([])
+  test('takes the password of the database in place of a role that is lent', async () => {
+    await query(
+      // The pooler would take the reference off its name.
+      `create role "postgres.${ref}" login superuser password 'of-the-database-itself'`,
+    )
+    await failing('PUT', '/functions', async () => {
+      const { said } = await deploy({ SUPABASE_DB_PASSWORD: 'of-the-database-itself' })
+      outputs.push(said)
+      expect(said).toContain('-- migrations')
+      expect(said).not.toContain('Stopped at "migrations"')
+      expect(asked()).not.toContain('POST /cli/login-role')
+    })
+  })
+
+  test('says no secret, and shows none on a command line', () => {
+    const lent = ['lent-for-some-minutes', 'of-the-database-itself']
+    const secrets = [token, secretKey, ...lent, ...platform.secrets.values()]
+      .filter((value) => !['production', '2', 'https://dar.example'].includes(value))
+    secrets.push(new URL(platform.secrets.get('FACADE_DB_URL')!).password)
+    expect(secrets).toHaveLength(8)
+    const seen = [...outputs, ...lines].join('\n')
+    for (const secret of secrets) expect(seen.includes(secret), secret.slice(0, 4)).toBe(false)
+    if (process.platform === 'linux') expect(seen).toContain('db push')
   })
 })

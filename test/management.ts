@@ -33,6 +33,8 @@ export type Platform = {
   status: string
   /** Answered instead of what is right, for as long as it gives a status. */
   fails: (method: string, path: string) => number | undefined
+  /** Settings that the API takes and forgets. */
+  forgets: Set<string>
   /** What the platform's own proxies make of the header that a caller sent. */
   forwarded: (sent: string | undefined) => string
   /** What its jobs say of themselves. */
@@ -85,6 +87,7 @@ export async function startPlatform(
     ],
     status: 'ACTIVE_HEALTHY',
     fails: () => undefined,
+    forgets: new Set(),
     forwarded: (sent) => [...(sent ? [sent] : []), '198.51.100.7', '10.0.0.3'].join(', '),
     lag: 0,
     jobs: { keep_decoy: { done: 1 }, sweep_codes: { done: 0 } },
@@ -146,7 +149,10 @@ export async function startPlatform(
     'GET /config/auth/signing-keys': () => ({ keys: platform.signing }),
     'GET /billing/addons': () => ({ selected_addons: [], available_addons: [] }),
     'GET /config/auth': () => masked(platform.auth),
-    'PATCH /config/auth': (body) => masked(Object.assign(platform.auth, body)),
+    'PATCH /config/auth': (body: Json) => {
+      const kept = Object.entries(body).filter(([key]) => !platform.forgets.has(key))
+      return masked(Object.assign(platform.auth, Object.fromEntries(kept)))
+    },
     'GET /postgrest': rest,
     'PATCH /postgrest': (body) => (api = { ...api, ...body as Json }, rest()),
     'GET /config/storage': () => stored(platform.storage),

@@ -17,15 +17,14 @@ export type Database = {
   /** Applies what is not there yet, and tries again while a migration gives way. */
   push: () => Promise<void>
   /**
-   * A new password for the facade, if it is still wanted when nobody else is giving it one. It holds
-   * once `keep` has put the way to the database where the functions read it, or not at all.
+   * A new password for the facade. It holds once `keep` has put the way to the database where the
+   * functions read it, or not at all.
    */
-  openFacade: (
-    wanted: () => Promise<boolean>,
-    keep: (url: string) => Promise<void>,
-  ) => Promise<void>
+  openFacade: (keep: (url: string) => Promise<void>) => Promise<void>
+  close: () => Promise<void>
 }
 
+/** Nobody else deploys to the project while this is open. */
 export async function openDatabase(
   given: Given,
   management: Management,
@@ -59,6 +58,12 @@ export async function openDatabase(
     return { url: at(lent.role, sessions).href, password: lent.password }
   }
 
+  const client = await connect(await login())
+  const { rows } = await client.query(`select pg_try_advisory_lock(hashtext('deploy')) as alone`)
+  if (!rows[0].alone) {
+    await client.end()
+    throw new Refusal('Somebody else deploys to this project at the moment.')
+  }
   return {
     push: async () => {
       const said = await patiently(async () => {
@@ -69,22 +74,18 @@ export async function openDatabase(
       })
       if (said.code !== 0) throw new Refusal(failureIn(said))
     },
-    openFacade: async (wanted, keep) => {
-      const client = await connect(await login())
-      try {
-        await client.query(`begin; select pg_advisory_xact_lock(hashtext('facade password'))`)
-        if (!await wanted()) return
-        const password = randomBytes(24).toString('base64url')
-        conceal(password)
-        await client.query(`alter role facade password '${verifierOf(password)}'`)
-        const url = at('facade')
-        url.password = password
-        await keep(url.href)
-        await client.query('commit')
-      } finally {
-        await client.end()
-      }
+    openFacade: async (keep) => {
+      const password = randomBytes(24).toString('base64url')
+      conceal(password)
+      await client.query('begin')
+      await client.query(`alter role facade password '${verifierOf(password)}'`)
+      const url = at('facade')
+      url.password = password
+      await keep(url.href)
+      await client.query('commit')
     },
+    // The lock goes with it.
+    close: () => client.end(),
   }
 }
 

@@ -61,10 +61,9 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
     ['migrations', database.push],
     ['secrets', async () => {
       const sent = await setSecrets(management, secretsFrom(env, there))
-      const closed = async () => !(await readKept(management)).has('FACADE_DB_URL')
-      if (flags.has('--new-facade-password') || await closed()) {
-        const wanted = flags.has('--new-facade-password') ? () => Promise.resolve(true) : closed
-        await database.openFacade(wanted, async (url) => {
+      const closed = !(await readKept(management)).has('FACADE_DB_URL')
+      if (closed || flags.has('--new-facade-password')) {
+        await database.openFacade(async (url) => {
           sent.push(...await setSecrets(management, new Map([['FACADE_DB_URL', url]])))
         })
       }
@@ -72,8 +71,8 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
     }],
     ['settings', async () => {
       await pushConfig(given, withoutLate(configText()))
-      await setByApi(management, own)
-      await mustHold(management, [...prompt, ...own])
+      const refused = await setByApi(management, own)
+      await mustHold(management, [...prompt, ...own], refused)
       return 'set and read back'
     }],
     ['captcha', async () => {
@@ -106,15 +105,18 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
     }],
   ]
   for (const [what, run] of steps) {
-    const said = await run().catch((error) => {
-      if (!(error instanceof Refusal)) throw error
+    try {
+      const said = await run()
+      console.log(shown(`-- ${what}${said ? `: ${said}` : ''}`))
+    } catch (error) {
+      await database.close().catch(() => {})
       throw new Refusal(
-        `Stopped at "${what}": ${error.message}\n` +
+        `Stopped at "${what}": ${(error as Error).message}\n` +
           'What came before is in place; run it again when mended.',
       )
-    })
-    console.log(shown(`-- ${what}${said ? `: ${said}` : ''}`))
+    }
   }
+  await database.close()
   console.log('Deployed. The first time, the schedule of the jobs is left: docs/deploy.md.')
 }
 

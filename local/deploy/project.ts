@@ -34,7 +34,8 @@ export async function readProject(management: Management, given: Given): Promise
   const problems = [
     ...(project.status === 'ACTIVE_HEALTHY' ? [] : [`The project is ${project.status}.`]),
     ...(publishableKey && secretKey ? [] : [
-      'The project has no new API keys: make a publishable and a secret one (Settings, API Keys).',
+      'The project has no new API keys, or the token may not see them: make a publishable and a ' +
+      'secret one (Settings, API Keys).',
     ]),
     ...(signs && asymmetric.includes(signs.algorithm) ? [] : [
       `The project signs its tokens with ${signs?.algorithm ?? 'nothing'}: rotate to a key of ` +

@@ -94,20 +94,35 @@ export const differing = (held: Held, among: Setting[]) =>
 const valueAt = (value: unknown, key: string): unknown =>
   key.split('.').reduce((part, name) => (part as Record<string, unknown> | null)?.[name], value)
 
-/** Sets what config.toml cannot hold, if it does not hold already, each on its own. */
-export async function setByApi(management: Management, own: Setting[]): Promise<void> {
+/**
+ * Sets what config.toml cannot hold, if it does not hold already. Each on its own, so that one which
+ * the API does not take keeps back no other; answers what was said of those.
+ */
+export async function setByApi(management: Management, own: Setting[]): Promise<string[]> {
+  const refused: string[] = []
   for (const { at, key, value } of differing(await readSettings(management), own)) {
-    await management.send('PATCH', places[at], { [key]: value })
+    await management.send('PATCH', places[at], { [key]: value }).catch((error) => {
+      if (!(error instanceof Refusal)) throw error
+      refused.push(error.message)
+    })
   }
+  return refused
 }
 
 /** Reads back: nothing is taken for done because it was sent. */
-export async function mustHold(management: Management, among: Setting[]): Promise<void> {
+export async function mustHold(
+  management: Management,
+  among: Setting[],
+  refused: string[] = [],
+): Promise<void> {
   const wrong = differing(await readSettings(management), among)
   if (!wrong.length) return
   const names = wrong.map(({ at, key, value }) => `${at} ${key} is not ${value}`)
   throw new Refusal(
-    `The project was told and does not have it: ${names.join('; ')}. Set it in the dashboard ` +
-      '(docs/deploy.md, "What is left by hand"), then run this again.',
+    [
+      `The project was told and does not have it: ${names.join('; ')}.`,
+      ...refused,
+      'Set it in the dashboard (docs/deploy.md, "What is left by hand"), then run this again.',
+    ].join('\n'),
   )
 }
