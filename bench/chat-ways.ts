@@ -85,13 +85,19 @@ export function realtimeWay({ url, publishableKey }: Stack, byDoor: boolean): Wa
     name: byDoor ? 'Realtime, by the door' : 'Realtime',
     toMany: !byDoor,
     hear: async ({ to }) => {
-      const socket = await open(`${address}?apikey=${publishableKey}&vsn=2.0.0`)
-      const topic = `realtime:${to.topic}`
-      const join = { config: { private: true }, access_token: to.token }
-      await socket.ask(['1', '1', topic, 'phx_join', join], (frame) => frame[4].status === 'ok')
+      const socket = await open(`${address}?apikey=${publishableKey}&vsn=1.0.0`)
+      const config = { private: true, broadcast: { replication_ready: true } }
+      const join = {
+        topic: `realtime:${to.topic}`,
+        event: 'phx_join',
+        payload: { config, access_token: to.token },
+        ref: '1',
+        join_ref: '1',
+      }
+      await socket.ask(join, ({ event, payload }) => event === 'system' && payload.status === 'ok')
       const ear: Ear = { onBody: () => {}, close: socket.close }
-      socket.onFrame(([, , , , { event, payload }]) => {
-        if (event === 'new_message') ear.onBody(payload.message.body)
+      socket.onFrame(({ event, payload: { event: what, payload } }) => {
+        if (event === 'broadcast' && what === 'new_message') ear.onBody(payload.message.body)
       })
       return ear
     },

@@ -1,14 +1,9 @@
-// What the gateway and the client module believe of Realtime: that it hears when it says so, and
-// nothing for long.
+// What the gateway believes of Realtime: that it hears when it says so, and nothing for long.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createClient } from '@supabase/supabase-js'
 import { afterEach, describe, expect, test } from 'vitest'
-import { chatClient, realtime as realtimeLink } from '../functions/chat/client.ts'
-import type { Supabase } from '../functions/chat/client-channel.ts'
-import type { ConversationUpdated, Message } from '../functions/chat/protocol.ts'
-import { ChatSocket, converse, pair } from './chat-socket.ts'
-import { baseUrl, type Person, projectUrl, publishableKey, signUp } from './client.ts'
+import { ChatSocket, converse, pair, say } from './chat-socket.ts'
+import { database, signUp } from './client.ts'
 import { countingProxy } from './counting-proxy.ts'
 import { usualSettings } from './facade.ts'
 import { testLocally } from './other-functions.ts'
@@ -35,12 +30,6 @@ async function ownGateway(ways: Parameters<typeof startOtherRealtime>[0] = {}) {
     return socket
   }
   return { realtime, gateway, connect, asked: proxy.taken }
-}
-
-async function say(person: Person, conversationId: string, body = 'نص') {
-  const message = { clientMessageId: randomUUID(), type: 'text', body }
-  const { status } = await person.post(`/conversations/${conversationId}/messages`, message)
-  if (status !== 201) throw new Error(`say: ${status}`)
 }
 
 describe('the gateway', () => {
@@ -105,83 +94,30 @@ describe('the gateway', () => {
     },
     90_000,
   )
-})
 
-describe('the client module over Realtime', () => {
-  /** A client of supabase-js to which Realtime brings nothing that the database sends. */
-  function deaf(person: Person): Supabase {
-    const accessToken = () => Promise.resolve(person.accessToken)
-    const supabase = createClient(projectUrl, publishableKey, { accessToken })
-    toEnd.push(() => supabase.realtime.disconnect())
-    const channel = (topic: string, options: never) => {
-      const real = supabase.channel(topic, options)
-      const on = real.on.bind(real) as (...args: unknown[]) => unknown
-      real.on =
-        ((type: string, filter: unknown, listen: unknown) =>
-          on(type, filter, type === 'broadcast' ? () => {} : listen)) as never
-      return real
+  test('is told of nothing that an account may not hear, nor of more than it asks for', async () => {
+    const { a, b, conversationId } = await pair()
+    await say(a, conversationId)
+    const news = async (question: object) => {
+      const { rows } = await database().query('select private.socket_news($1) as news', [
+        JSON.stringify([{ accountId: b.id, seconds: 60, unread: {}, ...question }]),
+      ])
+      return rows[0].news
     }
-    return {
-      channel: channel as never,
-      removeChannel: (one) => supabase.removeChannel(one),
-      realtime: supabase.realtime,
-    }
-  }
-
-  /** Somebody's app, what it showed and what it asked for. */
-  function app(person: Person, visible: () => boolean) {
-    const asked: string[] = []
-    const chat = chatClient({
-      api: {
-        url: baseUrl,
-        accessToken: () => person.accessToken,
-        fetch: (input, init) => {
-          asked.push(String(input).replace(baseUrl, ''))
-          return fetch(input, init)
-        },
-      },
-      link: realtimeLink(deaf(person), { visible }),
-    })
-    toEnd.push(() => chat.close())
-    const messages: Message[] = []
-    const updates: ConversationUpdated[] = []
-    chat.on('new_message', ({ message }) => messages.push(message))
-    chat.on('conversation_updated', (update) => updates.push(update))
-    return { chat, messages, updates, asked }
-  }
-
-  test(
-    'looks by itself while somebody looks at the app: one request when nothing was missed',
-    async () => {
-      const { a, b, conversationId } = await pair()
-      const [c, d] = await Promise.all([signUp(), signUp()])
-      const [other, read] = [await converse(c, b), await converse(d, b)]
-      await say(d, read)
-      let visible = true
-      const { chat, messages, updates, asked } = app(b, () => visible)
-      await chat.join(conversationId)
-      await sleep(1000)
-      await b.post(`/conversations/${read}/read`)
-      for (const body of ['1', '2']) await say(a, conversationId, body)
-      await say(c, other)
-      const told = (id: string, unread: number) =>
-        updates.some((update) => update.conversationId === id && update.unread === unread)
-      await until('the messages are shown', () => messages.length === 2, 40_000)
-      expect(messages.map(({ seq }) => seq)).toEqual([1, 2])
-      await until(
-        'all that changed is told of',
-        () => told(conversationId, 2) && told(other, 1) && told(read, 0),
-      )
-      // Nothing new: one question more for the joined conversation, which is not the newest.
-      asked.splice(0)
-      await until('it looks again', () => asked.length === 2, 40_000)
-      expect(asked).toEqual(['/conversations?limit=1', `/conversations/${conversationId}`])
-      visible = false
-      await sleep(26_000)
-      expect(asked).toHaveLength(2)
-      visible = true
-      await until('it looks at once when somebody is back', () => asked.length > 2, 2000)
-    },
-    150_000,
-  )
+    const update = { conversationId, identityId: b.identityId, accountId: b.id, unread: 1 }
+    expect(await news({})).toMatchObject([{ ...update, lastMessage: { seq: 1 } }])
+    expect(await news({ seconds: 0 })).toEqual([])
+    expect(await news({ seconds: 0, unread: { [conversationId]: 2 } })).toMatchObject([update])
+    expect(await news({ seconds: 0, unread: { [conversationId]: 1 } })).toEqual([])
+    expect(await news({ accountId: a.id, unread: { [conversationId]: 9 } })).toEqual([
+      expect.objectContaining({ identityId: a.identityId, unread: 0 }),
+    ])
+    expect(await news({ accountId: randomUUID(), unread: { [conversationId]: 9 } })).toEqual([])
+    await a.post(`/blocks/${b.identityId}`)
+    expect(await news({ unread: { [conversationId]: 9 } })).toEqual([])
+    await a.delete(`/blocks/${b.identityId}`)
+    const suspend = `update public.accounts set status = 'suspended' where id = $1`
+    await database().query(suspend, [b.id])
+    expect(await news({ unread: { [conversationId]: 9 } })).toEqual([])
+  })
 })

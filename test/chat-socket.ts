@@ -112,6 +112,13 @@ export async function converse(a: Guest, b: { identityId: string }): Promise<str
   return body.id
 }
 
+/** Writes a message. */
+export async function say(person: Person, conversationId: string, body = 'نص') {
+  const message = { clientMessageId: randomUUID(), type: 'text', body }
+  const { status } = await person.post(`/conversations/${conversationId}/messages`, message)
+  if (status !== 201) throw new Error(`say: ${status}`)
+}
+
 /** All messages of a conversation, from the history in pages. */
 export async function history(person: Person, conversationId: string): Promise<Json[]> {
   const items: Json[] = []

@@ -209,12 +209,36 @@ export async function openRaw(url: string) {
     answerTo,
     join: (topic: string, config: Json = {}, more: Json = {}, joinRef = '1') =>
       answerTo(send(`realtime:${topic}`, 'phx_join', { config, ...more }, joinRef)),
-    /** Events of a kind that came on a topic. */
+    /** Events of a kind that came on a topic, broadcasts of JSON in bytes among them. */
     events: (topic: string, event: string) =>
-      frames.filter((frame) => frame[2] === `realtime:${topic}` && frame[3] === event)
+      frames.map((frame) => Buffer.isBuffer(frame) ? inText(frame) : frame)
+        .filter((frame) => frame[2] === `realtime:${topic}` && frame[3] === event)
         .map((frame) => frame[4]),
     close: () => socket.close(),
   }
+}
+
+/** What a client of protocol 2.0.0 makes of the bytes of a broadcast. */
+export function readBroadcast(frame: Buffer) {
+  const [kind, topicLength, eventLength, metaLength, encoding] = frame
+  let at = 5
+  const part = (length: number) => frame.subarray(at, at += length).toString()
+  const [topic, event, meta] = [topicLength!, eventLength!, metaLength!].map(part)
+  return { kind, topic, event, meta: meta!, json: encoding === 1, payload: frame.subarray(at) }
+}
+
+/** The same as the text that protocol 1.0.0 has for it. */
+function inText(frame: Buffer): Json {
+  const { topic, event, meta, json, payload } = readBroadcast(frame)
+  if (!json) return []
+  let content: Json
+  try {
+    content = JSON.parse(payload.toString())
+  } catch {
+    return []
+  }
+  const told = { type: 'broadcast', event, payload: content }
+  return [null, null, topic, 'broadcast', meta ? { ...told, meta: JSON.parse(meta) } : told]
 }
 
 /** Subscribes and says how it went. */

@@ -7,6 +7,7 @@ import {
   type Json,
   openRaw,
   type Raw,
+  readBroadcast,
   startRealtime,
   type TestRealtime,
 } from './realtime-server.ts'
@@ -29,15 +30,6 @@ function push(topic: string, event: string, payload: string | Buffer, joinRef = 
   const encoding = typeof payload === 'string' ? 1 : 0
   const head = Buffer.from([3, ...parts.map(({ length }) => length), encoding])
   return Buffer.concat([head, ...parts, Buffer.from(payload as string)])
-}
-
-/** What such a client makes of a broadcast. */
-function readBroadcast(frame: Buffer) {
-  const [kind, topicLength, eventLength, metaLength, encoding] = frame
-  let at = 5
-  const part = (length: number) => frame.subarray(at, at += length).toString()
-  const [topic, event, meta] = [topicLength!, eventLength!, metaLength!].map(part)
-  return { kind, topic, event, meta, json: encoding === 1, payload: frame.subarray(at) }
 }
 
 describe.runIf(hasStack)('a connection', () => {
@@ -122,8 +114,9 @@ describe.runIf(hasStack)('a connection', () => {
     await sleep(4500)
     expect(raw.frames).toHaveLength(1)
     await raw.answerTo(beat)
-    expect(raw.frames.slice(1).map(([, ref, , event]) => ref ?? event))
-      .toEqual([asked, 'broadcast', beat])
+    const [answer, broadcast, heartbeat] = raw.frames.slice(1)
+    expect([answer[1], heartbeat[1]]).toEqual([asked, beat])
+    expect(readBroadcast(broadcast)).toMatchObject({ kind: 4, event: 'm', json: true })
     raw.close()
   })
 

@@ -9,7 +9,7 @@
  *   api: { url: `${project}/functions/v1/api`, accessToken: () => session.accessToken },
  *   link: gateway({ url: `${project.replace('http', 'ws')}/functions/v1/chat`, WebSocket }),
  *   // or, recommended on hosted projects, with a client that is signed in or has `accessToken`:
- *   // link: realtime(supabase)
+ *   // link: realtime(supabase, { visible: () => AppState.currentState === 'active' })
  * })
  * chat.on('new_message', ({ message }) => show(message))
  * chat.on('conversation_updated', ({ conversationId, unread }) => badge(conversationId, unread))
@@ -27,7 +27,8 @@
  * What it sees to: it connects again, later each time; a joined conversation's messages come each
  * once and in order of `seq`, also those that were sent while there was no connection; a message is
  * sent until the server has answered, always under the same `clientMessageId`, one after another;
- * names of Realtime's channels are followed when they change. `typing` and `presence` come over
+ * names of Realtime's channels are followed when they change, and what it did not bring is looked for
+ * every 25 s while somebody looks at the app. `typing` and `presence` come over
  * Realtime only. `accessToken` is asked again and again and
  * should give the token of the moment, as `supabase.auth.getSession()` has it. After `leave`
  * nothing of that conversation is told any more, `conversation_updated` included.

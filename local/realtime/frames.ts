@@ -102,10 +102,12 @@ export class Message {
   }
 
   private make(version: Version): string | Buffer | null {
-    const { topic, event, payload } = this
-    const text = (content: Json) =>
-      writeFrame(version, { joinRef: null, ref: null, topic, event, payload: content })
-    if (!isUser(payload)) return text(this.meta ? { ...payload, meta: this.meta } : payload)
+    const { topic, event, payload, meta } = this
+    const text = (content: Json) => {
+      const told = meta ? { ...content, meta } : content
+      return writeFrame(version, { joinRef: null, ref: null, topic, event, payload: told })
+    }
+    if (!isUser(payload)) return text(payload)
     if (version === '2.0.0') return this.bytes(payload)
     if (!payload.json) return null
     const content = JSON.parse(payload.bytes.toString())

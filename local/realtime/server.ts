@@ -121,17 +121,14 @@ export function openRealtime(
 
 /** Hands a row of realtime.messages to those who listen to its topic; what is too much is lost. */
 function deliver({ topics, events, limits }: Realtime, row: Row) {
-  const { topic: name, event, payload, binary_payload: bytes, id } = row
-  if (!name || event === null || event === undefined || row.extension !== 'broadcast') return
-  if (events.triggered) return
-  if (Buffer.byteLength(bytes ?? payload ?? '') > limits.payloadBytes * (bytes ? 2 : 1)) return
+  const { topic: name, event, payload, binary_payload: hex, id } = row
+  if (!name || !event || row.extension !== 'broadcast' || events.triggered) return
+  // As what users broadcast: passed on as it came.
+  const bytes = hex ? Buffer.from(hex.slice(2), 'hex') : payload ? Buffer.from(payload) : undefined
+  if (!bytes || bytes.length > limits.payloadBytes) return
   events.add()
   const topic = topics.find(name, row.private === 't')
-  if (!topic) return
-  const content = bytes
-    ? { event, json: false, bytes: Buffer.from(bytes.slice(2), 'hex') }
-    : { event, payload: JSON.parse(payload ?? 'null'), type: 'broadcast' }
-  topic.publish(new Message(topic.wire, 'broadcast', content, { id: id! }))
+  topic?.publish(new Message(topic.wire, 'broadcast', { event, json: !hex, bytes }, { id: id! }))
 }
 
 type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer }
