@@ -85,9 +85,10 @@ describe('nothing is sent', () => {
     }
   })
 
-  test('when only a check is asked for', async () => {
+  test('when only a check is asked for, which says what would change', async () => {
     const { code, said } = await deployTo(platform, {}, '--check')
     expect(said).toContain('checked')
+    expect(said).toMatch(/would become[^]*auth security_captcha_enabled: true/)
     expect(code).toBe(0)
     expect(platform.sent).toEqual([])
   })

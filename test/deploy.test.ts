@@ -217,6 +217,23 @@ describe('a project from scratch', () => {
     expect(await query('select 1 as one', url.href)).toEqual([{ one: 1 }])
   })
 
+  test('takes an earlier version back, whose migrations are not the newest', async () => {
+    // As the project has one that this version does not know.
+    await query(
+      `insert into supabase_migrations.schema_migrations (version, name) values ('99991231235959', 'x')`,
+    )
+    await failing('PUT', '/functions', async () => {
+      const newer = await deploy()
+      expect(newer.said).toContain('Stopped at "migrations"')
+      const earlier = await deploy({}, '--without-migrations')
+      expect(earlier.said).toContain('Stopped at "functions"')
+      outputs.push(newer.said, earlier.said)
+    })
+    await query(
+      `delete from supabase_migrations.schema_migrations where version = '99991231235959'`,
+    )
+  })
+
   test('is deployed to by one at a time', async () => {
     const other = new pg.Client({ connectionString: server.url })
     await other.connect()

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../refusal.ts'
 
-/** A change of settings or secrets is felt by all workers within this. */
+/** A change of Auth's settings, and functions that were just deployed, are felt within this. */
 const settles = 120_000
 
 const ask = (url: string, init: RequestInit = {}) =>
@@ -85,10 +85,14 @@ export async function measureHops(url: string, key: string, wanted?: number): Pr
   )
 }
 
+/** Half of a worker's longest life, in which it is still given requests, and something more. */
+const workersChange = 300_000
+
 /** The functions count by what was measured: they have taken the setting on. */
 export async function proveHops(url: string, key: string, hops: number): Promise<void> {
-  const counted = await eventually(async () =>
-    (await seenFrom(url, key))?.hops === hops ? true : undefined
+  const counted = await eventually(
+    async () => (await seenFrom(url, key))?.hops === hops ? true : undefined,
+    workersChange,
   )
   if (!counted) throw new Refusal(`The functions do not know yet that CLIENT_IP_HOPS is ${hops}.`)
 }

@@ -12,7 +12,7 @@ import { lookAlive, measureHops, proveCaptcha, proveHops, runJobs } from './live
 import { openManagement } from './management.ts'
 import { readProject } from './project.ts'
 import { lacking, names, partsOf, readKept, secretsFrom, setSecrets } from './secrets.ts'
-import { mustHold, setByApi, settings } from './settings.ts'
+import { differing, mustHold, readSettings, setByApi, settings } from './settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -24,8 +24,11 @@ const shown = (text: string) =>
   [...hidden].sort((a, b) => b.length - a.length)
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
 
-/** `--check` sends nothing; `--new-facade-password` is how that one is rotated. */
-const flagsKnown = ['--check', '--new-facade-password']
+/**
+ * `--check` sends nothing, `--new-facade-password` is how that one is rotated. An earlier version goes
+ * back `--without-migrations`: the project has some that it does not know.
+ */
+const flagsKnown = ['--check', '--new-facade-password', '--without-migrations']
 
 async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void> {
   for (const [name, value] of Object.entries(env)) {
@@ -35,7 +38,7 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
   const { given, problems } = readGiven(env)
   const config = checkConfig(configText(), env)
   const odd = [...flags].filter((flag) => !flagsKnown.includes(flag))
-    .map((flag) => `There is no ${flag}, only ${flagsKnown.join(' and ')}.`)
+    .map((flag) => `There is no ${flag}, only ${flagsKnown.join(', ')}.`)
   const wrong = [...odd, ...problems, ...config.problems]
   if (wrong.length) refuse(wrong)
 
@@ -46,7 +49,14 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
   const unfit = [...found.problems, ...lacking(env, there)]
   if (unfit.length) refuse(unfit)
   console.log(`-- checked: ${given.ref}, ${config.functions.length} functions`)
-  if (flags.has('--check')) return
+  if (flags.has('--check')) {
+    const open = differing(await readSettings(management), settings)
+    const said = open.map(({ at, key, value }) => `\n   ${at} ${key}: ${value}`)
+    console.log(
+      `-- settings: ${said.length ? `would become${said.join('')}` : 'as they should be'}`,
+    )
+    return
+  }
 
   const { publishableKey, secretKey } = found
   const database = await openDatabase(given, management, conceal)
@@ -58,7 +68,9 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
   ]
   const prompt = settings.filter(({ late }) => !late)
   const steps: [what: string, run: () => Promise<string | void>][] = [
-    ['migrations', database.push],
+    ...(flags.has('--without-migrations')
+      ? []
+      : [['migrations', database.push] satisfies [string, () => Promise<void>]]),
     ['secrets', async () => {
       const sent = await setSecrets(management, secretsFrom(env, there))
       const closed = !(await readKept(management)).has('FACADE_DB_URL')

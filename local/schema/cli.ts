@@ -20,6 +20,9 @@ export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 export type Said = { code: number; stdout: string; stderr: string }
 
+/** No command of it takes that long, but a migration of much that is there already may come near. */
+const longest = 30 * 60_000
+
 /** Runs the CLI and answers what it said, whether it succeeded or not. */
 export function supabase(args: string[], own: Record<string, string> = {}): Promise<Said> {
   const program = join(root, 'node_modules', 'supabase', 'dist', 'supabase.js')
@@ -28,7 +31,7 @@ export function supabase(args: string[], own: Record<string, string> = {}): Prom
   }
   const env = {
     ...process.env,
-    // It works on databases of this machine here: nothing is to be asked or told elsewhere.
+    // What is done here is told to nobody who need not know.
     DO_NOT_TRACK: '1',
     SUPABASE_TELEMETRY_DISABLED: '1',
     SUPABASE_NO_UPDATE_NOTIFIER: '1',
@@ -36,13 +39,14 @@ export function supabase(args: string[], own: Record<string, string> = {}): Prom
   }
   return new Promise((resolve) => {
     // From here it finds our configuration, which says what schemas the advisors take as exposed.
-    const options = { env, cwd: root, maxBuffer: 64 << 20 }
+    const options = { env, cwd: root, maxBuffer: 64 << 20, timeout: longest }
     const child = execFile(
       process.execPath,
       [program, ...args],
       options,
       (error, stdout, stderr) => {
-        resolve({ code: error ? Number(error.code) || 1 : 0, stdout, stderr })
+        const late = error?.killed ? `\nIt did not end within ${longest / 60_000} minutes.` : ''
+        resolve({ code: error ? Number(error.code) || 1 : 0, stdout, stderr: stderr + late })
       },
     )
     child.stdin?.end()
