@@ -20,6 +20,7 @@ const forgotten: Record<string, string> = {
   'api/crowd.ts waiting': 'of this worker’s own connections',
   'api/db.ts pool': 'connections, which are made anew',
   'api/db.ts refusedUntil': 'a new worker tries a wrong password once',
+  'api/db.ts reserve': 'connections, which are made anew',
   'api/deadline.ts waiting': 'requests of this worker',
   'api/payments.ts told': 'within one request',
   'api/providers.ts freshConnections': 'a client without connections',

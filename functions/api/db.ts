@@ -51,20 +51,24 @@ type Options = {
 
 export type BackendFunction = keyof typeof backendSignatures
 
-const pool = new pg.Pool({
+const way = {
   ...env.database,
-  max: env.databasePool,
   connectionTimeoutMillis: 3000,
   // A worker lives for minutes at most and a pooler's places are for all of them.
   idleTimeoutMillis: 10_000,
   keepAlive: true,
   // Values stay text from Postgres to the client: a Date would lose microseconds.
   types: { getTypeParser: () => (value: string) => value },
-})
-// A connection that breaks while idle is simply replaced.
-pool.on('error', () => {})
-// One that breaks at work fails its query, which tells; unheard it would end the process.
-pool.on('connect', (client) => client.on('error', () => {}))
+}
+const pool = new pg.Pool({ ...way, max: env.databasePool })
+/** For health and alarms, which must come through when all others wait for one another. */
+const reserve = new pg.Pool({ ...way, max: 1 })
+for (const each of [pool, reserve]) {
+  // A connection that breaks while idle is simply replaced.
+  each.on('error', () => {})
+  // One that breaks at work fails its query, which tells; unheard it would end the process.
+  each.on('connect', (client) => client.on('error', () => {}))
+}
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
@@ -108,15 +112,15 @@ const undone = ['40P01', '40001']
  * Sends one message, and once more, within the same time, what was undone for the sake of somebody
  * else: as a whole, of which only a rate that is counted ahead was done and counts again.
  */
-async function message(text: string): Promise<Rows> {
+async function message(text: string, from = pool): Promise<Rows> {
   const end = Date.now() + patience
   try {
-    return await sent(text, patience)
+    return await sent(text, patience, from)
   } catch (error) {
     if (!undone.includes((error as pg.DatabaseError).code ?? '')) throw error
     // Whoever it was undone for has to come by first.
     await new Promise((resolve) => setTimeout(resolve, 30 + 40 * Math.random()))
-    return await sent(text, end - Date.now())
+    return await sent(text, end - Date.now(), from)
   }
 }
 
@@ -125,10 +129,10 @@ async function message(text: string): Promise<Rows> {
 const refusedLogin = /^(28|3D|XX)/
 let refusedUntil = 0
 
-async function connection(): Promise<pg.PoolClient> {
+async function connection(from: pg.Pool): Promise<pg.PoolClient> {
   try {
-    if (Date.now() < refusedUntil && !pool.idleCount) throw new Error('login refused')
-    return await pool.connect()
+    if (Date.now() < refusedUntil && !from.idleCount) throw new Error('login refused')
+    return await from.connect()
   } catch (error) {
     const { code, message } = error as pg.DatabaseError
     if (refusedLogin.test(code ?? '')) refusedUntil = Date.now() + 5000
@@ -137,8 +141,8 @@ async function connection(): Promise<pg.PoolClient> {
 }
 
 /** Sends one message. Whatever happens, nothing of it stays on the pooled connection. */
-async function sent(text: string, time: number): Promise<Rows> {
-  const client = await connection()
+async function sent(text: string, time: number, from: pg.Pool): Promise<Rows> {
+  const client = await connection(from)
   let broken = true
   try {
     const results = await within(time, client.query(text), 'timeout')
@@ -256,4 +260,14 @@ export async function backend<T>(
   return JSON.parse(rows.at(-1)?.answer ?? 'null')
 }
 
-keepAlarms((alarm) => backend('raise_alarm', alarm))
+/** As backend, past everybody who waits: for what must be known when nothing else gets through. */
+export async function backendAside<T>(
+  name: BackendFunction,
+  args: Record<string, unknown>,
+): Promise<T> {
+  const answer = `select to_json(${calledBehind(name, args)})::text as answer`
+  const rows = await message(become('backend') + answer, reserve)
+  return JSON.parse(rows.at(-1)?.answer ?? 'null')
+}
+
+keepAlarms((alarm) => backendAside('raise_alarm', alarm))

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { paymentState } from '../payments/index.ts'
 import { alarm } from './alarms.ts'
-import { backend } from './db.ts'
+import { backendAside } from './db.ts'
 import { within } from './deadline.ts'
 import { env } from './env.ts'
 import { errors } from './errors.ts'
@@ -74,7 +74,8 @@ async function isWell(path: string, says: (body: Record<string, unknown>) => boo
 
 async function look() {
   const [database, auth, storage, realtime] = await Promise.all([
-    within(patience, backend<{ jobsRan: boolean }>('health', {}), 'timeout').catch(() => undefined),
+    within(patience, backendAside<{ jobsRan: boolean }>('health', {}), 'timeout')
+      .catch(() => undefined),
     isWell('/auth/v1/health', ({ name }) => name === 'GoTrue'),
     isWell('/storage/v1/health', ({ healthy }) => healthy === true),
     isWell('/realtime/v1/api/ping', ({ message }) => message === 'Success'),

@@ -13,6 +13,21 @@ const ask = async (facade: Facade, path: string, init: RequestInit = {}) => {
   return { status: response.status, body: await response.json() }
 }
 
+/** A mail provider that nobody reaches. */
+const deafMail = {
+  MAIL_PROVIDER: 'resend',
+  MAIL_API_KEY: randomUUID(),
+  MAIL_FROM: 'a@example.com',
+  MAIL_URL: 'http://127.0.0.1:9',
+}
+
+/** As though the jobs had last run then. The stack’s own clock may run them at any moment. */
+const jobsRan = (secondsAgo: number) =>
+  database().query(
+    `update private.moments set at = now() - make_interval(secs => $1) where name = 'jobs_ran'`,
+    [secondsAgo],
+  )
+
 const post = (facade: Facade, path: string, body: unknown) =>
   ask(facade, path, {
     method: 'POST',
@@ -65,11 +80,8 @@ describe.runIf(hasStack)('OPS the jobs of a project', () => {
   test('that have not run for five minutes are told by /health until they do', async () => {
     const [api, jobs] = await Promise.all([startFacade(), startFacade({}, 'jobs')])
     try {
-      // The stack’s own clock may run them between these two.
       await until('health says that the jobs are late', async () => {
-        await database().query(
-          `update private.moments set at = now() - interval '301 seconds' where name = 'jobs_ran'`,
-        )
+        await jobsRan(301)
         const { status, ...parts } = (await ask(api, '/health')).body
         expect(parts).toMatchObject({ database: 'ok', auth: 'ok', storage: 'ok', realtime: 'ok' })
         return status === 'degraded'
@@ -83,6 +95,37 @@ describe.runIf(hasStack)('OPS the jobs of a project', () => {
       await until('health is well', async () => (await ask(api, '/health')).body.status === 'ok')
     } finally {
       await Promise.all([api.stop(), jobs.stop()])
+    }
+  })
+})
+
+describe.runIf(hasStack)('LOAD-03 a pool that is used up', () => {
+  test('keeps neither health nor alarms waiting, and is free again with who held it', async () => {
+    await forget('jobs_late')
+    const { accessToken } = await signUp()
+    const facade = await startFacade({ FACADE_DB_POOL: '2' })
+    const holder = await database().connect()
+    const favorites = () =>
+      ask(facade, '/favorites/ids', { headers: { authorization: `Bearer ${accessToken}` } })
+    try {
+      await holder.query('begin; lock table public.favorites in access exclusive mode')
+      const held = Array.from({ length: 40 }, () => favorites())
+      await until('both connections wait for the table', async () => {
+        const { rows } = await database().query(
+          `select from pg_stat_activity where usename = 'facade' and wait_event_type = 'Lock'`,
+        )
+        return rows.length >= 2
+      })
+      await jobsRan(301)
+      expect((await ask(facade, '/health')).body).toMatchObject({ database: 'ok' })
+      await until('the alarm is kept', async () => (await unsettled('jobs_late')).length === 1)
+      await holder.query('rollback')
+      for (const { status } of await Promise.all(held)) expect([200, 503]).toContain(status)
+      await until('it is free', async () => (await favorites()).status === 200)
+    } finally {
+      holder.release(true)
+      await facade.stop()
+      await forget('jobs_late')
     }
   })
 })
@@ -164,12 +207,7 @@ describe.runIf(hasStack)('alarms', () => {
 
   test('of a storm are a line and a row, and fail nobody', async () => {
     await forget('email_send_failed')
-    const facade = await startFacade({
-      MAIL_PROVIDER: 'resend',
-      MAIL_API_KEY: randomUUID(),
-      MAIL_FROM: 'a@example.com',
-      MAIL_URL: 'http://127.0.0.1:9',
-    })
+    const facade = await startFacade(deafMail)
     try {
       const people = await Promise.all(Array.from({ length: 12 }, () => signUp()))
       const asked = people.map(({ identifier }) =>
@@ -208,11 +246,8 @@ describe.runIf(hasStack)('alarms', () => {
     await forget('email_send_failed')
     await forget('secret_refused')
     const cut = await cutWay(usualSettings().FACADE_DB_URL!)
-    const facade = await startFacade({
-      FACADE_DB_URL: cut.url,
-      SMS_APP_SID: 'changeme',
-      ...unifonic,
-    })
+    const weak = { SMS_PROVIDER: 'unifonic', SMS_SENDER: 'DAR', SMS_APP_SID: 'changeme' }
+    const facade = await startFacade({ FACADE_DB_URL: cut.url, ...weak, ...deafMail })
     try {
       expect((await ask(facade, '/errors')).status).toBe(200)
       expect(linesOf(facade, 'secret_refused')).toBe(1)
@@ -231,15 +266,6 @@ describe.runIf(hasStack)('alarms', () => {
       await forget('provider_not_configured')
     }
   })
-
-  const unifonic = {
-    SMS_PROVIDER: 'unifonic',
-    SMS_SENDER: 'DAR',
-    MAIL_PROVIDER: 'resend',
-    MAIL_API_KEY: randomUUID(),
-    MAIL_FROM: 'a@example.com',
-    MAIL_URL: 'http://127.0.0.1:9',
-  }
 })
 
 describe.runIf(hasStack)('SEC-06 a worker that has just begun', () => {
