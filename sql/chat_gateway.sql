@@ -163,7 +163,26 @@ comment on function private.socket_news is
   'What changed for accounts with sockets: conversations with something unread that came in so many '
   'seconds, and those that have less unread than they were told of, each as the event says it.';
 
+create function private.standing_topics(topics uuid[]) returns json
+  language plpgsql
+  stable
+  security definer -- reads the names of everybody whose socket is open
+  set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(json_agg(accounts.topic), '[]')
+    from public.accounts
+    where accounts.topic = any (topics)
+  );
+end
+$$;
+comment on function private.standing_topics is
+  'Those of the names that still are an account''s channel: a gateway joins no others when its '
+  'connection to Realtime is back.';
+
 revoke execute on all functions in schema private, api from public;
 grant execute on function private.join_conversation to authenticated;
 grant execute on function api.open_socket, api.join_conversation to authenticated;
-grant execute on function private.socket_standing, private.socket_news to backend;
+grant execute on function private.socket_standing, private.socket_news, private.standing_topics
+  to backend;

@@ -190,6 +190,32 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
     expect(rows[0].count).toBe(0)
   })
 
+  testWithKey('what was accepted by then is stored and answered before it is closed', async () => {
+    const { a, conversationId } = await pair()
+    const socket = await socketOf({ accessToken: endingIn(a, 3) })
+    const holder = await database().connect()
+    try {
+      await holder.query('begin')
+      await holder.query('select from public.conversations where id = $1 for update', [
+        conversationId,
+      ])
+      await sleep(1000)
+      const said = socket.say(conversationId, 'في اللحظة الأخيرة')
+      await sleep(2500)
+      // Too late by now.
+      const late = socket.say(conversationId, 'بعدها')
+      await sleep(200)
+      expect(socket.closed).toBeUndefined()
+      await holder.query('commit')
+      expect((await said).event).toBe('ack')
+      expect((await late).event).toBe('closed')
+    } finally {
+      holder.release()
+    }
+    expect((await socket.end()).code).toBe(4401)
+    expect((await history(a, conversationId)).length).toBe(1)
+  })
+
   testWithKey('with another of the same session it goes on', async () => {
     const { a, b, conversationId } = await pair()
     const socket = await socketOf({ accessToken: endingIn(a, 4) })

@@ -299,6 +299,7 @@ const reviews: Review[] = [
   ['backend', 'whether what sockets of the chat gateway were allowed still holds', [
     'private.socket_standing',
     'private.socket_news',
+    'private.standing_topics',
   ]],
   ['backend', 'files of pictures: where they are read, which nobody wants, do they have rows', [
     'private.files_to_remove',

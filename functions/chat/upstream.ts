@@ -3,6 +3,7 @@
  * its own person's token, so that the policies of the database decide who hears what.
  */
 import { env } from '../api/env.ts'
+import { backend, log } from './asking.ts'
 
 export type Listener = {
   /** Everything sent from now on will be told; what was sent before may have been missed. */
@@ -14,12 +15,15 @@ export type Listener = {
   refused(): void
 }
 
-// Realtime's limit is 100; the rest is for channels that are just leaving.
-const perLine = 90
-const joinTime = 10_000
+// Realtime takes the joins of a connection one after another, and nothing else is said on it
+// meanwhile; one that is refused takes 5 s. So few channels share a connection, and a join may take
+// its time for itself and for each before it: it is waited for, or given up with the connection.
+const perLine = 11
+const perJoin = 6000
 // Realtime itself gives up after a minute.
 const readyTime = 65_000
 const heartbeatEvery = 20_000
+const silence = 30_000
 const pauses = [250, 500, 1000, 2000, 5000]
 const final = /^(Unauthorized|InvalidJWTToken|MalformedJWT|Jwt|PrivateOnly)|permission|expired/i
 
@@ -149,12 +153,10 @@ export class Channel {
         if (this.token !== token) this.renew(this.token)
       })
       if (!this.ref) this.state = 'waiting'
-      else this.timer = setTimeout(() => this.again(), joinTime)
     })
   }
 
   private answered(status: string, reason: string) {
-    clearTimeout(this.timer)
     if (status !== 'ok') return this.ended(reason)
     this.state = 'entered'
     this.timer = setTimeout(() => this.again(), readyTime)
@@ -178,7 +180,7 @@ export class Channel {
   again(): void {
     if (this.state === 'gone') return
     this.lost()
-    this.timer = setTimeout(() => this.line.isOpen && this.join(), pauseAfter(this.failures++))
+    this.timer = setTimeout(() => this.line.ready && this.join(), pauseAfter(this.failures++))
   }
 
   /** The connection broke; the next one joins anew. */
@@ -214,19 +216,24 @@ type Answer = (status: string, reason: string) => void
 /** One connection to Realtime. It is opened when a channel wants it and again when it breaks. */
 class Line {
   readonly channels = new Map<string, Channel>()
+  /** It is open, and what no longer holds was sorted out. */
+  ready = false
   private socket: WebSocket | undefined
   private readonly answers = new Map<string, Answer>()
+  /** Refs of joins that were not answered yet. */
+  private readonly joins = new Set<string>()
   private refs = 0
   private failures = 0
   private clock: ReturnType<typeof setInterval> | undefined
-  private unanswered = false
+  private heardAt = 0
+  private broken = false
   private ended = false
 
   constructor() {
     lines.add(this)
   }
 
-  get isOpen(): boolean {
+  private get isOpen(): boolean {
     return this.socket?.readyState === WebSocket.OPEN
   }
 
@@ -235,7 +242,7 @@ class Line {
   }
 
   wanted(channel: Channel): void {
-    if (this.isOpen) channel.join()
+    if (this.ready) channel.join()
     else if (!this.socket) this.connect()
   }
 
@@ -247,11 +254,12 @@ class Line {
     this.socket = socket
     socket.onopen = () => {
       this.failures = 0
-      this.unanswered = false
+      this.heardAt = performance.now()
       this.clock = setInterval(() => this.beat(), heartbeatEvery)
-      this.channels.forEach((channel) => channel.join())
+      void this.begin(socket)
     }
     socket.onmessage = ({ data }) => {
+      this.heardAt = performance.now()
       if (typeof data === 'string') this.heard(data)
     }
     socket.onclose = () => this.broke(socket)
@@ -259,10 +267,32 @@ class Line {
     socket.onerror = () => {}
   }
 
+  /** Has its channels join. After a break only those that still hold: no other would be let in. */
+  private async begin(socket: WebSocket) {
+    for (let failures = 0; this.broken && this.channels.size > 0; failures++) {
+      try {
+        const topics = [...this.channels.keys()]
+        const standing = new Set(await backend<string[]>('standing_topics', { topics }))
+        if (this.socket !== socket || !this.isOpen) return
+        for (const topic of topics) if (!standing.has(topic)) this.channels.get(topic)?.refused()
+        break
+      } catch (error) {
+        log({ call: 'standing_topics', cause: String((error as Error).message) })
+        await new Promise((resolve) => setTimeout(resolve, pauseAfter(failures)))
+        if (this.socket !== socket || !this.isOpen) return
+      }
+    }
+    this.ready = true
+    this.channels.forEach((channel) => channel.join())
+  }
+
   private broke(socket: WebSocket) {
     if (this.socket !== socket) return
     clearInterval(this.clock)
+    this.ready = false
+    this.broken = true
     this.answers.clear()
+    this.joins.clear()
     this.channels.forEach((channel) => channel.lost())
     if (this.ended) return
     if (this.channels.size === 0) return this.end()
@@ -270,9 +300,9 @@ class Line {
   }
 
   private beat() {
-    if (this.unanswered) return this.cut()
-    this.unanswered = true
-    this.push('phoenix', 'heartbeat', {}, () => (this.unanswered = false))
+    const silent = performance.now() - this.heardAt
+    if (silent > silence + perJoin * this.joins.size) return this.cut()
+    this.push('phoenix', 'heartbeat', {})
     if (this.channels.size === 0) this.end()
   }
 
@@ -291,6 +321,7 @@ class Line {
     if (!this.isOpen) return undefined
     const ref = String(++this.refs)
     if (answer) this.answers.set(ref, answer)
+    if (event === 'phx_join') this.joins.add(ref)
     const name = topic === 'phoenix' ? topic : `realtime:${topic}`
     this.socket!.send(JSON.stringify({
       topic: name,
@@ -323,6 +354,7 @@ class Line {
     if (event === 'phx_reply') {
       const answer = this.answers.get(ref)
       this.answers.delete(ref)
+      this.joins.delete(ref)
       return answer?.(payload.status, String(payload.response?.reason ?? ''))
     }
     this.channels.get(String(topic).replace(/^realtime:/, ''))?.heard(event, payload, ref)
