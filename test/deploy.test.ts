@@ -88,8 +88,7 @@ describe('a project from scratch', () => {
     first = new Map(platform.secrets)
     const steps = asked().map((one) => one.replace(/\?.*/, ''))
     expect(steps).toEqual([
-      // One role is lent to keep others out and to give the facade its password, one to migrate.
-      'POST /cli/login-role',
+      // A role is lent, for the migrations and to give the facade its password.
       'POST /cli/login-role',
       'POST /secrets',
       'POST /secrets',
@@ -181,7 +180,6 @@ describe('a project from scratch', () => {
     expect(code).toBe(0)
     expect(asked().map((one) => one.replace(/\?.*/, ''))).toEqual([
       'POST /cli/login-role',
-      'POST /cli/login-role',
       ...Array(3).fill('POST /functions/deploy'),
       'PUT /functions',
       'POST /secrets',
@@ -263,12 +261,20 @@ describe('a project from scratch', () => {
     })
   })
 
+  test('is not asked again and again by somebody who has the wrong password', async () => {
+    const { code, said } = await deploy({ SUPABASE_DB_PASSWORD: 'of-another-database' })
+    outputs.push(said)
+    expect(code).toBe(1)
+    expect(said).toMatch(/^The database does not let us in: password authentication failed/m)
+    expect(asked()).toEqual([])
+  })
+
   test('says no secret, and shows none on a command line', () => {
-    const lent = ['lent-for-some-minutes', 'of-the-database-itself']
+    const lent = ['lent-for-some-minutes', 'of-the-database-itself', 'of-another-database']
     const secrets = [token, secretKey, ...lent, ...platform.secrets.values()]
       .filter((value) => !['production', '2', 'https://dar.example'].includes(value))
     secrets.push(new URL(platform.secrets.get('FACADE_DB_URL')!).password)
-    expect(secrets).toHaveLength(8)
+    expect(secrets).toHaveLength(9)
     const seen = [...outputs, ...lines].join('\n')
     for (const secret of secrets) expect(seen.includes(secret), secret.slice(0, 4)).toBe(false)
     if (process.platform === 'linux') expect(seen).toContain('db push')

@@ -11,7 +11,7 @@ import type { Management } from './management.ts'
 type Pooler = { database_type: string; connection_string: string }
 
 /** Somebody at an address. The password never stands in a url, which a command line would show. */
-type Login = { url: string; password: string }
+type Login = { url: string; password: string; lent?: boolean }
 
 export type Database = {
   /** Applies what is not there yet, and tries again while a migration gives way. */
@@ -44,18 +44,24 @@ export async function openDatabase(
   }
   const sessions = pooler.port === '6543' ? '5432' : pooler.port
 
+  let last: Login & { until: number } | undefined
+
   /** Lent for some minutes, unless somebody gave the password of the database. */
   async function login(): Promise<Login> {
     if (given.databasePassword) {
       return { url: at('postgres', sessions).href, password: given.databasePassword }
     }
-    const lent = await management.send<{ role: string; password: string }>(
+    if (last && Date.now() < last.until) return last
+    const lent = await management.send<{ role: string; password: string; ttl_seconds: number }>(
       'POST',
       '/cli/login-role',
       { read_only: false },
     )
     conceal(lent.password)
-    return { url: at(lent.role, sessions).href, password: lent.password }
+    const url = at(lent.role, sessions).href
+    // Half of its time is left for what begins with it.
+    last = { url, password: lent.password, lent: true, until: Date.now() + lent.ttl_seconds * 500 }
+    return last
   }
 
   const client = await connect(await login())
@@ -67,10 +73,11 @@ export async function openDatabase(
   return {
     push: async () => {
       const said = await patiently(async () => {
-        const { url, password } = await login()
-        // The pooler may not know a role yet that was made a moment ago.
-        await (await connect({ url, password })).end()
-        return await supabase(['db', 'push', remote(url), '--yes'], { PGPASSWORD: password })
+        const lent = await login()
+        // Seen to open the database before the CLI tries it.
+        await (await connect(lent)).end()
+        const own = { PGPASSWORD: lent.password }
+        return await supabase(['db', 'push', remote(lent.url), '--yes'], own)
       })
       if (said.code !== 0) throw new Refusal(failureIn(said))
     },
@@ -89,9 +96,13 @@ export async function openDatabase(
   }
 }
 
-/** As role postgres, which owns what migrations made. A minute at most. */
-async function connect({ url, password }: Login): Promise<pg.Client> {
-  for (let pause = 1000, waited = 0;; waited += pause, pause *= 1.5) {
+/**
+ * As role postgres, which owns what migrations made. A minute at most: the pooler may not know a role
+ * yet that was made a moment ago. Not often either: whoever is refused again and again is kept out by
+ * it, and everybody else with him; so a password that was given is tried once.
+ */
+async function connect({ url, password, lent }: Login): Promise<pg.Client> {
+  for (let pause = 3000, waited = 0;; waited += pause, pause *= 1.5) {
     const client = new pg.Client({
       ...databaseAt(url),
       password,
@@ -106,7 +117,8 @@ async function connect({ url, password }: Login): Promise<pg.Client> {
       return client
     } catch (error) {
       await client.end().catch(() => {})
-      if (waited > 60_000) {
+      const refused = /^28/.test((error as { code?: string }).code ?? '')
+      if (waited > 60_000 || refused && !lent) {
         throw new Refusal(`The database does not let us in: ${(error as Error).message}.`)
       }
       await sleep(pause)
