@@ -82,12 +82,14 @@ const server = serve({
       ? failure(503, 'BOOT_ERROR', 'Worker failed to boot (please check logs)')
       : failure(404, 'NOT_FOUND', 'Requested function was not found')
   }
-  try {
-    return await lingering(request, (given) => handler(given, info))
-  } catch (error) {
-    console.error(`function ${name} failed:`, error)
-    return failure(500, 'WORKER_ERROR', 'Function exited due to an error (please check logs)')
-  }
+  return await lingering(request, async (given) => {
+    try {
+      return await handler(given, info)
+    } catch (error) {
+      console.error(`function ${name} failed:`, error)
+      return failure(500, 'WORKER_ERROR', 'Function exited due to an error (please check logs)')
+    }
+  })
 })
 
 // A worker dies of a rejected promise that nobody waits for. What runs for a test is not one.
