@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isSecret } from '../functions/api/is-secret.ts'
 import { Refusal } from './refusal.ts'
 
 /** What one data folder keeps secret. Made at its first start, never changed after. */
@@ -55,14 +56,15 @@ export function secretsOf(dataDir: string): Secrets {
 function read(path: string): Secrets {
   try {
     const secrets = JSON.parse(readFileSync(path, 'utf8'))
-    if (names.every((name) => typeof secrets[name] === 'string' && secrets[name] !== '')) {
+    if (names.every((name) => typeof secrets[name] === 'string' && isSecret(secrets[name]))) {
       return secrets
     }
   } catch {
     // Told below, together with a file that is JSON but not ours.
   }
   throw new Refusal(
-    `The data folder is damaged: ${path} cannot be read. Put it back from a copy, or run ` +
+    `The data folder is damaged: ${path} cannot be read, or holds what is no secret. Put it back ` +
+      'from a copy, or run ' +
       '"npm run reset" to begin anew.',
   )
 }

@@ -33,6 +33,17 @@ describe('nothing is sent', () => {
       { TAP_SECRET_KEY: 'changeme-changeme' },
       'TAP_SECRET_KEY is a placeholder',
     ],
+    ['with a token that is none', { SUPABASE_ACCESS_TOKEN: 'your-token-here' }, 'is a placeholder'],
+    [
+      'with a password that is none',
+      { SUPABASE_DB_PASSWORD: 'password-password' },
+      'SUPABASE_DB_PASSWORD is a placeholder',
+    ],
+    [
+      'by a way that anybody could go',
+      { FACADE_DB_URL: 'postgresql://facade:changeme@db.example/x' },
+      'FACADE_DB_URL must have a password',
+    ],
     ['with a short key', { CODE_SECRET: 'c2hvcnQ=' }, 'CODE_SECRET must be 32 random bytes'],
     ['to nobody who sends', { SMS_PROVIDER: 'pigeon' }, 'SMS_PROVIDER must be one of'],
     ['to half a provider', { MAIL_PROVIDER: 'resend' }, 'set MAIL_API_KEY, MAIL_FROM too'],

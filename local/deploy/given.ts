@@ -1,5 +1,6 @@
 // What a deployment is told by its environment (or by the file deploy.env).
 import { facadeConnection, UnfitUrl } from '../../functions/api/connection.ts'
+import { isSecret } from '../../functions/api/is-secret.ts'
 import { unfitSecrets } from './secrets.ts'
 
 export type Given = {
@@ -53,7 +54,8 @@ export function readGiven(env: NodeJS.ProcessEnv): { given: Given; problems: str
   }
   if (env.FACADE_DB_URL) {
     try {
-      facadeConnection(env.FACADE_DB_URL, given.projectUrl, { production: true })
+      const way = facadeConnection(env.FACADE_DB_URL, given.projectUrl, { production: true })
+      if (!isSecret(way.password)) throw new UnfitUrl('must have a password that is one.')
     } catch (error) {
       if (!(error instanceof UnfitUrl)) throw error
       problems.push(`FACADE_DB_URL ${error.message}`)

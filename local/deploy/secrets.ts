@@ -80,12 +80,15 @@ const providers: Record<string, Record<string, string[]>> = {
 const keys = ['CODE_SECRET', 'SEAL_KEY']
 /** What deploy makes, unless it is given. */
 const made = [...keys, 'FACADE_DB_URL']
+/** What deploy itself opens doors with. */
+const own = ['SUPABASE_ACCESS_TOKEN', 'SUPABASE_DB_PASSWORD']
 
 /** What is wrong with the values that are given, never the values. */
 export function unfitSecrets(env: NodeJS.ProcessEnv): string[] {
-  const unfit = Object.entries(names)
-    .filter(([name, kind]) => env[name] && kind === 'secret' && !isSecret(env[name].trim()))
-    .map(([name]) => `${name} is a placeholder or too short for a secret.`)
+  const secrets = Object.keys(names).filter((name) => names[name] === 'secret')
+  const unfit = [...own, ...secrets]
+    .filter((name) => env[name] && !isSecret(env[name].trim()))
+    .map((name) => `${name} is a placeholder or too short for a secret.`)
   for (const name of keys) {
     const bytes = Buffer.from(env[name] ?? '', 'base64')
     if (env[name] && !(bytes.length === 32 && isSecret(bytes.toString('latin1')))) {

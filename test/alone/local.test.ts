@@ -1,5 +1,6 @@
 // The embedded stack as a program: how it starts, refuses, recovers and stops, and in what time, so
 // it runs alone. Each test has stacks of its own, on free ports and in folders that go afterwards.
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import {
   cpSync,
@@ -236,11 +237,17 @@ describe('a start that cannot succeed says why in a sentence', () => {
     await refused(settings, /secrets.json is missing/)
     writeFileSync(join(folder, 'secrets.json'), '{"database":')
     await refused(settings, /cannot be read/)
-    const secrets = ['publishableKey', 'secretKey', 'database', 'code', 'seal', 'dataApi']
-    writeFileSync(
-      join(folder, 'secrets.json'),
-      JSON.stringify(Object.fromEntries(secrets.map((name) => [name, name]))),
-    )
+    const names = ['publishableKey', 'secretKey', 'database', 'code', 'seal', 'dataApi']
+    const write = (value: (name: string) => string) =>
+      writeFileSync(
+        join(folder, 'secrets.json'),
+        JSON.stringify(Object.fromEntries(names.map((name) => [name, value(name)]))),
+      )
+    for (const name of names) {
+      write((each) => each === name ? 'changeme-changeme' : randomUUID())
+      await refused(settings, /holds what is no secret/)
+    }
+    write(() => randomUUID())
     await refused(settings, /damaged or of another version/)
     writeFileSync(join(folder, 'postgres', 'PG_VERSION'), '17\n')
     await refused(settings, /Postgres does not start on/)
@@ -249,7 +256,7 @@ describe('a start that cannot succeed says why in a sentence', () => {
 
   test('when packages are missing', async () => {
     const project = newFolder()
-    for (const name of ['local', 'supabase', 'package.json']) {
+    for (const name of ['local', 'functions', 'supabase', 'package.json']) {
       cpSync(name, join(project, name), { recursive: true })
     }
     const settings = { LOCAL_DATA: newFolder(), PORT: String(await freePorts()) }
