@@ -1,7 +1,7 @@
-/** Clients from addresses of their own, and what the rates have counted for them. */
+/** Clients from addresses of their own. */
 import { randomInt } from 'node:crypto'
 import { test } from 'vitest'
-import { database, projectUrl } from './client.ts'
+import { projectUrl } from './client.ts'
 
 // 127.x.y.z, all of them this machine: each is another client to a stack that runs here.
 const isHere = new URL(projectUrl).hostname === '127.0.0.1'
@@ -13,42 +13,6 @@ if (!isHere) {
 }
 
 export const newAddress = () => `127.${randomInt(1, 255)}.${randomInt(255)}.${randomInt(1, 255)}`
-
-/** Lets a window pass: the hits of these subjects become older. */
-export async function passed(seconds: number, ...subjects: string[]) {
-  await database().query(
-    `update private.rate_hits
-     set hits = array(select at - make_interval(secs => $2) from unnest(hits) as at),
-         expires_at = expires_at - make_interval(secs => $2)
-     where subject = any ($1)`,
-    [subjects, seconds],
-  )
-}
-
-/** Hits that happened before: so the edge of a large rate need not be walked up to. */
-export async function spent(rule: string, subject: string, hits: number) {
-  await database().query(
-    `insert into private.rate_hits (rule, subject, hits, expires_at)
-     values ($1, $2, array(
-       select clock_timestamp() - make_interval(secs => 60 - nth * 0.001)
-       from generate_series(1, $3) as nth
-     ), clock_timestamp() + interval '1 hour')
-     on conflict (rule, subject) do update
-     set hits = excluded.hits, expires_at = excluded.expires_at`,
-    [rule, subject, hits],
-  )
-}
-
-/** How often each rule like this has counted these subjects. */
-export async function counted(like: string, ...subjects: string[]) {
-  const { rows } = await database().query(
-    `select rule, cardinality(hits) as hits
-     from private.rate_hits
-     where rule like $1 and subject = any ($2) and hits <> '{}' order by rule, 2 desc`,
-    [like, subjects],
-  )
-  return rows.map(({ rule, hits }) => [rule, hits])
-}
 
 /** How many of each. */
 export const tally = (statuses: number[]) =>

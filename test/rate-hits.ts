@@ -5,11 +5,13 @@ import { database } from './client.ts'
 export async function spend(rule: string, subject: string, hits: number) {
   await database().query(
     `insert into private.rate_hits (rule, subject, hits, expires_at)
-     values ($1, $2, array(
+     select $1, $2, array(
        select clock_timestamp() - make_interval(secs => 20 - nth * 0.001)
        from generate_series(1, $3) as nth
-     ), clock_timestamp() + interval '1 day')
-     on conflict on constraint rate_hits_pkey do update set hits = excluded.hits`,
+     ), clock_timestamp() + make_interval(secs => seconds)
+     from private.rates where rates.rule = $1
+     on conflict (rule, subject) do update
+     set hits = excluded.hits, expires_at = excluded.expires_at`,
     [rule, subject, hits],
   )
 }
@@ -23,12 +25,24 @@ export async function hitsOf(rule: string, subject: string): Promise<number> {
   return row?.hits ?? 0
 }
 
-/** Lets time pass: the hits of a subject become older. */
-export async function age(subject: string, seconds: number) {
+/** How often each rule like this has counted these subjects. */
+export async function counted(like: string, ...subjects: string[]) {
+  const { rows } = await database().query(
+    `select rule, cardinality(hits) as hits
+     from private.rate_hits
+     where rule like $1 and subject = any ($2) and hits <> '{}' order by rule, 2 desc`,
+    [like, subjects],
+  )
+  return rows.map(({ rule, hits }) => [rule, hits])
+}
+
+/** Lets time pass: the hits of these subjects become older. */
+export async function letPass(seconds: number, ...subjects: string[]) {
   await database().query(
     `update private.rate_hits
-     set hits = array(select at - make_interval(secs => $2) from unnest(hits) as at order by at)
-     where subject = $1`,
-    [subject, seconds],
+     set hits = array(select at - make_interval(secs => $2) from unnest(hits) as at order by at),
+       expires_at = expires_at - make_interval(secs => $2)
+     where subject = any ($1)`,
+    [subjects, seconds],
   )
 }

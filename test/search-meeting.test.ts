@@ -1,27 +1,8 @@
 /** Whether common words meet: by the bits that a job writes, and by what changed since. */
 import { expect, test } from 'vitest'
 import { database, guest, type Person, type Reply, signUp } from './client.ts'
+import { fold, letters } from './search-world.ts'
 import { listingOf } from './world.ts'
-
-const letters = () =>
-  Array.from({ length: 12 }, () => 'بتثجحخدرزسشصضطظعغفقكلمنهو'[Math.floor(Math.random() * 25)])
-    .join('')
-
-/** Writes bits until those of all that a person has are written; another may be at it. */
-async function fold(person: Person) {
-  for (let left = true; left;) {
-    await database().query('select private.fold_search_words(1)')
-    const { rows: [row] } = await database().query(
-      `select exists (
-         select from private.search_changes
-         join public.properties on properties.id = search_changes.property_id
-         where owner_identity_id = $1
-       ) as left`,
-      [person.identityId],
-    )
-    left = row.left
-  }
-}
 
 let words: string[] = []
 

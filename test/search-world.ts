@@ -1,6 +1,6 @@
 /** Thousands of listings over all types and categories, and random searches among them. */
 import { randomUUID } from 'node:crypto'
-import { database, signUp } from './client.ts'
+import { database, type Person, signUp } from './client.ts'
 import { organisationOf } from './world.ts'
 
 export type Search = {
@@ -114,6 +114,51 @@ const drops = `
     where id = any ($1) and type <> 'EXCHANGE'
   ) as chosen
   where chosen.id = properties.id and n % 3 = 0`
+
+/** A word that nobody else has. */
+export const letters = () =>
+  Array.from({ length: 12 }, () => 'بتثجحخدرزسشصضطظعغفقكلمنهو'[Math.floor(Math.random() * 25)])
+    .join('')
+
+/** Writes bits until those of all that a person has are written; another may be at it. */
+export async function fold(person: Person) {
+  for (let left = true; left;) {
+    await database().query('select private.fold_search_words(1)')
+    const { rows: [row] } = await database().query(
+      `select exists (
+         select from private.search_changes
+         join public.properties on properties.id = search_changes.property_id
+         where owner_identity_id = $1
+       ) as left`,
+      [person.identityId],
+    )
+    left = row.left
+  }
+}
+
+/**
+ * Twenty common words: each has 200 listings, half of them for exchange, and meets the four before
+ * it and the four after it, in twenty of each strategy at least; the others it never meets.
+ */
+export async function plantWords(): Promise<string[]> {
+  const person = await signUp()
+  const words = Array.from({ length: 20 }, letters)
+  await database().query(
+    `insert into public.properties (
+       owner_identity_id, owner_type, type, status, kind, title_ar, price, land_area_m2,
+       governorate_id, area_id, published_at, expires_at
+     )
+     select $1, 'individual', case when n / 20 % 2 = 0 then 'SALE' else 'EXCHANGE' end, 'active',
+       'villa', array_to_string(array(
+         select ($2::text[])[1 + (n + next) % 20] from generate_series(0, 4) as next
+       ), ' '), 185000, 500, 'hawalli', 'salmiya', now() - interval '1 year',
+       now() + interval '1 day'
+     from generate_series(0, 799) as n`,
+    [person.identityId, words],
+  )
+  await fold(person)
+  return words
+}
 
 /** A random number below, the same in every run. */
 export function dice(seed: number) {

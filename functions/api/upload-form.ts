@@ -2,7 +2,7 @@
 import type { Context } from 'hono'
 import type { Bytes } from '../bytes.ts'
 import { boundaryOf, MultipartError, type Part, partsOf } from '../pictures/multipart.ts'
-import { within } from './deadline.ts'
+import { arrived } from './deadline.ts'
 import type { Env } from './http.ts'
 import { type Field, Refusal } from './problem.ts'
 import { uploadLimit } from './request.ts'
@@ -37,7 +37,7 @@ async function* counted(reader: ReadableStreamDefaultReader<Uint8Array>, end: nu
   let [size, waited, come] = [0, 0, 0]
   for (;;) {
     const asked = Date.now()
-    const { done, value } = await soon(reader.read(), Math.min(pace.ms - waited, end - asked))
+    const { done, value } = await arrived(Math.min(pace.ms - waited, end - asked), reader.read())
     if (done) return
     size += value.length
     if (size > uploadLimit) throw new Refusal('body_too_large')
@@ -48,12 +48,6 @@ async function* counted(reader: ReadableStreamDefaultReader<Uint8Array>, end: nu
     yield value
   }
 }
-
-/** What does not come in time, or from a client that is gone, comes no more. */
-const soon = <T>(coming: Promise<T>, ms: number): Promise<T> =>
-  within(ms, coming, 'upload_timeout').catch(() => {
-    throw new Refusal('upload_timeout')
-  })
 
 async function* refusing(parts: AsyncGenerator<Part, void>): AsyncGenerator<Part, void> {
   try {

@@ -19,7 +19,7 @@ import { startFunctions, testLocally } from '../other-functions.ts'
 import { jpeg } from '../pictures.ts'
 import { givePlan } from '../plans.ts'
 import { race } from '../races.ts'
-import { age, hitsOf, spend } from '../rate-hits.ts'
+import { hitsOf, letPass, spend } from '../rate-hits.ts'
 import { enforceRates } from '../rates.ts'
 import { uploadAvatar, uploadPictures } from '../uploads.ts'
 import { listingOf } from '../world.ts'
@@ -106,7 +106,7 @@ describe('LOAD-05 favorites', () => {
     const refused = await toggle(person, id)
     expectSpent(refused, 120, 60, await rpc(person, 'toggle_favorite', { property_id: id }))
     expect((await person.get(`/favorites/check/${id}`)).body).toBe(true)
-    await age(person.id, refused.body.error.retryAfter)
+    await letPass(refused.body.error.retryAfter, person.id)
     expect((await toggle(person, id)).body).toMatchObject({ isFavorite: false })
   })
 

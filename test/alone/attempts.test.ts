@@ -4,11 +4,12 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
-import { newAddress, passed, spent, testFromAddresses } from '../addresses.ts'
+import { newAddress, testFromAddresses } from '../addresses.ts'
 import { database, newPhone, signIn } from '../client.ts'
 import { age, codeBy, forgottenBy, normal } from '../codes.ts'
 import { startFunctions, testLocally } from '../other-functions.ts'
 import { race, shoot } from '../races.ts'
+import { spend } from '../rate-hits.ts'
 import { enforceRates } from '../rates.ts'
 
 let lift: () => Promise<void>
@@ -94,30 +95,27 @@ const causes: [
 ][] = [
   [
     'for its address registered too many',
-    ({ from }) => spent('register_address', from, 30),
+    ({ from }) => spend('register_address', from, 30),
     refusal(429, 'rate_limited'),
   ],
   [
     'for its address had too many codes',
-    ({ from }) => spent('code_address', from, 10),
+    ({ from }) => spend('code_address', from, 10),
     refusal(429, 'rate_limited'),
   ],
   [
     'for its address had the codes of this number',
-    ({ from }, phone) => spent('code_stranger_hour', `${from} ${normal(phone)}`, 2),
+    ({ from }, phone) => spend('code_stranger_hour', `${from} ${normal(phone)}`, 2),
     refusal(429, 'rate_limited'),
   ],
   [
     'for the codes of this number are used up',
-    (_, phone) => spent('code_strangers_hour', normal(phone), 6),
+    (_, phone) => spend('code_strangers_hour', normal(phone), 6),
     refusal(429, 'rate_limited'),
   ],
   [
     'because the service is full',
-    async () => {
-      await spent('code_service', 'all', 300)
-      await passed(-30, 'all')
-    },
+    () => spend('code_service', 'all', 300),
     refusal(503, 'service_unavailable'),
   ],
 ]

@@ -1,15 +1,7 @@
 /** Codes asked for and guessed: what strangers can use up, and what they cannot. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import {
-  counted,
-  faked,
-  newAddress,
-  passed,
-  spent,
-  tally,
-  testFromAddresses,
-} from '../addresses.ts'
+import { faked, newAddress, tally, testFromAddresses } from '../addresses.ts'
 import { database, guest, messages, newEmail, newPhone, type Reply, signUp } from '../client.ts'
 import {
   accountsWith,
@@ -22,6 +14,7 @@ import {
   tries,
 } from '../codes.ts'
 import { race, shoot, type Shot } from '../races.ts'
+import { counted, letPass, spend } from '../rate-hits.ts'
 import { enforceRates } from '../rates.ts'
 
 let lift: () => Promise<void>
@@ -201,7 +194,7 @@ testFromAddresses('sixty wrong codes an hour from one address, whoever they are 
   expect(await reset(from, newPhone(), '000000'))
     .toMatchObject({ status: 422, body: { error: { attemptsLeft: 0 } } })
   expect(await counted('code_wrong%', from)).toEqual([['code_wrong_address', 1]])
-  await spent('code_wrong_address', from, 58)
+  await spend('code_wrong_address', from, 58)
   for (let more = 0; more < 2; more++) {
     expect(await reset(from, newEmail(), '000000')).toMatchObject(wrong)
   }
@@ -259,11 +252,11 @@ testFromAddresses(
     expect(await counted('code_strangers%', normal(phone)))
       .toEqual([['code_strangers_day', 6], ['code_strangers_hour', 6]])
 
-    await passed(3600, ...subjects)
+    await letPass(3600, ...subjects)
     for (const at of [addresses[0]!, addresses[3]!]) {
       for (const status of [202, 202, 429]) expect(await ask(at)).toMatchObject({ status })
     }
-    await passed(3600, ...subjects)
+    await letPass(3600, ...subjects)
     // Four a day from one address, ten from all: registering is no way around either.
     for (const at of [addresses[0]!, addresses[5]!]) {
       await age(phone, 45)
@@ -299,12 +292,12 @@ testFromAddresses('strangers who ask for codes do not silence the owner', async 
     await age(identifier, 45)
     expect(await resend(home, identifier, 'delete')).toMatchObject({ status })
   }
-  await passed(3600, home, `${home} ${normal(identifier)}`)
+  await letPass(3600, home, `${home} ${normal(identifier)}`)
   for (const status of [202, 202, 202, 202, 202, 429]) {
     await age(identifier, 45)
     expect(await resend(home, identifier, 'delete')).toMatchObject({ status })
   }
-  await passed(3600, home, `${home} ${normal(identifier)}`)
+  await letPass(3600, home, `${home} ${normal(identifier)}`)
   const day = await resend(home, identifier, 'reset')
   expect(day).toMatchObject(limited)
   expect(day.body.error.retryAfter).toBeGreaterThan(70_000)

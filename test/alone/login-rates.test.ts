@@ -1,10 +1,11 @@
 /** Guessing passwords: what it costs, whom it locks out, and whom it does not. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { counted, newAddress, passed, spent, tally, testFromAddresses } from '../addresses.ts'
+import { newAddress, tally, testFromAddresses } from '../addresses.ts'
 import { database, newEmail, newPhone, type Person, signUp } from '../client.ts'
 import { normal, registerPhone, sessionsOf, signUpByPhone } from '../codes.ts'
 import { race, shoot, type Shot } from '../races.ts'
+import { counted, letPass, spend } from '../rate-hits.ts'
 import { enforceRates } from '../rates.ts'
 import { comeAs } from '../social-people.ts'
 
@@ -63,7 +64,7 @@ testFromAddresses('ten failed sign-ins, and only from there; successes are free'
   // Nobody is locked out by what another does elsewhere.
   expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
   expect(await logIn(newEmail())).toMatchObject(wrong)
-  await passed(900, `${from} ${identifier}`)
+  await letPass(900, `${from} ${identifier}`)
   expect(await logIn(identifier, password)).toMatchObject({ status: 200 })
 })
 
@@ -75,7 +76,7 @@ testFromAddresses('thirty guesses at a password at once are ten', async () => {
 })
 
 testFromAddresses('a hundred failed sign-ins from one address, whoever they are for', async () => {
-  await spent('login_address', from, 98)
+  await spend('login_address', from, 98)
   const { identifier, password } = await signUp()
   expect(await logIn(newEmail())).toMatchObject(wrong)
   expect((await logIn(identifier, password)).status).toBe(200)
@@ -109,7 +110,7 @@ testFromAddresses(
   async () => {
     const home = newAddress()
     const { id, identifier, password } = await signUpAt(home)
-    await spent('login_strangers', identifier, 98)
+    await spend('login_strangers', identifier, 98)
     expect(await logIn(identifier)).toMatchObject(wrong)
     // A right one is no failure, wherever it comes from.
     expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
@@ -148,7 +149,7 @@ testFromAddresses(
     expect(await logIn(identifier, 'wrong one', hotel)).toMatchObject(wrong)
     expect(await logIn(identifier, 'wrong one', hotel)).toMatchObject(limited)
 
-    await passed(3600, identifier, `${late} ${identifier}`)
+    await letPass(3600, identifier, `${late} ${identifier}`)
     expect(await logIn(identifier, 'wrong one', late)).toMatchObject(wrong)
     expect(await counted('login_strangers', identifier)).toEqual([['login_strangers', 1]])
   },
@@ -159,7 +160,7 @@ testFromAddresses('an identifier without an account is counted exactly alike', a
   const phone = (await registerPhone()).phone
   const outcomes = []
   for (const identifier of [known, newEmail(), phone, newPhone()]) {
-    await spent('login_strangers', normal(identifier), 92)
+    await spend('login_strangers', normal(identifier), 92)
     const addresses = [newAddress(), newAddress()]
     const replies = []
     for (const at of addresses) {
@@ -176,7 +177,7 @@ testFromAddresses('an identifier without an account is counted exactly alike', a
 
 testFromAddresses('guesses from many addresses at once are no more than one by one', async () => {
   const { identifier } = await signUp()
-  await spent('login_strangers', identifier, 90)
+  await spend('login_strangers', identifier, 90)
   const addresses = Array.from({ length: 30 }, newAddress)
   const shots = addresses.map((at) => logInShot(identifier, 'wrong one', at))
   const first = await race(shots)
@@ -218,7 +219,7 @@ testFromAddresses(
 
 testFromAddresses('sixty sign-ins an hour of one account succeed, from wherever', async () => {
   const { id, identifier, password } = await signUp()
-  await spent('sign_ins', id, 58)
+  await spend('sign_ins', id, 58)
   expect(await logIn(identifier, password)).toMatchObject({ status: 200 })
   expect(await logIn(identifier)).toMatchObject(wrong)
   expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
@@ -236,13 +237,13 @@ testFromAddresses('sixty sign-ins an hour of one account succeed, from wherever'
   expect(await counted('%', stranger, `${stranger} ${identifier}`)).toEqual([])
   expect(await logIn(identifier, 'wrong one', stranger)).toMatchObject(wrong)
   // Whoever is signed in stays so.
-  await passed(3600, id)
+  await letPass(3600, id)
   expect(await logIn(identifier, password)).toMatchObject({ status: 200 })
 })
 
 testFromAddresses('sixty sign-ins are sixty when they arrive at once', async () => {
   const { id, identifier, password } = await signUp()
-  await spent('sign_ins', id, 55)
+  await spend('sign_ins', id, 55)
   const shots = Array.from({ length: 12 }, () => logInShot(identifier, password))
   const replies = await race(shots.slice(0, 10))
   expect(tally(replies.map(({ status }) => status))).toEqual({ 200: 5, 429: 5 })
@@ -255,7 +256,7 @@ test('a session by a code or a provider is a sign-in like any other', async () =
   const email = newEmail()
   const { body: { user } } = await comeAs('google', { email })
   expect(await counted('sign_ins', user.id)).toEqual([['sign_ins', 1]])
-  await spent('sign_ins', user.id, 60)
+  await spend('sign_ins', user.id, 60)
   expect(await comeAs('apple', { email })).toMatchObject(limited)
   expect(await sessionsOf(user.id)).toBe(1)
 })

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { faked, newAddress, passed, spent, tally, testFromAddresses } from '../addresses.ts'
+import { faked, newAddress, tally, testFromAddresses } from '../addresses.ts'
 import { database, messages, newEmail, newPhone, type Person, signUp } from '../client.ts'
 import { signUpByPhone } from '../codes.ts'
 import { startFunctions, testLocally } from '../other-functions.ts'
 import { race, shoot, type Shot } from '../races.ts'
+import { letPass, spend } from '../rate-hits.ts'
 import { enforceRates } from '../rates.ts'
 
 let lift: () => Promise<void>
@@ -53,7 +54,7 @@ testFromAddresses('REG-18 one client has ten codes an hour, whatever it asks for
   expect(sent.flat()).toHaveLength(9)
   // Whoever has a password still signs in, from there too.
   expect(await logIn(known.identifier, known.password)).toMatchObject({ status: 200 })
-  await passed(3600, from)
+  await letPass(3600, from)
   expect(await register(newPhone())).toMatchObject({ status: 201 })
 })
 
@@ -74,8 +75,7 @@ testFromAddresses(
   'REG-18 the whole service has a ceiling, and raises the alarm there',
   async () => {
     await database().query(`delete from private.rate_hits where rule = 'code_service'`)
-    await spent('code_service', 'all', 280)
-    await passed(-30, 'all')
+    await spend('code_service', 'all', 280)
     const known = await signUp()
     const shots = Array.from({ length: 40 }, (_, i) => ({
       path: '/auth/register',
@@ -98,7 +98,7 @@ testFromAddresses(
       const log = readFileSync(join(process.env.LOCAL_STACK, 'logs', 'functions.log'), 'utf8')
       expect(log).toContain('"alert":"code_ceiling"')
     }
-    await passed(60, 'all')
+    await letPass(60, 'all')
     expect(await register(newPhone(), { from: newAddress() })).toMatchObject({ status: 201 })
   },
 )
@@ -123,7 +123,7 @@ testFromAddresses('REG-19 no header makes one client into another', async () => 
 })
 
 testFromAddresses('thirty registrations an hour from one address, told as they go', async () => {
-  await spent('register_address', from, 28)
+  await spend('register_address', from, 28)
   const nearly = await register(newEmail())
   expect(nearly.status).toBe(201)
   expect(nearly.headers.get('ratelimit-limit')).toBe('30')
@@ -141,12 +141,12 @@ testFromAddresses('thirty registrations an hour from one address, told as they g
 
 test('counters whose window is over are swept away', async () => {
   const subject = randomUUID()
-  await spent('code_address', subject, 3)
+  await spend('code_address', subject, 3)
   await database().query('select private.sweep_rates()')
   const left = async () =>
     (await database().query('select from private.rate_hits where subject = $1', [subject])).rowCount
   expect(await left()).toBe(1)
-  await passed(3601, subject)
+  await letPass(3601, subject)
   await database().query('select private.sweep_rates()')
   expect(await left()).toBe(0)
 })
