@@ -132,6 +132,7 @@ begin
     perform from public.reports where reports.account_id = take_what_follows.account_id
     order by reports.id for no key update;
   end if;
+  -- Not written, but the lock under which messages are sent: none is told to whom it is not any more.
   perform from public.conversations
   where conversations.id in (
     select participants.conversation_id from public.participants

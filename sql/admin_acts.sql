@@ -59,8 +59,10 @@ begin
     perform private.refuse_fields('[{"path":"until","code":"invalid"}]');
   end if;
   if status <> 'active' and user_id <> admin_id then
-    -- Sessions first, as a refresh locks them: its session, then the account.
-    delete from auth.sessions where sessions.user_id = set_user_status.user_id;
+    -- Sessions first, as a refresh locks them: its session, then the account. They end with the new
+    -- status, when all that follows is locked.
+    perform from auth.sessions where sessions.user_id = set_user_status.user_id
+    order by sessions.id for update;
   end if;
   account := private.take_account(user_id);
   if account.id is null or private.is_nobody(account) then

@@ -61,11 +61,12 @@ as $$
 begin
   -- As signing in and refreshing lock them; whoever is signing in just now holds the user.
   perform from auth.users where users.id = take_user.user_id for update;
-  delete from auth.sessions where sessions.user_id = take_user.user_id;
+  perform from auth.sessions where sessions.user_id = take_user.user_id
+  order by sessions.id for update;
 end
 $$;
 comment on function private.take_user is
-  'The user of Auth, locked to be deleted, and signed out: before anything of the account is locked.';
+  'The user of Auth and its sessions, locked to be deleted: before anything of the account is locked.';
 
 create function private.delete_due_account(account_id uuid) returns boolean
   language plpgsql

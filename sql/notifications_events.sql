@@ -196,9 +196,15 @@ create function private.on_session_ended() returns trigger
   set search_path = ''
 as $$
 begin
-  -- Before its devices; its channel gets another name when all sessions of the statement are gone
-  -- (realtime.sql).
-  perform private.take_account(old.user_id);
+  -- Before its devices is locked what else will be: of who is deleted all that goes, else the account,
+  -- whose channel gets another name when all sessions of the statement are gone (realtime.sql).
+  if exists (select from auth.users where users.id = old.user_id) then
+    perform private.take_account(old.user_id);
+  else
+    perform private.take_what_follows(old.user_id, array(
+      select identities.id from public.identities where identities.account_id = old.user_id
+    ), true);
+  end if;
   delete from public.devices where devices.session_id = old.id;
   return null;
 end
