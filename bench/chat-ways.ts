@@ -39,7 +39,11 @@ async function open(url: string, protocols: string[] = []) {
     ask: (frame: Json, answers: (frame: Json) => boolean) => {
       socket.send(JSON.stringify(frame))
       return new Promise<void>((resolve, reject) => {
-        heard = (came) => answers(came) ? resolve() : reject(new Error(JSON.stringify(came)))
+        heard = (came) => {
+          const refused = came.event === 'error' || came.payload?.status === 'error'
+          if (refused) reject(new Error(JSON.stringify(came)))
+          else if (answers(came)) resolve()
+        }
       })
     },
     close: () => socket.close(),
@@ -70,20 +74,17 @@ export async function bareWay({ databaseUrl }: Stack): Promise<Way & { stop: () 
 }
 
 /**
- * REST to send, Realtime to hear: at the parts themselves, as the facade is measured too, or by the
+ * REST to send, Realtime to hear: at the parts themselves, with the address of the facade, or by the
  * one door of the embedded stack, which stands in for a hosted project's.
  */
-export function realtimeWay({ url, publishableKey }: Stack, byDoor: boolean): Way {
-  const at = (ofDoor: string, above: number, ofPart: string) => {
-    const { hostname, port } = new URL(url)
-    return byDoor ? `${url}${ofDoor}` : `http://${hostname}:${Number(port) + above}${ofPart}`
-  }
-  const baseUrl = at('/functions/v1/api', 4, '/api')
-  const path = '/realtime/v1/websocket'
-  const address = at(path, 6, path).replace('http', 'ws')
+export function realtimeWay({ url, publishableKey }: Stack, facade?: string): Way {
+  const { hostname, port } = new URL(url)
+  const baseUrl = facade ?? `${url}/functions/v1/api`
+  const realtime = facade ? `ws://${hostname}:${Number(port) + 6}` : url.replace('http', 'ws')
+  const address = `${realtime}/realtime/v1/websocket`
   return {
-    name: byDoor ? 'Realtime, by the door' : 'Realtime',
-    toMany: !byDoor,
+    name: facade ? 'Realtime' : 'Realtime, by the door',
+    toMany: facade !== undefined,
     hear: async ({ to }) => {
       const socket = await open(`${address}?apikey=${publishableKey}&vsn=1.0.0`)
       const config = { private: true, broadcast: { replication_ready: true } }

@@ -18,6 +18,7 @@ import {
   type Way,
 } from './chat-ways.ts'
 import { type Broadcasts, broadcasts } from './broadcasts.ts'
+import { startFunctions } from './functions.ts'
 import { percentile } from './load.ts'
 
 export type ChatSizes = { pairs: number; sockets: number; messages: number; seconds: number }
@@ -216,6 +217,7 @@ export async function benchChat(
     GATEWAY_JOINS: '1000',
   })
   const bare = await bareWay(stack)
+  const functions = await startFunctions(stack)
   try {
     say(`introducing ${pairs} pairs`)
     const talks = await introduce(stack, pairs)
@@ -223,7 +225,8 @@ export async function benchChat(
     const both = [false, true]
     const ways = [
       bare,
-      ...both.map((byDoor) => realtimeWay(stack, byDoor)),
+      realtimeWay(stack, `${functions.url}/api`),
+      realtimeWay(stack),
       ...both.map((byDoor) => gatewayWay(stack, byDoor)),
     ]
 
@@ -266,6 +269,7 @@ export async function benchChat(
     return { ways: rows, idle: { sockets: silent, megabytes }, broadcasts: counted }
   } finally {
     bare.stop()
+    await functions.stop()
     await stack.stop()
   }
 }
