@@ -7,6 +7,7 @@ import { baseUrl, type Reply, seen } from './client.ts'
 export type Shot = {
   method?: string
   path: string
+  /** Sent as JSON, unless it is text or bytes. */
   body?: unknown
   /** Pairs, so that a header can come twice. */
   headers?: [name: string, value: string][]
@@ -43,16 +44,15 @@ async function load(shot: Shot) {
   await once(socket, secure ? 'secureConnect' : 'connect')
   socket.setNoDelay(true)
 
-  const text = typeof shot.body === 'string' ? shot.body : JSON.stringify(shot.body)
-  const body = Buffer.from(text ?? '')
+  const body = bytesOf(shot.body)
+  const named = (header: string) => headers.some(([name]) => name.toLowerCase() === header)
   const lines = [
     `${method} ${url.pathname}${url.search} HTTP/1.1`,
-    ...(headers.some(([name]) => name.toLowerCase() === 'host') ? [] : [`Host: ${url.host}`]),
+    ...(named('host') ? [] : [`Host: ${url.host}`]),
     'Connection: close',
     ...headers.map(([name, value]) => `${name}: ${value}`),
-    ...(text === undefined
-      ? []
-      : ['Content-Type: application/json', `Content-Length: ${body.length}`]),
+    ...(shot.body === undefined || named('content-type') ? [] : ['Content-Type: application/json']),
+    ...(shot.body === undefined ? [] : [`Content-Length: ${body.length}`]),
   ]
   const bytes = Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body])
   const reply = read(socket)
@@ -65,6 +65,11 @@ async function load(shot: Shot) {
       return answer
     }),
   }
+}
+
+function bytesOf(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body) ?? '')
 }
 
 async function read(socket: Socket): Promise<Reply> {
