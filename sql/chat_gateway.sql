@@ -163,7 +163,7 @@ comment on function private.socket_news is
   'What changed for accounts with sockets: conversations with something unread that came in so many '
   'seconds, and those that have less unread than they were told of, each as the event says it.';
 
-create function private.standing_topics(topics uuid[]) returns json
+create function private.standing_topics(channels jsonb) returns json
   language plpgsql
   stable
   security definer -- reads the names of everybody whose socket is open
@@ -172,8 +172,8 @@ as $$
 begin
   return (
     select coalesce(json_agg(accounts.topic), '[]')
-    from public.accounts
-    where accounts.topic = any (topics)
+    from jsonb_to_recordset(channels) as known ("accountId" uuid, topic uuid)
+    join public.accounts on accounts.id = known."accountId" and accounts.topic = known.topic
   );
 end
 $$;

@@ -354,7 +354,7 @@ export const backendSignatures = {
   spread_late_notices: {},
   spread_news: {},
   spread_sign_ins: {},
-  standing_topics: { topics: 'uuid[]' },
+  standing_topics: { channels: 'jsonb' },
   sweep_alarms: {},
   sweep_auth_audit: {},
   sweep_codes: {},

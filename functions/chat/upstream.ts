@@ -2,6 +2,7 @@
  * The gateway's way to Realtime. Channels of many people share a few connections, each joined with
  * its own person's token, so that the policies of the database decide who hears what.
  */
+import { decodeJwt } from 'jose'
 import { env } from '../api/env.ts'
 import { backend, log } from './asking.ts'
 
@@ -107,6 +108,11 @@ export class Channel {
     this.topic = topic
     this.token = token
     this.listener = listener
+  }
+
+  /** Whose channel it is. */
+  get accountId(): string {
+    return decodeJwt(this.token).sub!
   }
 
   begin(): void {
@@ -271,10 +277,13 @@ class Line {
   private async begin(socket: WebSocket) {
     for (let failures = 0; this.broken && this.channels.size > 0; failures++) {
       try {
-        const topics = [...this.channels.keys()]
-        const standing = new Set(await backend<string[]>('standing_topics', { topics }))
+        const channels = [...this.channels.values()]
+          .map(({ accountId, topic }) => ({ accountId, topic }))
+        const standing = new Set(await backend<string[]>('standing_topics', { channels }))
         if (this.socket !== socket || !this.isOpen) return
-        for (const topic of topics) if (!standing.has(topic)) this.channels.get(topic)?.refused()
+        for (const { topic } of channels) {
+          if (!standing.has(topic)) this.channels.get(topic)?.refused()
+        }
         break
       } catch (error) {
         log({ call: 'standing_topics', cause: String((error as Error).message) })
