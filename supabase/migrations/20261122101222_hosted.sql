@@ -18,6 +18,8 @@ DROP TRIGGER "messages_are_told" ON "public"."messages";
 
 DROP FUNCTION "api"."list_conversations"(text, integer);
 
+DROP FUNCTION "api"."recent_news"(double precision);
+
 DROP FUNCTION "private"."conversation_news"(public.participants, jsonb);
 
 DROP FUNCTION "private"."list_conversations"(text, integer);
@@ -27,6 +29,8 @@ DROP FUNCTION "private"."notify"(uuid, uuid, text, uuid, jsonb);
 DROP FUNCTION "private"."on_message_told"();
 
 DROP FUNCTION "private"."on_rights_taken"();
+
+DROP FUNCTION "private"."recent_news"(double precision);
 
 DROP FUNCTION "private"."renew_account_topics"(uuid);
 
@@ -39,6 +43,12 @@ DROP FUNCTION "private"."was_renewed"(uuid);
 ALTER TABLE "public"."conversations" DROP COLUMN "live_topic";
 
 ALTER TABLE "public"."conversations" DROP COLUMN "topic";
+
+CREATE SEQUENCE "private"."auth_audit_stretches" AS bigint INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1 NO CYCLE;
+
+CREATE TABLE "private"."moments" ("name" text NOT NULL, "at" timestamp with time zone NOT NULL, CONSTRAINT "moments_pkey" PRIMARY KEY (name));
+
+ALTER TABLE "private"."moments" ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE "public"."accounts" ADD COLUMN "live_key" uuid NOT NULL DEFAULT gen_random_uuid();
 
@@ -63,6 +73,56 @@ CREATE OR REPLACE FUNCTION api.list_conversations(page_cursor text DEFAULT NULL:
 AS $function$
 begin
   return query select * from private.list_conversations(page_cursor, page_size);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.claim_pushes(batch integer)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  claim uuid := gen_random_uuid();
+begin
+  perform private.drop_pushes();
+  if private.pushes_rest() then
+    return '[]';
+  end if;
+  with due as materialized (
+    select push_outbox.id from private.push_outbox
+    where push_outbox.due_at <= clock_timestamp()
+    order by push_outbox.due_at, push_outbox.id
+    limit claim_pushes.batch
+    for update skip locked
+  )
+  update private.push_outbox as taken
+  set lease = claim, due_at = clock_timestamp() + interval '60 seconds',
+      attempts = taken.attempts + 1,
+      -- A lease that is still there ended without a word.
+      lost = taken.lost + (taken.lease is not null)::integer
+  from due where taken.id = due.id;
+
+  return (
+    select coalesce(json_agg(json_build_object(
+      'id', taken.id,
+      'lease', taken.lease,
+      'version', taken.version,
+      'attempts', taken.attempts,
+      'token', devices.push_token,
+      'collapseKey', taken.collapse_key,
+      'category', taken.category,
+      'title', taken.title,
+      'body', taken.body,
+      'data', taken.data,
+      'badge', private.count_unread(taken.account_id),
+      'expiresAt', extract(epoch from taken.expires_at)::bigint
+    ) order by taken.id), '[]')
+    from private.push_outbox as taken
+    join public.devices
+      on devices.account_id = taken.account_id and devices.device_id = taken.device_id
+    where taken.lease = claim
+  );
 end
 $function$;
 
@@ -123,6 +183,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.decoy_email()
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select 'decoy@accounts.invalid'
+$function$;
+
 CREATE OR REPLACE FUNCTION private.deliver_message()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -170,6 +239,84 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.drop_pushes()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  with gone as (
+    delete from private.push_outbox where push_outbox.ctid = any (array(
+      select waiting.ctid from private.push_outbox as waiting
+      join public.accounts on accounts.id = waiting.account_id
+      join public.devices
+        on devices.account_id = waiting.account_id and devices.device_id = waiting.device_id
+      left join auth.sessions on sessions.id = devices.session_id
+      left join public.notifications on notifications.id = waiting.notification_id
+      where waiting.due_at <= clock_timestamp()
+        and (
+          waiting.expires_at < now() or waiting.attempts >= 8
+          or waiting.lease is not null and waiting.lost >= 1
+          or notifications.read_at is not null
+          or sessions.id is null
+          or not private.may_act(accounts)
+        )
+      limit 1000
+      for update of waiting skip locked
+    ))
+    returning 1
+  )
+  select count(*) from gone
+$function$;
+
+CREATE OR REPLACE FUNCTION private.enter_login(identifier text, address text, address_hash text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  account constant uuid := private.account_with(identifier);
+  is_known constant boolean := private.is_known_address(account, address_hash);
+  pair constant text := address || ' ' || identifier;
+  counted record;
+  wait integer;
+begin
+  counted := private.count_hits(
+    array['login_address', 'login_identifier']
+      || case when not is_known then array['login_strangers'] end,
+    array[address, pair, identifier]);
+  if counted.refused = 'login_strangers' then
+    -- Strangers have used up what they share. One of them may be the owner, in a new place.
+    wait := counted.reset;
+    counted := private.count_hits(
+      '{login_address,login_identifier,login_stranger}', array[address, pair, pair]);
+    if counted.refused = 'login_stranger' then
+      counted.reset := least(counted.reset, wait);
+    end if;
+  end if;
+  if counted.refused is not null then
+    return jsonb_build_object('error', jsonb_build_object(
+      'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
+  end if;
+
+  return jsonb_build_object(
+    'exists', account is not null,
+    'attempts', (
+      select coalesce(jsonb_agg(latest.sealed_password), '[]')
+      from (
+        select registrations.sealed_password from private.registrations
+        where registrations.phone = identifier
+          and registrations.sealed_password is not null
+          and registrations.created_at > now() - (private.code_terms()).attempt_life
+        order by registrations.created_at desc
+        limit 10
+      ) as latest),
+    'hits', counted.hits,
+    'hasDecoy', private.account_with(private.decoy_email()) is not null);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.get_conversation(conversation_id uuid)
  RETURNS json
  LANGUAGE plpgsql
@@ -182,6 +329,36 @@ declare
 begin
   return private.conversation_json(part.conversation_id, part.identity_id);
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.has_pushes()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select exists (select from private.push_outbox where push_outbox.due_at <= clock_timestamp())
+    and not private.pushes_rest()
+$function$;
+
+CREATE OR REPLACE FUNCTION private.health()
+ RETURNS json
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select json_build_object('jobsRan', exists (
+    select from private.moments
+    where moments.name = 'jobs_ran' and moments.at > now() - interval '5 minutes'))
+$function$;
+
+CREATE OR REPLACE FUNCTION private.is_nobody(account public.accounts)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO ''
+AS $function$
+  select account.email is not distinct from private.decoy_email()
 $function$;
 
 CREATE OR REPLACE FUNCTION private.join_conversation(conversation_id uuid)
@@ -310,6 +487,18 @@ begin
       and private.hears(conversation_id, private.identity_id()),
     false);
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.note_jobs_ran()
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  insert into private.moments (name, at) values ('jobs_ran', clock_timestamp())
+  on conflict on constraint moments_pkey do update set at = excluded.at;
+  update private.alarms set settled_at = now(), settled_note = 'they run again'
+  where alarms.kind = 'jobs_late' and alarms.settled_at is null;
 $function$;
 
 CREATE OR REPLACE FUNCTION private.notice_of_message(message public.messages, reader public.participants)
@@ -485,9 +674,15 @@ CREATE OR REPLACE FUNCTION private.on_session_ended()
  SET search_path TO ''
 AS $function$
 begin
-  -- Before its devices; its channel gets another name when all sessions of the statement are gone
-  -- (realtime.sql).
-  perform private.take_account(old.user_id);
+  -- Before its devices is locked what else will be: of who is deleted all that goes, else the account,
+  -- whose channel gets another name when all sessions of the statement are gone (realtime.sql).
+  if exists (select from auth.users where users.id = old.user_id) then
+    perform private.take_account(old.user_id);
+  else
+    perform private.take_what_follows(old.user_id, array(
+      select identities.id from public.identities where identities.account_id = old.user_id
+    ), true);
+  end if;
   delete from public.devices where devices.session_id = old.id;
   return null;
 end
@@ -514,35 +709,49 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION private.recent_news(seconds double precision)
- RETURNS json
- LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION private.pushes_rest()
+ RETURNS boolean
+ LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO ''
 AS $function$
+  select exists (
+    select from private.moments
+    where moments.name = 'pushes_rest' and moments.at > clock_timestamp())
+$function$;
+
+CREATE OR REPLACE FUNCTION private.raise_alarm(kind text, subject_id text, facts jsonb DEFAULT '{}'::jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
 declare
-  caller_id uuid := private.require_account();
+  is_money boolean := raise_alarm.kind ~ '^(wallet|payment|paid|refund|charge)_';
 begin
-  return (
-    with recent as (
-      select participants as part, participants.active_at
-      from public.participants
-      where participants.account_id = caller_id
-        and participants.unread > 0
-        and participants.active_at > clock_timestamp() - make_interval(secs => recent_news.seconds)
-      order by participants.active_at desc
-      limit 100
-    )
-    select coalesce(
-      json_agg(
-        private.conversation_update(recent.part)
-          || jsonb_build_object('identityId', (recent.part).identity_id)
-        order by recent.active_at
-      ),
-      '[]'
-    )
-    from recent
-  );
+  insert into private.alarms (kind, subject_id, facts)
+  values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.facts)
+  on conflict do nothing;
+  if not found then
+    -- Many workers may see the same: they must not all write one row.
+    update private.alarms set seen_at = clock_timestamp()
+    where alarms.kind = raise_alarm.kind and alarms.subject_id = raise_alarm.subject_id
+      and alarms.settled_at is null and alarms.seen_at < clock_timestamp() - interval '10 seconds';
+    return;
+  end if;
+  perform private.notify(admins.account_id, null, 'system', null,
+    jsonb_build_object(
+      'titleAr', case when is_money then 'تنبيه مالي يحتاج إلى مراجعة'
+        else 'تنبيه يحتاج إلى مراجعة' end,
+      'titleEn', case when is_money then 'A payment needs a look' else 'Something needs a look' end,
+      'bodyAr', raise_alarm.kind, 'bodyEn', raise_alarm.kind))
+  from public.admins;
+exception
+  when others then
+    -- The row counts, also where the notice of it is what fails.
+    insert into private.alarms (kind, subject_id, facts)
+    values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.facts)
+    on conflict do nothing;
 end
 $function$;
 
@@ -563,6 +772,162 @@ begin
     perform private.tell(old_topic, 'topic_changed',
       jsonb_build_object('old', old_topic, 'new', new_topic));
   end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.rest_pushes(seconds integer)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  insert into private.moments as known (name, at)
+  values ('pushes_rest', clock_timestamp() + make_interval(secs => rest_pushes.seconds))
+  on conflict on constraint moments_pkey do update set at = greatest(known.at, excluded.at)
+$function$;
+
+CREATE OR REPLACE FUNCTION private.search(strategy text, filters jsonb, q text, sort text, page_cursor text, page_size integer, OUT items json, OUT next_cursor text)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+ SET extra_float_digits TO '1'
+AS $function$
+declare
+  strategies text[] := '{standard,exchange,auction,deal,company}';
+  words text[] := private.search_words(q);
+  wanted private.search_filters;
+  query text;
+  plan private.search_plan;
+  page record;
+begin
+  if not coalesce(strategy = any (strategies), false) then
+    perform private.refuse(422, 'search_strategy_unknown', jsonb_build_object(
+      'fields', '[{"path":"strategy","code":"search_strategy_unknown"}]'::jsonb,
+      'allowed', strategies));
+  elsif char_length(q) > 200 then
+    perform private.refuse_search('[{"path":"q","code":"too_big"}]');
+  elsif not coalesce(page_size between 1 and 50, false) then
+    perform private.refuse_search('[{"path":"limit","code":"invalid"}]');
+  end if;
+  wanted := private.read_search_filters(filters, strategy);
+  sort := private.search_sort(strategy, sort, wanted);
+  query := concat_ws(' ', 'search', strategy, sort, words, wanted);
+  plan := private.search_plan(strategy, sort, wanted);
+  if words = '{}' and q ~ '[^[:space:]]' then
+    -- A text without a letter or digit is in no listing.
+    plan.conditions := 'false';
+    plan.branches := '{false}';
+  end if;
+
+  page := private.search_page(
+    plan, strategy, words, private.cursor_key(query, page_cursor), page_size
+  );
+  if cardinality(page.ids) > page_size then
+    next_cursor := private.cursor_of(query, jsonb_strip_nulls(jsonb_build_object(
+      'key', page.keys[page_size],
+      'id', page.ids[page_size],
+      'few', page.few,
+      'guessed', case when page.few is not null then page_size > page.exact_count end
+    )));
+  end if;
+  select coalesce(json_agg(records.record order by records.place), '[]') into items
+  from private.property_records(page.ids[1:page_size], private.identity_id()) as records;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.set_user_status(user_id uuid, status text, reason text, until timestamp with time zone)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  admin_id constant uuid := private.require_admin();
+  why constant text := private.tidy_reason(reason);
+  account public.accounts;
+begin
+  if status is null or status not in ('active', 'suspended', 'banned') then
+    perform private.refuse_fields('[{"path":"status","code":"invalid"}]');
+  elsif until is not null and (status <> 'suspended' or until <= now() or not isfinite(until)) then
+    perform private.refuse_fields('[{"path":"until","code":"invalid"}]');
+  end if;
+  if status <> 'active' and user_id <> admin_id then
+    -- Sessions first, as a refresh locks them: its session, then the account. They end with the new
+    -- status, when all that follows is locked.
+    perform from auth.sessions where sessions.user_id = set_user_status.user_id
+    order by sessions.id for update;
+  end if;
+  account := private.take_account(user_id);
+  if account.id is null or private.is_nobody(account) then
+    perform private.refuse(404, 'user_not_found');
+  elsif account.id = admin_id then
+    perform private.refuse(409, 'admin_self');
+  elsif account.status = 'deleted' then
+    perform private.refuse(409, 'status_transition_invalid',
+      '{"from":"deleted","allowed":[]}');
+  end if;
+
+  perform private.audit('account.status', 'account', account.id, why,
+    jsonb_build_object('status', account.status, 'suspended_until', account.suspended_until),
+    jsonb_build_object('status', set_user_status.status, 'suspended_until', until));
+  update public.accounts
+  set status = set_user_status.status,
+      status_reason = case when set_user_status.status <> 'active' then why end,
+      suspended_until = until, delete_at = null
+  where accounts.id = account.id;
+  return (select records.record from private.user_records(array[account.id]) as records);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.socket_news(questions jsonb)
+ RETURNS json
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    with asking as (
+      select asking.*
+      from jsonb_to_recordset(questions)
+        as asking ("accountId" uuid, seconds double precision, unread jsonb)
+      join public.accounts on accounts.id = asking."accountId"
+      where private.may_act(accounts)
+    ),
+    changed as (
+      select written.conversation_id, written.identity_id
+      from asking
+      join public.identities on identities.account_id = asking."accountId"
+      cross join lateral (
+        select participants.conversation_id, participants.identity_id, participants.unread
+        from public.participants
+        where participants.identity_id = identities.id
+          and participants.active_at > clock_timestamp() - make_interval(secs => asking.seconds)
+        order by participants.active_at desc
+        limit 100
+      ) as written
+      where written.unread > 0
+      union
+      select participants.conversation_id, participants.identity_id
+      from asking
+      cross join lateral jsonb_each_text(asking.unread) as known (id, unread)
+      join public.participants on participants.conversation_id = known.id::uuid
+        and participants.account_id = asking."accountId"
+        and participants.unread < known.unread::bigint
+    )
+    select coalesce(
+      json_agg(
+        private.conversation_update(participants) || jsonb_build_object(
+          'identityId', participants.identity_id, 'accountId', participants.account_id)
+        order by participants.active_at
+      ),
+      '[]'
+    )
+    from changed
+    join public.participants using (conversation_id, identity_id)
+    where private.hears(participants.conversation_id, participants.identity_id)
+  );
 end
 $function$;
 
@@ -612,6 +977,283 @@ begin
     )
     from differing
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.standing_topics(channels jsonb)
+ RETURNS json
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  return (
+    select coalesce(json_agg(accounts.topic), '[]')
+    from jsonb_to_recordset(channels) as known ("accountId" uuid, topic uuid)
+    join public.accounts on accounts.id = known."accountId" and accounts.topic = known.topic
+  );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep(from_table regclass, by_time text, age interval)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  gone bigint;
+begin
+  -- By their places: the planner knows nothing yet of many rows that have just come. That nothing
+  -- which lasts for ever goes is said for the indexes that leave it out.
+  execute format(
+    'with gone as (delete from %1$s where ctid = any (array('
+    'select ctid from %1$s where %2$I < $1 and %2$I < ''infinity'' order by %2$I limit 1000 '
+    'for update skip locked)) returning 1) select count(*) from gone',
+    from_table, by_time
+  ) into gone using now() - age;
+  return gone;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep_alarms()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select private.sweep('private.alarms', 'settled_at', '1 year')
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep_auth_audit()
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  stretch constant bigint := 1000; -- pages of 8 kB, of twenty to thirty entries
+  pages constant bigint := pg_relation_size('auth.audit_log_entries')
+    / current_setting('block_size')::bigint;
+  first constant bigint := stretch * (
+    nextval('private.auth_audit_stretches') % greatest((pages + stretch - 1) / stretch, 1)
+  );
+  low constant tid := format('(%s,0)', first);
+  high constant tid := format('(%s,0)', first + stretch);
+  gone bigint;
+begin
+  delete from auth.audit_log_entries where audit_log_entries.ctid = any (array(
+    select entry.ctid from auth.audit_log_entries as entry
+    cross join lateral (values
+      (entry.payload ->> 'actor_id'), (entry.payload #>> '{traits,user_id}')
+    ) as named (id)
+    join public.accounts on accounts.status = 'deleted'
+      and accounts.id = case when pg_input_is_valid(named.id, 'uuid') then named.id::uuid end
+    where entry.ctid >= low and entry.ctid < high
+    limit 1000
+    for update of entry skip locked
+  ));
+  get diagnostics gone = row_count;
+  return gone;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep_codes()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select private.sweep('private.registrations', 'created_at', (private.code_terms()).attempt_life)
+    + private.sweep('private.email_claims', 'claimed_at', '1 hour')
+    + private.sweep('private.codes', 'created_at', '1 day')
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep_idempotency_keys()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select private.sweep('private.idempotency_keys', 'created_at', '24 hours')
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep_known_addresses()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select private.sweep('private.known_addresses', 'known_until', '0')
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep_news()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  with gone as (
+    delete from private.news where news.ctid = any (array(
+      select news.ctid from private.news
+      where news.id in (
+        select told.id from private.news as told
+        where told.told_at < now() - interval '1 day'
+        order by told.told_at
+        limit 1000
+      )
+        -- They are numbered as they come, so what is too old is among the first.
+        or news.created_at < now() - interval '2 days'
+          and news.id in (select first.id from private.news as first order by first.id limit 1000)
+      for update skip locked
+    ))
+    returning 1
+  )
+  select count(*) from gone
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep_notifications()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select private.sweep('public.notifications', 'created_at', '180 days')
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep_office_ranks()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select private.sweep('private.office_ranks', 'until', '7 hours')
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep_publications()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select private.sweep('private.publications', 'until', '7 hours')
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep_rates()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select private.sweep('private.rate_hits', 'expires_at', '0')
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep_social_tokens()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select private.sweep('private.social_tokens', 'expires_at', '0')
+$function$;
+
+CREATE OR REPLACE FUNCTION private.sweep_views()
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  with gone as (
+    delete from private.property_views where property_views.ctid = any (array(
+      select property_views.ctid from private.property_views
+      where property_views.day < (now() at time zone 'Asia/Kuwait')::date - 1
+        and (property_views.counted
+          or property_views.day < (now() at time zone 'Asia/Kuwait')::date - 7)
+      order by property_views.day
+      limit 1000
+      for update skip locked
+    ))
+    returning 1
+  )
+  select count(*) from gone
+$function$;
+
+CREATE OR REPLACE FUNCTION private.take_user(user_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  -- As signing in and refreshing lock them; whoever is signing in just now holds the user.
+  perform from auth.users where users.id = take_user.user_id for update;
+  perform from auth.sessions where sessions.user_id = take_user.user_id
+  order by sessions.id for update;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.take_what_follows(account_id uuid, identity_ids uuid[], goes boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  perform private.take_account(account_id);
+  if goes then
+    perform from public.reports where reports.account_id = take_what_follows.account_id
+    order by reports.id for no key update;
+  end if;
+  -- Not written, but the lock under which messages are sent: none is told to whom it is not any more.
+  perform from public.conversations
+  where conversations.id in (
+    select participants.conversation_id from public.participants
+    where participants.identity_id = any (identity_ids)
+  )
+  order by conversations.id for no key update;
+  perform from public.properties
+  where properties.id in (
+    select owned.id from public.properties as owned
+    where owned.owner_identity_id = any (identity_ids)
+    union all
+    select favorites.property_id from public.favorites
+    where goes and favorites.identity_id = any (identity_ids)
+  )
+  order by properties.id for no key update;
+  perform from public.reviews
+  where reviews.id in (
+    select written.id from public.reviews as written
+    where written.author_identity_id = any (identity_ids)
+    union all
+    select got.id from public.reviews as got
+    where goes and got.subject_identity_id = any (identity_ids)
+  )
+  order by reviews.id for no key update;
+  perform from private.review_totals
+  where review_totals.identity_id in (
+    select reviews.subject_identity_id from public.reviews
+    where reviews.author_identity_id = any (identity_ids)
+  )
+  order by review_totals.identity_id for no key update;
+  perform from public.organisations
+  where organisations.identity_id in (
+    select unnest(identity_ids)
+    union all
+    select reviews.subject_identity_id from public.reviews
+    where reviews.author_identity_id = any (identity_ids)
+  )
+  order by organisations.identity_id for no key update;
+  if goes then
+    perform from public.notifications
+    where notifications.id in (
+      select told.id from public.notifications as told
+      where told.account_id = take_what_follows.account_id
+      union all
+      select worded.id from public.notifications as worded
+      where worded.from_identity_id = any (identity_ids)
+    )
+    order by notifications.id for no key update;
+  end if;
 end
 $function$;
 
@@ -675,6 +1317,14 @@ CREATE TRIGGER blocked_people_hear_no_more AFTER INSERT ON public.blocks FOR EAC
 
 CREATE TRIGGER identities_stop_hearing AFTER UPDATE OF status ON public.identities FOR EACH ROW WHEN ((old.status = 'active'::text) AND (new.status <> 'active'::text)) EXECUTE FUNCTION private.on_identity_stopped();
 
+CREATE POLICY "nobody but functions of their owner" ON "private"."moments" FOR ALL TO PUBLIC USING (false);
+
+COMMENT ON COLUMN "private"."alarms"."subject_id" IS 'The wallet, payment, invoice or event; of job_failed the job and what it failed on; of others the provider, setting or route.';
+
+COMMENT ON COLUMN "private"."moments"."at" IS 'The moment.';
+
+COMMENT ON COLUMN "private"."moments"."name" IS 'jobs_ran: when a run of all jobs last came to its end. pushes_rest: until when FCM wants none.';
+
 COMMENT ON COLUMN "public"."accounts"."live_key" IS 'Random, and shown to nobody: the names of its conversations'' live channels are made of it. Another one whenever the topic changes, and when one of its identities is taken away.';
 
 COMMENT ON COLUMN "public"."conversations"."live_key" IS 'Random, and shown to nobody: the name of its live channel is made of it. Another one whenever one side blocks the other.';
@@ -689,11 +1339,19 @@ COMMENT ON FUNCTION "private"."conversation_news"(public.participants, jsonb, te
 
 COMMENT ON FUNCTION "private"."conversation_update"(public.participants) IS 'Payload of conversation_updated for one side.';
 
+COMMENT ON FUNCTION "private"."decoy_email"() IS 'Of the account that unknown identifiers are tried against at sign-in, so that they take the same time (functions/api/auth-service.ts).';
+
 COMMENT ON FUNCTION "private"."deliver_message"() IS 'Counts a message for the other and tells both sides, each with one event: message, the state of the conversation and what was noted of it in the list of notifications.';
 
 COMMENT ON FUNCTION "private"."discard_session"(uuid) IS 'Ends a session whose tokens nobody was given, as of a password that was only checked: nobody heard anything by it, so no name changes, and nobody is told of a sign-in.';
 
+COMMENT ON FUNCTION "private"."enter_login"(text, text, text) IS 'Counts a sign-in as a failure until its hits are taken back; tells the facade whether there is an account to try, the sealed passwords of open attempts on that phone, and whether there is the decoy.';
+
 COMMENT ON FUNCTION "private"."get_conversation"(uuid) IS 'See api.get_conversation.';
+
+COMMENT ON FUNCTION "private"."has_pushes"() IS 'Whether a push is due and may be sent.';
+
+COMMENT ON FUNCTION "private"."health"() IS 'What the database knows of the service''s health.';
 
 COMMENT ON FUNCTION "private"."list_conversations"(text, integer) IS 'See api.list_conversations.';
 
@@ -702,6 +1360,8 @@ COMMENT ON FUNCTION "private"."live_topic"(uuid) IS 'Name of the channel of pres
 COMMENT ON FUNCTION "private"."may_hear"(text, text) IS 'Whether the caller may hear a channel: their account''s own, or one where they may speak.';
 
 COMMENT ON FUNCTION "private"."may_speak"(text, text) IS 'Whether the caller may send to a channel: only to the live one of a conversation in which they take part as the acting identity.';
+
+COMMENT ON FUNCTION "private"."note_jobs_ran"() IS 'All jobs had their turn: whoever asks for health sees it.';
 
 COMMENT ON FUNCTION "private"."notice_of_message"(public.messages, public.participants) IS 'Notes a message in the list of who should read it; gives what its event says of that.';
 
@@ -713,15 +1373,37 @@ COMMENT ON FUNCTION "private"."on_identity_stopped"() IS 'Those who talked with 
 
 COMMENT ON FUNCTION "private"."on_sessions_ended"() IS 'What a session that ended could hear goes on under another name, one for all of an account that end at once. The trigger is in platform.sql.';
 
+COMMENT ON FUNCTION "private"."pushes_rest"() IS 'Whether FCM asked everybody to wait, whichever worker it told.';
+
 COMMENT ON FUNCTION "private"."renew_topic"(uuid) IS 'Gives the channel of an account a new name and says so on the old one; the live channels of its conversations have new names with it.';
 
+COMMENT ON FUNCTION "private"."rest_pushes"(integer) IS 'No push is given out for so long.';
+
+COMMENT ON FUNCTION "private"."socket_news"(jsonb) IS 'What changed for accounts with sockets: conversations with something unread that came in so many seconds, and those that have less unread than they were told of, each as the event says it.';
+
 COMMENT ON FUNCTION "private"."socket_standing"(jsonb) IS 'Of the sessions and conversations that a gateway holds sockets for, those of which it knows something else than what is so now: topic, newest number, who acts and hears. It asks about these anew.';
+
+COMMENT ON FUNCTION "private"."standing_topics"(jsonb) IS 'Those of the names that still are an account''s channel: a gateway joins no others when its connection to Realtime is back.';
+
+COMMENT ON FUNCTION "private"."sweep"(regclass, text, interval) IS 'Forgets up to 1,000 rows of a table, those first whose time (a column with an index) is longest ago, and gives how many; what somebody else holds is left for the next time.';
+
+COMMENT ON FUNCTION "private"."sweep_auth_audit"() IS 'Job: what Auth''s log says of deleted people goes, a stretch of the log at each run.';
+
+COMMENT ON FUNCTION "private"."take_user"(uuid) IS 'The user of Auth and its sessions, locked to be deleted: before anything of the account is locked.';
 
 COMMENT ON FUNCTION "private"."tell_account"(uuid, text, jsonb) IS 'Sends an event to the channel of an account that is in order.';
 
 COMMENT ON FUNCTION "private"."tell_side"(public.participants, text, jsonb) IS 'Sends an event of a conversation to one side of it, if that may hear it now.';
 
 COMMENT ON FUNCTION "private"."tell_updated"(public.participants) IS 'Tells one side what changed in a conversation without a message.';
+
+COMMENT ON SEQUENCE "private"."auth_audit_stretches" IS 'Which stretch of auth.audit_log_entries the next run of the job looks at.';
+
+COMMENT ON TABLE "private"."alarms" IS 'What an admin has to look at: money that does not fit, a job or a provider that fails. One row for each until it is settled; settled ones go after a year.';
+
+COMMENT ON TABLE "private"."moments" IS 'Moments that hold for all workers of the functions.';
+
+COMMENT ON VIEW "public"."admin_alarms" IS 'What nobody has settled, the oldest first: money that does not fit, a job, a provider or a setting that fails. When done, set settled_at and settled_note of private.alarms.';
 
 REVOKE ALL ON FUNCTION "api"."get_conversation"(uuid) FROM PUBLIC;
 
@@ -739,6 +1421,10 @@ REVOKE ALL ON FUNCTION "private"."conversation_update"(public.participants) FROM
 
 GRANT EXECUTE ON FUNCTION "private"."conversation_update"(public.participants) TO "postgres";
 
+REVOKE ALL ON FUNCTION "private"."decoy_email"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."decoy_email"() TO "postgres";
+
 REVOKE ALL ON FUNCTION "private"."discard_session"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."discard_session"(uuid) TO "backend", "postgres";
@@ -747,6 +1433,10 @@ REVOKE ALL ON FUNCTION "private"."get_conversation"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."get_conversation"(uuid) TO "authenticated", "postgres";
 
+REVOKE ALL ON FUNCTION "private"."health"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."health"() TO "backend", "postgres";
+
 REVOKE ALL ON FUNCTION "private"."list_conversations"(text, integer) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."list_conversations"(text, integer) TO "authenticated", "postgres";
@@ -754,6 +1444,10 @@ GRANT EXECUTE ON FUNCTION "private"."list_conversations"(text, integer) TO "auth
 REVOKE ALL ON FUNCTION "private"."live_topic"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."live_topic"(uuid) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."note_jobs_ran"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."note_jobs_ran"() TO "backend", "postgres";
 
 REVOKE ALL ON FUNCTION "private"."notice_of_message"(public.messages, public.participants) FROM PUBLIC;
 
@@ -771,9 +1465,33 @@ REVOKE ALL ON FUNCTION "private"."on_identity_stopped"() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."on_identity_stopped"() TO "postgres";
 
+REVOKE ALL ON FUNCTION "private"."pushes_rest"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."pushes_rest"() TO "postgres";
+
 REVOKE ALL ON FUNCTION "private"."renew_topic"(uuid) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."renew_topic"(uuid) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."rest_pushes"(integer) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."rest_pushes"(integer) TO "backend", "postgres";
+
+REVOKE ALL ON FUNCTION "private"."socket_news"(jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."socket_news"(jsonb) TO "backend", "postgres";
+
+REVOKE ALL ON FUNCTION "private"."standing_topics"(jsonb) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."standing_topics"(jsonb) TO "backend", "postgres";
+
+REVOKE ALL ON FUNCTION "private"."sweep"(regclass, text, interval) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."sweep"(regclass, text, interval) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."sweep_auth_audit"() FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."sweep_auth_audit"() TO "backend", "postgres";
 
 REVOKE ALL ON FUNCTION "private"."tell_account"(uuid, text, jsonb) FROM PUBLIC;
 
@@ -786,6 +1504,10 @@ GRANT EXECUTE ON FUNCTION "private"."tell_side"(public.participants, text, jsonb
 REVOKE ALL ON FUNCTION "private"."tell_updated"(public.participants) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."tell_updated"(public.participants) TO "postgres";
+
+GRANT SELECT, UPDATE, USAGE ON SEQUENCE "private"."auth_audit_stretches" TO "postgres";
+
+GRANT DELETE, INSERT, MAINTAIN, REFERENCES, SELECT, TRIGGER, TRUNCATE, UPDATE ON TABLE "private"."moments" TO "postgres";
 
 REVOKE ALL ("active_identity_id") ON TABLE "public"."accounts" FROM "authenticated";
 
