@@ -117,6 +117,10 @@ declare
   texts private.notification_text;
   made public.notifications;
 begin
+  if facts ? 'at' then
+    -- A job tells it, which holds nothing of theirs: who is being deleted in this moment would keep it.
+    perform from public.accounts where accounts.id = notify.account_id for share nowait;
+  end if;
   loop
     -- One look and one write: this happens with every message.
     select kinds.*, accounts.language, accounts.status, account_settings as chosen,

@@ -8,7 +8,10 @@ create function private.has_news() returns boolean
   set search_path = ''
 as $$
   select exists (select from private.news where news.told_at is null)
-    or exists (select from private.late_notices)
+    or exists (
+      select from private.late_notices
+      where late_notices.created_at < clock_timestamp() - interval '1 second'
+    )
 $$;
 comment on function private.has_news is 'Whether there is something to spread.';
 
@@ -212,6 +215,8 @@ declare
   late private.late_notices;
 begin
   select * into late from private.late_notices
+  -- What met a lock just now would meet it again.
+  where late_notices.created_at < clock_timestamp() - interval '1 second'
   order by late_notices.id
   limit 1
   for update skip locked;
@@ -224,7 +229,8 @@ begin
     select from public.identities
     where identities.id = (late.facts ->> 'from')::uuid and identities.status = 'closed'
   ) then
-    perform private.notify(late.account_id, late.identity_id, late.kind, late.entity_id, late.facts);
+    perform private.notify(late.account_id, late.identity_id, late.kind, late.entity_id,
+      jsonb_build_object('at', late.created_at) || late.facts);
   end if;
   return 1;
 end

@@ -349,7 +349,6 @@ export const invariants: Invariant[] = [
       where id = (select id from public.messages limit 1)`,
   },
   {
-    // No plant: one would have to wait for half a minute.
     id: 'I-23',
     says: 'no connection is stuck',
     // The platform's own role is somebody else: what watches a project, Realtime's long reads.
@@ -363,7 +362,7 @@ export const invariants: Invariant[] = [
     // No connection can be made to have waited, so one is said to: what is temporary is seen first.
     plant: `create temporary table pg_stat_activity on commit drop as
       select 0 as pid, 'idle in transaction' as state, 'select' as query,
-        current_database() as datname, 'client backend' as backend_type,
+        current_database() as datname, 'client backend' as backend_type, 'facade' as usename,
         now() - interval '1 min' as xact_start, now() as query_start`,
   },
   {

@@ -331,6 +331,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.has_news()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+  select exists (select from private.news where news.told_at is null)
+    or exists (
+      select from private.late_notices
+      where late_notices.created_at < clock_timestamp() - interval '1 second'
+    )
+$function$;
+
 CREATE OR REPLACE FUNCTION private.has_pushes()
  RETURNS boolean
  LANGUAGE sql
@@ -536,6 +549,10 @@ declare
   texts private.notification_text;
   made public.notifications;
 begin
+  if facts ? 'at' then
+    -- A job tells it, which holds nothing of theirs: who is being deleted in this moment would keep it.
+    perform from public.accounts where accounts.id = notify.account_id for share nowait;
+  end if;
   loop
     -- One look and one write: this happens with every message.
     select kinds.*, accounts.language, accounts.status, account_settings as chosen,
@@ -977,6 +994,37 @@ begin
     )
     from differing
   );
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION private.spread_late_notices()
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  late private.late_notices;
+begin
+  select * into late from private.late_notices
+  -- What met a lock just now would meet it again.
+  where late_notices.created_at < clock_timestamp() - interval '1 second'
+  order by late_notices.id
+  limit 1
+  for update skip locked;
+  if late.id is null then
+    return 0;
+  end if;
+  delete from private.late_notices where late_notices.id = late.id;
+  -- Whose words they are may have gone since, and words with them.
+  if not exists (
+    select from public.identities
+    where identities.id = (late.facts ->> 'from')::uuid and identities.status = 'closed'
+  ) then
+    perform private.notify(late.account_id, late.identity_id, late.kind, late.entity_id,
+      jsonb_build_object('at', late.created_at) || late.facts);
+  end if;
+  return 1;
 end
 $function$;
 
