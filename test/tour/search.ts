@@ -51,13 +51,14 @@ export async function search() {
   })
 
   await step('Reads the feed page by page', async () => {
-    const { publishedAt } = (await ask('GET', `/properties/${offered.company}`)).body
     const seen: string[] = []
     let more = true
+    // The first page says which snapshot the others are of.
+    let snapshot = ''
     for (let page = 1; more && page <= 5; page++) {
-      const query = `filter=all&page=${page}&limit=10&snapshot=${encodeURIComponent(publishedAt)}`
-      const { body } = await ask('GET', `/feed?${query}`)
+      const { body } = await ask('GET', `/feed?filter=all&page=${page}&limit=10${snapshot}`)
       must(Array.isArray(body.items) && body.page === page, `page ${page} was to come`)
+      snapshot = `&snapshot=${encodeURIComponent(body.snapshot)}`
       seen.push(...ids(body))
       more = body.hasMore
     }
