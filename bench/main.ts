@@ -34,7 +34,7 @@ const say = (line: string) => console.log(line)
 const ms = (value: number) => `${value.toFixed(1)} ms`
 
 function table(rows: string[][]) {
-  const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i].length)))
+  const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
   for (const row of rows) {
     say(row.map((cell, i) => i ? cell.padStart(widths[i]) : cell.padEnd(widths[i])).join('  '))
   }
