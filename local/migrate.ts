@@ -77,7 +77,7 @@ async function setRates(client: pg.Client, stack: Stack, say: Say) {
     return say('limits are lifted (RATES=off)')
   }
   const { rowCount } = await client.query('select from private.rates where max = $1', [unlimited])
-  const rows = join(root, 'sql', 'data.sql')
+  const rows = join(root, 'sql', '91_data.sql')
   if (rowCount === 0 || !existsSync(rows)) return
   await asPostgres(client, `delete from private.rates where true;${readFileSync(rows, 'utf8')}`)
   say('limits are back')

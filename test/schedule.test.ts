@@ -1,11 +1,13 @@
 // supabase/schedule.sql is for pg_cron, pg_net and Vault of a hosted project. Here stubs with their
 // signatures take their places, in a transaction that is undone.
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { database } from './client.ts'
 import { hasStack } from './facade.ts'
 
+const root = fileURLToPath(new URL('..', import.meta.url))
 const file = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
 const stubs = `
@@ -89,10 +91,7 @@ const allowed = ['btree_gin', 'btree_gist', 'citext', 'cube', 'earthdistance', '
   .concat(['pg_trgm', 'pgcrypto', 'tablefunc', 'unaccent', 'uuid-ossp', 'vector'])
 
 test('every extension is one that a project may create, named with its schema, without a version', () => {
-  const names = readdirSync(new URL('../sql/', import.meta.url)).filter((one) =>
-    one.endsWith('.sql')
-  )
-  const files = [...names.map((name) => `sql/${name}`), 'supabase/schedule.sql']
+  const files = [...globSync('sql/**/*.sql', { cwd: root }), 'supabase/schedule.sql']
   const statements = files.flatMap((path) =>
     [...file(path).matchAll(/^create extension[^;]*;/gim)].map(([statement]) => statement)
   )

@@ -1,4 +1,4 @@
-/** The export of an account: everything that it owns, to take along. Rules: sql/export.sql. */
+/** The export of an account: everything that it owns, to take along. Rules: sql/14_privacy/4_reads_export.sql. */
 import { z } from '@hono/zod-openapi'
 import { IdentityRecord, User } from './account-schemas.ts'
 import { call } from './db.ts'

@@ -98,7 +98,7 @@ export const IdentityRecord = z
   })
   .openapi('IdentityRecord')
 
-// In its one form first, then the rule, as sql/identities.sql has it.
+// In its one form first, then the rule, as sql/03_accounts/5_writes_identities.sql has it.
 const phone = z.string().overwrite(tidyTyped).regex(/^\+965[0-9]{8}$/)
   .openapi({ example: '+96522334455' })
 const name = z.string().normalize('NFKC').overwrite((text) => text.replace(/\s+/g, ' ').trim())

@@ -1,4 +1,4 @@
-/** Accounts: me, my identities, which one acts. Rules: sql/accounts*.sql, sql/identities.sql. */
+/** Accounts: me, my identities, which one acts. Rules: sql/03_accounts. */
 import { z } from '@hono/zod-openapi'
 import { IdentityChanges, IdentityRecord, Me, NewIdentity, Switched } from './account-schemas.ts'
 import { discard, signIn } from './auth-service.ts'

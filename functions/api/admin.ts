@@ -1,4 +1,4 @@
-/** Administration: people, identities, what waits, the audit trail. Rules: sql/admin*.sql. */
+/** Administration: people, identities, what waits, the audit trail. Rules: sql/11_admin. */
 import { z } from '@hono/zod-openapi'
 import { IdentityRecord } from './account-schemas.ts'
 import {

@@ -1,4 +1,4 @@
-/** Whom the calling account does not want to hear from. Rules: sql/blocks.sql. */
+/** Whom the calling account does not want to hear from. Rules: sql/10_chat/1_tables_blocks.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
 import { area, json, mine, pageOf, PageQuery, problems, route, send } from './http.ts'

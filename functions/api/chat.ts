@@ -1,4 +1,4 @@
-/** Conversations and their messages. Rules: sql/chat*.sql; sockets: functions/chat. */
+/** Conversations and their messages. Rules: sql/10_chat; sockets: functions/chat. */
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { realtimeTopic } from './account-schemas.ts'

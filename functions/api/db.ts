@@ -105,7 +105,7 @@ const endedAtWork = /^(Connection terminated|Client has encountered a connection
 
 type Rows = Record<string, string | null>[]
 
-// What Postgres undoes for one of two who wait for each other (sql/accounts_locks.sql).
+// What Postgres undoes for one of two who wait for each other (sql/03_accounts/2_rules_locks.sql).
 const undone = ['40P01', '40001']
 
 /**

@@ -1,4 +1,4 @@
-/** Favorites: the properties that the acting identity has saved. Rules: sql/favorites.sql. */
+/** Favorites: the properties that the acting identity has saved. Rules: sql/07_favorites.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
 import { area, json, mine, pageOf, PageQuery, problems, route, send } from './http.ts'

@@ -1,4 +1,4 @@
-/** Feed: what was published, newest first, in numbered pages. Rules: sql/feed.sql. */
+/** Feed: what was published, newest first, in numbered pages. Rules: sql/08_search/4_reads_feed.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
 import { area, json, Limit, problems, route, send } from './http.ts'

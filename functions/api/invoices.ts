@@ -1,4 +1,4 @@
-/** Invoices of the acting identity and their receipts. Rules: sql/invoices.sql. */
+/** Invoices of the acting identity and their receipts. Rules: sql/05_billing/1_tables_invoices.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
 import { area, json, mine, pageOf, PageQuery, problems, route, send } from './http.ts'

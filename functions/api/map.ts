@@ -1,4 +1,4 @@
-/** Map: what is listed in a box, and what each area costs. Rules: sql/map.sql. */
+/** Map: what is listed in a box, and what each area costs. Rules: sql/08_search/4_reads_map.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
 import { area, json, pageOf, problems, route, send } from './http.ts'

@@ -1,4 +1,4 @@
-/** Media: pictures of people and listings. Rules: sql/media_uploads.sql and beside it. */
+/** Media: pictures of people and listings. Rules: sql/09_media/5_writes_uploads.sql and beside it. */
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { effortOfRequest } from '../pictures/index.ts'

@@ -1,4 +1,4 @@
-/** Meta: vocabularies and places, the same for everybody and seldom changed. SQL: sql/meta.sql. */
+/** Meta: vocabularies and places, the same for everybody and seldom changed. SQL: sql/02_meta/8_api.sql. */
 import { z } from '@hono/zod-openapi'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Context } from 'hono'

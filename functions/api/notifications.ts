@@ -1,4 +1,4 @@
-/** Notifications: what the calling account should hear of. Rules: sql/notifications*.sql. */
+/** Notifications: what the calling account should hear of. Rules: sql/13_notifications. */
 import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
 import { area, Cursor, json, Limit, mine, pageOf, problems, route, send } from './http.ts'

@@ -1,6 +1,6 @@
 /**
  * Companies and offices: what everybody sees of them, and what they see and do as themselves.
- * Rules: sql/organisation*.sql.
+ * Rules: sql/04_organisations.
  */
 import { z } from '@hono/zod-openapi'
 import { IdentityChanges } from './account-schemas.ts'

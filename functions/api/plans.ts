@@ -1,4 +1,4 @@
-/** Plans: what an identity may do, and buying one. Rules: sql/plans.sql, sql/billing.sql. */
+/** Plans: what an identity may do, and buying one. Rules: sql/05_billing/1_tables.sql, sql/05_billing/5_writes_paying.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
 import { area, body, json, mine, problems, route, send } from './http.ts'

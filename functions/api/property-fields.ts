@@ -1,5 +1,5 @@
 /**
- * What an owner writes of a listing. The rules are those of sql/property_fields.sql, which has the
+ * What an owner writes of a listing. The rules are those of sql/06_properties/2_rules_fields.sql, which has the
  * last word; here they describe the API and refuse early. Codes are looked up in the database.
  */
 import { z } from '@hono/zod-openapi'

@@ -1,4 +1,4 @@
-/** What a listing looks like on the wire. Made by sql/property_records.sql. */
+/** What a listing looks like on the wire. Made by sql/06_properties/3_records.sql. */
 import { z } from '@hono/zod-openapi'
 
 export const Time = z.iso.datetime({ offset: true })

@@ -1,4 +1,4 @@
-/** Reviews: what identities say of one another after a contact. Rules: sql/review*.sql. */
+/** Reviews: what identities say of one another after a contact. Rules: sql/12_reviews. */
 import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
 import { area, body, Cursor, json, Limit, mine, pageOf, problems, route, send } from './http.ts'

@@ -1,4 +1,4 @@
-/** Filters of searches and of the map, as JSON and as query strings. Rules: sql/search_filters.sql. */
+/** Filters of searches and of the map, as JSON and as query strings. Rules: sql/08_search/2_rules_filters.sql. */
 import { z } from '@hono/zod-openapi'
 import { inQuery, plainNumber } from './numbers.ts'
 

@@ -1,4 +1,4 @@
-/** Settings of the calling account: notifications, quiet hours, privacy. Rules: sql/settings.sql. */
+/** Settings of the calling account: notifications, quiet hours, privacy. Rules: sql/03_accounts/1_tables_settings.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
 import { area, body, json, mine, route, send } from './http.ts'

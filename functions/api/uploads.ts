@@ -18,7 +18,7 @@ import type { Room } from './upload-room.ts'
 
 export const mebibyte = 1024 * 1024
 
-/** Where an upload may store: sql/media_uploads.sql. */
+/** Where an upload may store: sql/09_media/5_writes_uploads.sql. */
 export type Entrance = {
   uploadId: string
   folder: string

@@ -1,4 +1,4 @@
-/** The wallet of the acting identity. Rules: sql/wallet.sql. */
+/** The wallet of the acting identity. Rules: sql/05_billing/1_tables_wallet.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from './db.ts'
 import { area, body, json, mine, pageOf, PageQuery, problems, route, send } from './http.ts'

@@ -4,7 +4,7 @@ import { alarm } from '../api/alarms.ts'
 import { isSecret } from '../api/is-secret.ts'
 import { refuseSecret, setting } from '../api/setting.ts'
 
-/** A push as sql/push.sql hands it out. */
+/** A push as sql/13_notifications/1_tables_push.sql hands it out. */
 export type Push = {
   id: number
   lease: string

@@ -1,16 +1,18 @@
-// A database from sql/, the source of truth.
+// A database from sql/, the source of truth: its files in the order of their names, in one pass. That
+// is the order of schema_paths in supabase/config.toml as well.
 //
-// Five files have their place: roles.sql comes first, then the areas, then platform.sql, data.sql
-// and fills.sql. Those that are not areas are scripts that may run twice; migrations carry them
-// verbatim. The areas need no list: a file that refers to what is not there yet waits for the next
-// round, so a new area is a new file and nothing else.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+// Files whose number begins with 00 or 9 are scripts that may run twice; migrations carry them
+// verbatim. What lies between are the areas, which migrations compare.
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { databaseAt } from '../database.ts'
 import { Refusal } from '../refusal.ts'
 
-export const scripts = { before: ['roles.sql'], after: ['platform.sql', 'data.sql', 'fills.sql'] }
+export const scripts = {
+  before: ['00_roles.sql'],
+  after: ['90_platform.sql', '91_data.sql', '92_fills.sql'],
+}
 
 export type Script = { name: string; text: string }
 
@@ -21,19 +23,21 @@ export function script(folder: string, name: string): Script | undefined {
 
 export function areasIn(folder: string): Script[] {
   const special = [...scripts.before, ...scripts.after]
-  const names = existsSync(folder) ? readdirSync(folder).sort() : []
-  const areas = names.filter((name) => name.endsWith('.sql') && !special.includes(name))
-    .flatMap((name) => script(folder, name) ?? [])
+  const areas = globSync('**/*.sql', { cwd: folder })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((name) => !special.includes(name))
+    .sort()
+    .map((name) => script(folder, name)!)
   if (areas.length > 0) return areas
-  throw new Refusal(`There is no schema in ${folder}: put one .sql file per area there.`)
+  throw new Refusal(`There is no schema in ${folder}: put one folder or .sql file per area there.`)
 }
 
 /** Builds everything, on a database that has the platform and nothing else. */
 export async function build(url: string, folder: string): Promise<void> {
-  const waiting = areasIn(folder)
+  const all = areasIn(folder)
   await connected(url, async (client) => {
     await run(client, folder, scripts.before)
-    await areas(client, waiting)
+    await areas(client, all)
     await run(client, folder, scripts.after)
   })
 }
@@ -52,29 +56,11 @@ async function areas(client: pg.Client, all: Script[]): Promise<void> {
   // As in a migration: a function may be written before the one that it calls. What its body says
   // is held against the whole schema by the check.
   await client.query('set check_function_bodies = off')
-  for (let waiting = all; waiting.length > 0;) {
-    const failed: [Script, pg.DatabaseError][] = []
-    for (const area of waiting) {
-      const error = await attempt(client, area)
-      if (error) failed.push([area, error])
-    }
-    if (failed.length === waiting.length) throw stuck(failed)
-    waiting = failed.map(([area]) => area)
+  for (const area of all) {
+    const error = await attempt(client, area)
+    if (error) throw refusal(area, error)
   }
   await client.query('reset check_function_bodies')
-}
-
-/** Why files cannot be loaded: one that is wrong in itself is named before those that wait. */
-function stuck(failed: [Script, pg.DatabaseError][]): Refusal {
-  const wrong = failed.find(([, error]) => !isMissing(error)) ?? failed[0]!
-  const reason = refusal(...wrong).message
-  const others = failed.filter((one) => one !== wrong).map(([area]) => area.name)
-  return new Refusal(others.length > 0 ? `${reason}\nWaiting: ${others.join(', ')}.` : reason)
-}
-
-/** Undefined schema, table, column, function, or object of another kind. */
-function isMissing(error: pg.DatabaseError): boolean {
-  return ['3F000', '42P01', '42703', '42883', '42704'].includes(error.code ?? '')
 }
 
 async function attempt(client: pg.Client, { text }: Script): Promise<pg.DatabaseError | undefined> {

@@ -7,7 +7,7 @@ import { advise, exceptions, unexplained } from './advisors.ts'
 import { build, connected, run, scripts } from './build.ts'
 import { migrationsIn, project, push, type Said } from './cli.ts'
 import { differences, rows, snapshot } from './compare.ts'
-import { missing, warnings } from './config-check.ts'
+import { missing, otherOrder, warnings } from './config-check.ts'
 import { delta } from './delta.ts'
 import { missingExtensions } from './extensions.ts'
 import { absolute, generated } from './generated.ts'
@@ -71,7 +71,7 @@ async function compared(places: Places, migrated: string, declared: string): Pro
         ),
     ],
     [
-      'migrations have the latest roles.sql, platform.sql, data.sql, fills.sql and extensions',
+      'migrations have the latest 00_roles.sql, 90_platform.sql, 91_data.sql, 92_fills.sql and extensions',
       () =>
         advice([
           ...changed(places.sql, places.migrations, verbatim).map(({ name }) => `sql/${name}`),
@@ -91,7 +91,7 @@ async function compared(places: Places, migrated: string, declared: string): Pro
       'migrations give the rows that sql/ gives',
       () => advice(differences(oneRows, otherRows, names)),
     ],
-    ['roles.sql, platform.sql, data.sql and fills.sql may run twice', async () => {
+    ['00_roles.sql, 90_platform.sql, 91_data.sql and 92_fills.sql may run twice', async () => {
       await connected(declared, (client) => run(client, places.sql, verbatim))
       const names: [string, string] = ['before', 'after']
       return [
@@ -103,7 +103,8 @@ async function compared(places: Places, migrated: string, declared: string): Pro
 }
 
 /** The database as a hosted project would have it. */
-function looked({ config, migrations }: Places, migrated: string, said: Said): Check[] {
+function looked({ sql, config, migrations }: Places, migrated: string, said: Said): Check[] {
+  const toml = parseToml(readFileSync(config, 'utf8'))
   return [
     [
       'generated files are what generating gives',
@@ -129,7 +130,11 @@ function looked({ config, migrations }: Places, migrated: string, said: Said): C
     ['supabase/config.toml has no key that the CLI does not know', () => warnings(said.stderr)],
     [
       'supabase/config.toml names only what exists',
-      () => missing(config, parseToml(readFileSync(config, 'utf8')), migrated),
+      () => missing(config, toml, migrated),
+    ],
+    [
+      'schema_paths of supabase/config.toml are the files of sql/ in the order in which they load',
+      () => otherOrder(config, toml, sql),
     ],
   ]
 }

@@ -1,8 +1,8 @@
 // What can be seen wrong in supabase/config.toml without a project and without Docker.
-import { existsSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import type { parseToml } from '../config.ts'
-import { connected } from './build.ts'
+import { areasIn, connected, scripts } from './build.ts'
 import { root } from './cli.ts'
 
 type Toml = ReturnType<typeof parseToml>
@@ -14,6 +14,20 @@ export function warnings(stderr: string): string[] {
       line.startsWith('WARN: ') && !line.includes('is deprecated and will be removed')
     )
     .map((line) => line.replace('WARN: ', ''))
+}
+
+/** What the CLI would load of sql/ with these schema_paths, where that is not what is built here. */
+export function otherOrder(config: string, toml: Toml, sql: string): string[] {
+  const folder = dirname(config)
+  // As the CLI reads them: pattern by pattern, the files of each in the order of their names.
+  const patterns = [...texts(toml)].filter(([key]) => key === 'db.migrations.schema_paths')
+  const named = patterns
+    .flatMap(([, pattern]) => globSync(pattern, { cwd: folder }).sort())
+    .map((path) => relative(sql, resolve(folder, path)))
+  const built = [...scripts.before, ...areasIn(sql).map(({ name }) => name), ...scripts.after]
+  return named.join() === built.join()
+    ? []
+    : [`the CLI would load ${named.join(' ')}`, `sql/ loads as ${built.join(' ')}`]
 }
 
 /** Files and functions that the configuration names and that do not exist. */

@@ -42,7 +42,7 @@ export async function delta(from: string, to: string, renames: string[] = []): P
     const [before, after] = await Promise.all([profile.extract(source), profile.extract(desired)])
     const made = plan(oneForm(before.factBase), oneForm(after.factBase), {
       ...profile.planOptions,
-      // Roles belong to the server and not to a database; roles.sql goes over verbatim.
+      // Roles belong to the server and not to a database; 00_roles.sql goes over verbatim.
       scope: 'database',
       assumedRoles: await roles(desired),
       defaultOwner: 'postgres',
@@ -119,14 +119,14 @@ function renaming(pair: string): { from: StableId; to: StableId } {
 /**
  * Two things come from elsewhere. Extensions: the stand-in has some of them from the beginning, so
  * pg-delta would leave them out where the real one needs them, see extensions.ts. Triggers on
- * tables of Supabase: platform.sql brings them; the other way round, a trigger must go before
+ * tables of Supabase: 90_platform.sql brings them; the other way round, a trigger must go before
  * its function can be dropped, so that is kept.
  */
 function isOurs(action: Action): boolean {
   const { produces, destroys } = action
   const isExtension = (id: StableId) =>
     id.kind === 'extension' || (id.kind === 'comment' && id.target.kind === 'extension')
-  // On tables of the services platform.sql speaks alone, also when something there is to go.
+  // On tables of the services 90_platform.sql speaks alone, also when something there is to go.
   const isTheirs = (id: StableId) =>
     id.kind === 'trigger' && ['auth', 'storage', 'realtime'].includes(id.schema)
   return !produces.some(isExtension) && ![...produces, ...destroys].some(isTheirs)

@@ -71,7 +71,7 @@ export function migrate(
       ...before.map(verbatim),
       ...files(false),
       ...changed(sql, migrations, scripts.after).map(verbatim),
-      // Rows of before are looked at when fills.sql has mended them.
+      // Rows of before are looked at when 92_fills.sql has mended them.
       ...files(true),
     ])
     for (const { file, text } of made) {
@@ -132,8 +132,8 @@ async function prove(
     `With these migrations something would still differ, so nothing was written.\n` +
       left.map((line) => `  ${line}\n`).join('') +
       'What pg-delta cannot write (statistics, text search, casts, operators) belongs in ' +
-      'sql/platform.sql. A row, role, policy or trigger that roles.sql, platform.sql or ' +
-      'data.sql no longer has must be undone there by a statement, because projects have it by now.',
+      'sql/90_platform.sql. A row, role, policy or trigger that 00_roles.sql, 90_platform.sql or ' +
+      '91_data.sql no longer has must be undone there by a statement, because projects have it by now.',
   )
 }
 
@@ -144,15 +144,19 @@ export function changed(sql: string, migrations: string, names: string[]): Scrip
   return names.flatMap((name) => {
     const now = script(sql, name)
     if (!now) return []
-    const latest = texts.find((text) => text.startsWith(headerOf(name))) ?? ''
-    const { text } = verbatim(now)
-    // The first copies were written without the limit.
-    return [text, text.replace(lockTimeout, '')].includes(latest) ? [] : [now]
+    // The first copies were written without the number of the file and without the limit.
+    const headers = [headerOf(name), headerOf(name.replace(/^\d+_/, ''))]
+    const latest = texts.find((text) => headers.some((header) => text.startsWith(header))) ?? ''
+    const body = latest.replace(/^.*\n\n/, '').replace(lockTimeout, '')
+    return body === now.text ? [] : [now]
   })
 }
 
 function verbatim({ name, text }: Script): { name: string; text: string } {
-  return { name: name.replace(/\.sql$/, ''), text: `${headerOf(name)}\n\n${lockTimeout}${text}` }
+  return {
+    name: name.replace(/^\d+_|\.sql$/g, ''),
+    text: `${headerOf(name)}\n\n${lockTimeout}${text}`,
+  }
 }
 
 /** Gives each its time as a name: now, a second apart, and after all there are. */

@@ -1,6 +1,6 @@
 /**
  * What admins and jobs do to people, at the moment in which these people do something: nobody waits
- * for somebody who waits for them (sql/accounts_locks.sql), and what is closed keeps nothing.
+ * for somebody who waits for them (sql/03_accounts/2_rules_locks.sql), and what is closed keeps nothing.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,0 +1,79 @@
+-- What an admin changes by hand, in Studio or by SQL, has the effects that the route has, by the
+-- triggers of each area, or it is refused with a sentence that says what to do.
+
+create function private.refuse_by_hand(sentence text) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  raise exception using errcode = 'check_violation', message = sentence;
+end
+$$;
+comment on function private.refuse_by_hand is
+  'Refuses what no route asks for: whoever changes rows by hand reads the sentence.';
+
+create function private.refuse_edit() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  stack text;
+begin
+  get diagnostics stack = pg_context;
+  -- One line is this trigger alone: none of our functions and triggers made the change.
+  if position(E'\n' in stack) = 0 then
+    perform private.refuse_by_hand(tg_argv[0]);
+  end if;
+  return new;
+end
+$$;
+comment on function private.refuse_edit is
+  'Refuses a change that was made by hand. Argument: what to do instead.';
+
+create function private.refuse_rewriting() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  raise exception '% is only added to', tg_table_name using errcode = '42501';
+end
+$$;
+comment on function private.refuse_rewriting is
+  'Refuses whatever it hangs on, for everybody, the owner included.';
+
+create function private.check_setting() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if tg_op = 'UPDATE' and old.name <> new.name then
+    perform private.refuse_by_hand('A switch keeps its name: functions ask for it by that.');
+  elsif new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
+    perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
+  elsif new.name = 'seller' and (jsonb_typeof(new.value) <> 'object' or not new.value ?& array[
+    'nameAr', 'nameEn', 'registrationNo', 'addressAr', 'phone', 'email'
+  ]) then
+    perform private.refuse_by_hand(
+      'seller is an object with nameAr, nameEn, registrationNo, addressAr, phone and email.');
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_setting is
+  'A value that no function would understand is refused instead of kept.';
+
+create trigger settings_are_understood
+  before insert or update on private.settings
+  for each row execute function private.check_setting();
+create trigger rates_keep_their_name
+  before update of rule on private.rates
+  for each row when (old.rule <> new.rule)
+  execute function private.refuse_edit(
+    'A rate keeps its name: functions count under it. A max of a million or more is no limit.');
+create trigger settings_of_functions_are_theirs
+  before update of value on private.settings
+  for each row when (old.name = 'files_url' and old.value <> new.value)
+  execute function private.refuse_edit(
+    'files_url is written by the functions, which know where the project is reached.');
+
+revoke execute on all functions in schema private from public;

@@ -1,0 +1,85 @@
+-- Vocabularies: the words that listings are written in, and the places of Kuwait. Rows: 91_data.sql.
+
+create table public.vocabularies (
+  vocabulary text not null,
+  code text not null,
+  text_ar text not null,
+  text_en text not null,
+  note text,
+  position integer not null,
+  primary key (vocabulary, code)
+);
+comment on table public.vocabularies is 'Every list of codes with its Arabic and English texts.';
+comment on column public.vocabularies.vocabulary is 'Which list: kind, usage, amenity …';
+comment on column public.vocabularies.code is 'The word on the wire.';
+comment on column public.vocabularies.text_ar is 'What a client shows, Arabic.';
+comment on column public.vocabularies.text_en is 'What a client shows, English.';
+comment on column public.vocabularies.note is 'For kinds: the listing types that they usually have.';
+comment on column public.vocabularies.position is 'Order in which to show it.';
+
+create table public.governorates (
+  id text primary key,
+  name_ar text not null,
+  name_en text not null,
+  lat double precision not null,
+  lng double precision not null,
+  position integer not null
+);
+comment on table public.governorates is 'The six governorates of Kuwait.';
+comment on column public.governorates.id is 'Slug.';
+comment on column public.governorates.name_ar is 'Name in Arabic.';
+comment on column public.governorates.name_en is 'Name in English.';
+comment on column public.governorates.lat is 'Centroid, degrees north.';
+comment on column public.governorates.lng is 'Centroid, degrees east.';
+comment on column public.governorates.position is 'Order in which to show it.';
+
+create table public.areas (
+  id text primary key,
+  governorate_id text not null references public.governorates (id),
+  name_ar text not null,
+  name_en text not null,
+  alias_ar text,
+  lat double precision,
+  lng double precision,
+  constraint areas_centroid_is_whole check (num_nulls(lat, lng) in (0, 2)),
+  approximate boolean not null,
+  position integer not null,
+  constraint areas_governorate_key unique (governorate_id, id)
+);
+comment on table public.areas is 'The areas of Kuwait that listings lie in.';
+comment on column public.areas.id is 'Slug.';
+comment on column public.areas.governorate_id is 'The governorate it belongs to.';
+comment on column public.areas.name_ar is 'Name in Arabic.';
+comment on column public.areas.name_en is 'Name in English.';
+comment on column public.areas.alias_ar is 'Another Arabic name that people search for.';
+comment on column public.areas.lat is 'Centroid, degrees north; null where none is known.';
+comment on column public.areas.lng is 'Centroid, degrees east; null where none is known.';
+comment on column public.areas.approximate is 'The centroid is a fall-back for the map, not sourced.';
+comment on column public.areas.position is 'Order in which to show it.';
+
+alter table public.vocabularies enable row level security;
+alter table public.governorates enable row level security;
+alter table public.areas enable row level security;
+revoke all on public.vocabularies, public.governorates, public.areas from anon, authenticated;
+grant select on public.vocabularies, public.governorates, public.areas to anon, authenticated;
+create policy "everybody reads vocabularies" on public.vocabularies
+  for select to anon, authenticated using (true);
+create policy "everybody reads governorates" on public.governorates
+  for select to anon, authenticated using (true);
+create policy "everybody reads areas" on public.areas
+  for select to anon, authenticated using (true);
+
+create function private.is_word(vocabulary text, code text) returns boolean
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select exists (
+    select from public.vocabularies
+    where vocabularies.vocabulary = is_word.vocabulary and vocabularies.code = is_word.code
+  )
+$$;
+comment on function private.is_word is 'Whether a code is of that vocabulary.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.is_word to anon, authenticated, backend;

@@ -1,0 +1,120 @@
+-- What an admin may change of accounts and identities by hand: 01_base/2_rules_edits.sql.
+
+create function private.enter_account_state() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if old.status = 'deleted' then
+    perform private.refuse_by_hand('A deleted account does not come back: nothing of it is left.');
+  end if;
+  if new.status <> 'suspended' then
+    new.suspended_until := null;
+  end if;
+  if new.status not in ('suspended', 'banned') then
+    new.status_reason := null;
+  end if;
+  new.delete_at := case when new.status = 'deletion_requested'
+    then coalesce(new.delete_at, now() + interval '14 days') end;
+  return new;
+end
+$$;
+comment on function private.enter_account_state is
+  'Fills in what comes with the state that an account enters.';
+
+create trigger accounts_abide_by_their_state
+  before update of status on public.accounts
+  for each row when (old.status is distinct from new.status)
+  execute function private.enter_account_state();
+create trigger accounts_are_not_deleted_by_hand
+  before update of status on public.accounts
+  for each row when (old.status <> 'deleted' and new.status = 'deleted')
+  execute function private.refuse_edit(
+    'An account is deleted with its sign-in: DELETE /admin/users/:id, or delete the user under '
+    'Authentication.');
+create trigger accounts_are_reached_as_they_sign_in
+  before update of id, email, phone on public.accounts
+  for each row when (
+    (old.id, old.email, old.phone) is distinct from (new.id, new.email, new.phone)
+  )
+  execute function private.refuse_edit(
+    'Email and phone are those of the sign-in: change them under Authentication, and they follow here.');
+
+create function private.enter_identity_state() returns trigger
+  language plpgsql
+  security definer -- reads the licence of whoever's state changes
+  set search_path = ''
+as $$
+begin
+  if old.status = 'closed' then
+    perform private.refuse_by_hand('A closed identity does not come back: nothing of it is left.');
+  elsif new.type = 'individual' and new.status not in ('active', 'suspended', 'closed') then
+    perform private.refuse_by_hand(
+      'A person''s own identity has no licence to be seen: it is active or suspended.');
+  end if;
+  if new.status not in ('rejected', 'suspended') then
+    new.status_reason := null;
+  end if;
+  if new.status = 'closed' then
+    new.display_name := 'حساب محذوف';
+    new.avatar_url := null;
+  end if;
+  return new;
+end
+$$;
+comment on function private.enter_identity_state is
+  'Fills in what comes with the state that an identity enters.';
+
+create trigger identities_abide_by_their_state
+  before update of status on public.identities
+  for each row when (old.status is distinct from new.status)
+  execute function private.enter_identity_state();
+create trigger identities_of_people_close_with_their_account
+  before update of status on public.identities
+  for each row when (
+    new.type = 'individual' and old.status <> 'closed' and new.status = 'closed'
+  )
+  execute function private.refuse_edit(
+    'A person''s own identity closes with the account: DELETE /admin/users/:id, or delete the user '
+    'under Authentication.');
+create trigger identities_keep_their_type
+  before update of type, account_id on public.identities
+  for each row when ((old.type, old.account_id) is distinct from (new.type, new.account_id))
+  execute function private.refuse_edit(
+    'An identity keeps its type and its account: the person asks for another one in the app.');
+
+-- A name stands in two places; whoever changes the one that is written changes the one that is shown.
+create function private.show_name() returns trigger
+  language plpgsql
+  security definer -- writes the identity of whoever's name changes
+  set search_path = ''
+as $$
+begin
+  if tg_table_name = 'organisations' then
+    update public.identities set display_name = new.name_ar
+    where identities.id = new.identity_id and identities.display_name <> new.name_ar;
+  else
+    update public.identities set display_name = new.full_name
+    where identities.account_id = new.account_id and identities.type = 'individual'
+      and identities.display_name <> new.full_name;
+  end if;
+  return null;
+end
+$$;
+comment on function private.show_name is 'The name that others see is the one that was written.';
+
+create trigger individual_profiles_show_their_name
+  after update of full_name on public.individual_profiles
+  for each row when (new.full_name <> coalesce(old.full_name, ''))
+  execute function private.show_name();
+create trigger identities_are_named_by_their_page
+  before update of display_name, avatar_url on public.identities
+  for each row when (
+    old.status = new.status
+    and (old.display_name, old.avatar_url) is distinct from (new.display_name, new.avatar_url)
+  )
+  execute function private.refuse_edit(
+    'What others see comes from individual_profiles.full_name or organisations.name_ar and from the '
+    'pictures that people upload: change it there.');
+
+revoke execute on all functions in schema private from public;

@@ -1,0 +1,228 @@
+-- Locks, and the one order in which they are taken: so nobody waits for somebody who waits for them.
+--
+-- An account is a door. Whoever does something for one of its identities holds the account, shared,
+-- before anything else, and looks after that whether it may: what is suspended or closed by then is
+-- refused. Whoever changes what an account or an identity may do takes the account for itself. So of
+-- what people do and what is done to them one waits at the door, with nothing in its hands that the
+-- other could need. Behind the door lies what is others' too. It is taken in this order, several of
+-- a kind by their ids:
+--
+--   1. auth.users, auth.sessions             where signing in and refreshing begin
+--   2. accounts, then what only they change: identities, profiles, settings, uploads
+--   3. advisory locks                        licence, subscribe, plan, quota, a favorite, a device
+--   4. invoices, payments, refunds, wallets
+--   5. reports
+--   6. conversations, then their participants and messages
+--   7. properties
+--   8. reviews, then review_totals
+--   9. organisations                         the pages, with their counters
+--  10. news, notifications, devices, push_outbox
+--  11. what triggers take at the commit     the snapshot of the feed
+--
+-- A rate is counted before all of these (01_base/1_tables_rates.sql), by the account that does it.
+--
+-- Rows are locked "for no key update" where they are to be changed: "for update" would make those
+-- wait who only refer to them. Nothing that is changed stands in a key that can be referred to (the
+-- unique indexes on email and phone are partial for that reason), so a foreign key waits for nobody.
+--
+-- A job does what it does to one account in one transaction, or leaves out what is locked
+-- ("skip locked"): its next run comes soon. What meets all the same is undone by Postgres for one of
+-- the two, and tried once more as a whole (functions/api/db.ts).
+
+-- Holding: for whoever does something ------------------------------------------------------------
+
+create function private.hold_account() returns void
+  language plpgsql
+  security definer -- clients have no grant to lock rows
+  set search_path = ''
+as $$
+begin
+  -- Whether the token counts for anything is asked afterwards, of what is locked by then.
+  perform from public.accounts where accounts.id = (private.claims() ->> 'sub')::uuid for share;
+end
+$$;
+comment on function private.hold_account is
+  'Nobody changes what the calling account may do, or as whom it acts, until the transaction ends.';
+
+create function private.hold_caller() returns uuid
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.hold_account();
+  return private.require_account();
+end
+$$;
+comment on function private.hold_caller is
+  'As require_account, and it stays so: for writes of an account, whichever identity acts.';
+
+create function private.hold_identity() returns uuid
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.hold_account();
+  return private.require_identity();
+end
+$$;
+comment on function private.hold_identity is
+  'As require_identity, and it stays so: first in whatever writes for the acting identity.';
+
+create function private.hold_owner(identity_id uuid) returns void
+  language plpgsql
+  security definer -- locks the account of whoever is concerned
+  set search_path = ''
+as $$
+begin
+  perform from public.accounts
+  where accounts.id = (
+    select identities.account_id from public.identities
+    where identities.id = hold_owner.identity_id
+  )
+  for share;
+end
+$$;
+comment on function private.hold_owner is
+  'As hold_account, of the account behind an identity: for what happens to it without its doing, '
+  'as a payment that comes in.';
+
+-- Taking: for whoever changes what may be done ------------------------------------------------
+
+create function private.take_account(account_id uuid) returns public.accounts
+  language plpgsql
+  security definer -- locks a row; its callers decided whose
+  set search_path = ''
+as $$
+declare
+  account public.accounts;
+begin
+  select * into account from public.accounts
+  where accounts.id = take_account.account_id
+  for no key update;
+  return account;
+end
+$$;
+comment on function private.take_account is
+  'An account, locked for a change of it or of what one of its identities may do; null for none.';
+
+create function private.take_caller() returns uuid
+  language plpgsql
+  security definer -- clients have no grant to lock rows
+  set search_path = ''
+as $$
+begin
+  perform private.take_account((private.claims() ->> 'sub')::uuid);
+  return private.require_account();
+end
+$$;
+comment on function private.take_caller is
+  'As require_account, with the account locked: for what changes the account itself.';
+
+-- Whatever changes a state, also by SQL or in Studio, needs all that follows from it. It is taken
+-- at once and in order, before the first trigger writes any of it.
+create function private.take_what_follows(account_id uuid, identity_ids uuid[], goes boolean)
+  returns void
+  language plpgsql
+  security definer -- locks rows of whoever's state changes, and of those who know them
+  set search_path = ''
+as $$
+begin
+  perform private.take_account(account_id);
+  if goes then
+    perform from public.reports where reports.account_id = take_what_follows.account_id
+    order by reports.id for no key update;
+  end if;
+  -- Not written, but the lock under which messages are sent: none is told to whom it is not any more.
+  perform from public.conversations
+  where conversations.id in (
+    select participants.conversation_id from public.participants
+    where participants.identity_id = any (identity_ids)
+  )
+  order by conversations.id for no key update;
+  perform from public.properties
+  where properties.id in (
+    select owned.id from public.properties as owned
+    where owned.owner_identity_id = any (identity_ids)
+    union all
+    select favorites.property_id from public.favorites
+    where goes and favorites.identity_id = any (identity_ids)
+  )
+  order by properties.id for no key update;
+  perform from public.reviews
+  where reviews.id in (
+    select written.id from public.reviews as written
+    where written.author_identity_id = any (identity_ids)
+    union all
+    select got.id from public.reviews as got
+    where goes and got.subject_identity_id = any (identity_ids)
+  )
+  order by reviews.id for no key update;
+  perform from private.review_totals
+  where review_totals.identity_id in (
+    select reviews.subject_identity_id from public.reviews
+    where reviews.author_identity_id = any (identity_ids)
+  )
+  order by review_totals.identity_id for no key update;
+  perform from public.organisations
+  where organisations.identity_id in (
+    select unnest(identity_ids)
+    union all
+    select reviews.subject_identity_id from public.reviews
+    where reviews.author_identity_id = any (identity_ids)
+  )
+  order by organisations.identity_id for no key update;
+  if goes then
+    perform from public.notifications
+    where notifications.id in (
+      select told.id from public.notifications as told
+      where told.account_id = take_what_follows.account_id
+      union all
+      select worded.id from public.notifications as worded
+      where worded.from_identity_id = any (identity_ids)
+    )
+    order by notifications.id for no key update;
+  end if;
+end
+$$;
+comment on function private.take_what_follows is
+  'Locks all that a change of state will write, in the order that stands at the head of this file; '
+  'for a state that is the last one also what goes with it.';
+
+create function private.on_state_changing() returns trigger
+  language plpgsql
+  security definer -- as take_what_follows
+  set search_path = ''
+as $$
+begin
+  if tg_table_name = 'accounts' then
+    perform private.take_what_follows(new.id, array(
+      select identities.id from public.identities where identities.account_id = new.id
+    ), new.status = 'deleted');
+  else
+    perform private.take_what_follows(new.account_id, array[new.id], new.status = 'closed');
+  end if;
+  return new;
+end
+$$;
+comment on function private.on_state_changing is
+  'Before an account or an identity changes its state: takes what will follow.';
+
+
+create trigger accounts_take_what_follows
+  before update of status, suspended_until on public.accounts
+  for each row when (
+    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    -- To be deleted later, and taking that back, hides and shows nothing.
+    and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
+      or new.status = 'deleted')
+  )
+  execute function private.on_state_changing();
+create trigger identities_take_what_follows
+  before update of status on public.identities
+  for each row when (old.status is distinct from new.status)
+  execute function private.on_state_changing();
+
+revoke execute on all functions in schema private from public;
+grant execute on function
+  private.hold_account, private.hold_caller, private.hold_identity, private.take_caller
+  to authenticated;

@@ -1,0 +1,143 @@
+-- Guessing codes: whose guess is compared with what, and what it costs (03_accounts/1_tables_codes.sql).
+--
+-- Strangers use up neither the tries nor the codes of whoever asked for one.
+
+create function private.same_bytes(a bytea, b bytea) returns boolean
+  language sql
+  set search_path = ''
+as $$
+  -- Salted digests differ from the first byte on, so the time says nothing about a or b.
+  select sha256(a || salt) = sha256(b || salt)
+  from (select uuid_send(gen_random_uuid()) as salt) as once
+$$;
+comment on function private.same_bytes is 'Equality in constant time.';
+
+create function private.verify_code(
+  purpose text, identifier text, hmac text, address text, address_hash text,
+  registration_id uuid default null
+) returns jsonb
+  language plpgsql
+  security definer -- for guests: reads and writes closed tables
+  set search_path = ''
+as $$
+declare
+  terms constant record := private.code_terms();
+  guess constant bytea := decode(hmac, 'hex');
+  asker constant bytea := private.address_mark(identifier, address_hash);
+  recent record;
+  counted record;
+  code private.codes;
+  attempts integer;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
+  -- The codes that this guess is compared with: those that are alive and have a try left for
+  -- whoever guesses. own: the guess names the attempt, or comes from where the code was asked for.
+  select
+    coalesce(array_agg(id) filter (where alive and own and tries_left > 0), '{}') as own,
+    coalesce(array_agg(id) filter (where alive and not own and tries_left > 0), '{}') as others,
+    max(tries_left) filter (where alive) as tries_left,
+    bool_or(not alive) as expired
+  into recent
+  from (
+    select codes.id, codes.own,
+      codes.created_at > now() - terms.life
+        and coalesce(registrations.created_at > now() - terms.attempt_life, true) as alive,
+      case when codes.own then terms.tries - codes.tries
+        else terms.stranger_tries - codes.stranger_tries end as tries_left
+    from (
+      select *, verify_code.registration_id is not null or coalesce(asked_by = asker, false) as own
+      from private.codes
+    ) as codes
+    left join private.registrations on registrations.id = codes.registration_id
+    where codes.identifier = verify_code.identifier and codes.purpose = verify_code.purpose
+      and not codes.replaced and codes.used_at is null
+      and codes.created_at > now() - terms.attempt_life
+      and (verify_code.registration_id is null
+        or codes.registration_id = verify_code.registration_id)
+  ) as sent;
+
+  -- Counted as wrong before it is compared, and not compared where it is one too many.
+  if recent.own || recent.others = '{}' then
+    counted := private.count_hits('{code_wrong_address}', array[address]);
+  else
+    counted := private.count_hits(
+      '{code_wrong_identifier,code_wrong_address}', array[address || ' ' || identifier, address]);
+  end if;
+  if counted.refused is not null then
+    return jsonb_build_object('error', jsonb_build_object(
+      'code', 'otp_locked', 'detail', jsonb_build_object('retryAfter', counted.reset)));
+  end if;
+
+  select * into code from private.codes
+  where codes.id = any (recent.own || recent.others) and private.same_bytes(codes.hmac, guess)
+    -- One that nobody was sent opens nothing.
+    and coalesce(codes.registration_id, codes.account_id) is not null
+  order by codes.created_at desc
+  limit 1;
+  update private.codes
+  set tries = codes.tries + (codes.id = any (recent.own))::integer,
+      stranger_tries = codes.stranger_tries + (codes.id = any (recent.others))::integer
+  where codes.id = any (recent.own || recent.others) and codes.id is distinct from code.id;
+
+  if code.id is not null then
+    update private.codes set used_at = now() where codes.id = code.id;
+    perform private.forget_hits(counted.hits);
+    select count(*) into attempts from private.registrations
+    where registrations.phone = verify_code.identifier
+      and registrations.created_at > now() - terms.attempt_life;
+    -- Of several attempts nobody can tell whose code this is: neither password nor name counts.
+    return jsonb_build_object(
+      'codeId', code.id,
+      'accountId', code.account_id,
+      'fullName', registrations.full_name,
+      'sealedPassword', registrations.sealed_password)
+    from (select) as one
+    left join private.registrations on registrations.id = code.registration_id
+      and (verify_code.registration_id is not null or attempts = 1);
+  end if;
+
+  return jsonb_build_object('error', case
+    when recent.tries_left <= 0 then jsonb_build_object(
+      'code', 'otp_locked', 'detail', jsonb_build_object(
+        'retryAfter', greatest(1, private.code_wait(purpose, identifier, asker))))
+    when recent.tries_left is null and recent.expired then
+      '{"code":"otp_expired","detail":{}}'
+    else jsonb_build_object(
+      'code', 'otp_invalid', 'detail', jsonb_build_object(
+        'attemptsLeft', coalesce(recent.tries_left - 1, 0),
+        'fields', '[{"path":"code","code":"otp_invalid"}]'::jsonb))
+  end);
+end
+$$;
+comment on function private.verify_code is
+  'Tries a code: the used code with what it was for, or {error}. A guess is a try of every open code '
+  'that it was compared with but the one that it was; a wrong one counts for the identifier and '
+  'the address, where no code is alive for the address only.';
+
+create function private.release_code(code_id uuid) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  update private.codes set used_at = null where codes.id = release_code.code_id
+$$;
+comment on function private.release_code is
+  'Gives a code back whose use failed for a reason that was not the caller''s.';
+
+create function private.finish_reset(account_id uuid, identifier text) returns void
+  language sql
+  security definer -- writes closed tables
+  set search_path = ''
+as $$
+  -- Other addresses may have asked as well: what they were sent sets no password any more.
+  update private.codes set replaced = true
+  where codes.account_id = finish_reset.account_id and codes.purpose = 'reset'
+    and codes.used_at is null;
+  update public.accounts set email_proven = true, taken_over_at = null
+  where accounts.id = finish_reset.account_id and accounts.email = finish_reset.identifier
+$$;
+comment on function private.finish_reset is 'After a reset by email that email is proven.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.verify_code, private.release_code, private.finish_reset
+  to backend;

@@ -1,0 +1,123 @@
+-- Registrations: emails that are being taken just now, phones that wait for their code (03_accounts/1_tables_codes.sql).
+
+create table private.email_claims (
+  email text primary key,
+  claimed_at timestamptz not null default now()
+);
+comment on table private.email_claims is 'Emails that somebody registers just now.';
+comment on column private.email_claims.email is 'In its one form.';
+comment on column private.email_claims.claimed_at is 'A claim counts for ten seconds.';
+create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
+alter table private.email_claims enable row level security;
+create policy "nobody but functions of their owner" on private.email_claims using (false);
+
+create function private.claim_email(email text) returns void
+  language plpgsql
+  security definer -- for guests: reads accounts and writes a closed table
+  set search_path = ''
+as $$
+begin
+  -- Of fifty at once one makes Auth hash a password; the others need not wait for it to know.
+  insert into private.email_claims (email)
+  select claim_email.email
+  where not exists (select from public.accounts where accounts.email = claim_email.email)
+  on conflict on constraint email_claims_pkey do update set claimed_at = now()
+  where email_claims.claimed_at < now() - interval '10 seconds';
+  if not found then
+    perform private.refuse(409, 'email_taken', '{"fields":[{"path":"identifier","code":"email_taken"}]}');
+  end if;
+end
+$$;
+comment on function private.claim_email is
+  'Lets one caller at a time register an email; 409 email_taken for the others and where it is taken.';
+
+create function private.release_email(email text) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  delete from private.email_claims where email_claims.email = release_email.email
+$$;
+comment on function private.release_email is 'After a registration that failed: the next may try.';
+
+create function private.add_refused_registration(refused_phone text) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  -- Whoever was refused may still type the code that another's attempt had sent to this phone.
+  insert into private.registrations (id, phone)
+  values (gen_random_uuid(), refused_phone)
+  on conflict (phone) where sealed_password is null do update set created_at = now()
+$$;
+comment on function private.add_refused_registration is
+  'A registration that was refused is an attempt as well; one row a phone says so.';
+
+create function private.register_phone(
+  phone text, registration_id uuid, sealed_password text, full_name text, hmac text, address text,
+  address_hash text
+) returns jsonb
+  language plpgsql
+  security definer -- for guests: writes closed tables
+  set search_path = ''
+as $$
+declare
+  terms constant record := private.code_terms();
+  asked_by constant bytea := private.address_mark(phone, address_hash);
+  answer jsonb;
+  counted record;
+  refusal jsonb;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('code ' || phone, 0));
+  counted := private.count_hit('register_address', address);
+  answer := jsonb_build_object(
+    'rate', format('%s,%s,%s', counted."limit", counted.remaining, counted.reset),
+    'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
+  if counted.hit is null then
+    refusal := jsonb_build_object(
+      'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset));
+  elsif exists (select from public.accounts where accounts.phone = register_phone.phone) then
+    return answer || '{"error":{"code":"phone_taken","detail":{"fields":['
+      '{"path":"identifier","code":"phone_taken"}]}}}';
+  else
+    -- A phone without an account knows no address.
+    refusal := private.code_refusal('register', phone, asked_by, address, false);
+  end if;
+
+  if refusal is not null then
+    perform private.add_refused_registration(phone);
+    return answer || jsonb_build_object('error', refusal);
+  end if;
+  insert into private.registrations (id, phone, sealed_password, full_name)
+  values (registration_id, phone, sealed_password, full_name);
+  perform private.add_code('register', phone, hmac, asked_by, registration_id, null, true);
+  return answer;
+end
+$$;
+comment on function private.register_phone is
+  'An attempt to register a phone and its code. Refusals come as {error}: raising would take back '
+  'what was counted, and the attempt that a refused one is as well.';
+
+create function private.end_registrations() returns trigger
+  language plpgsql
+  security definer -- writes closed tables, for whoever makes an account
+  set search_path = ''
+as $$
+begin
+  delete from private.registrations where registrations.phone = new.phone;
+  delete from private.email_claims where email_claims.email = new.email;
+  update private.codes set replaced = true
+  where codes.identifier in (new.phone, new.email) and codes.used_at is null;
+  return new;
+end
+$$;
+comment on function private.end_registrations is
+  'When an account takes a phone or email, every open attempt, claim and code on it ends.';
+
+create trigger accounts_end_registrations
+  after insert or update of phone, email on public.accounts
+  for each row execute function private.end_registrations();
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.claim_email, private.release_email, private.register_phone
+  to backend;

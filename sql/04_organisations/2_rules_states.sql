@@ -1,0 +1,168 @@
+-- What organisations carry of their identity and account, and licences that come to their end.
+
+create function private.start_organisation() returns trigger
+  language plpgsql
+  security definer -- reads accounts and identities
+  set search_path = ''
+as $$
+begin
+  -- A shared lock: whoever suspends the owner meanwhile waits, and then finds this page too.
+  select
+    identities.type,
+    identities.status = 'active' and private.may_act(accounts)
+  into strict new.type, new.active
+  from public.identities
+  join public.accounts on accounts.id = identities.account_id
+  where identities.id = new.identity_id
+  for share of accounts;
+  insert into private.response_measures (identity_id) values (new.identity_id)
+  on conflict do nothing;
+  return new;
+end
+$$;
+comment on function private.start_organisation is
+  'Gives a new organisation what it carries of its identity and account.';
+
+create trigger organisations_start
+  before insert on public.organisations
+  for each row execute function private.start_organisation();
+
+create function private.check_licence() returns trigger
+  language plpgsql
+  security definer -- reads organisations, for whoever changes a status
+  set search_path = ''
+as $$
+begin
+  if exists (
+    select from public.organisations
+    where organisations.identity_id = new.id
+      and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
+  ) then
+    perform private.refuse(422, 'licence_expired',
+      '{"fields":[{"path":"licenceExpiresOn","code":"licence_expired"}]}',
+      'The licence is over: set organisations.licence_expires_on once a new one was seen.');
+  end if;
+  return new;
+end
+$$;
+comment on function private.check_licence is
+  'No company or office becomes active with a licence that is over: 422 licence_expired.';
+
+create trigger identities_active_need_a_licence
+  before update of status on public.identities
+  for each row when (
+    new.status = 'active' and old.status <> 'active' and new.type <> 'individual'
+  )
+  execute function private.check_licence();
+
+create function private.follow_identity() returns trigger
+  language plpgsql
+  security definer -- writes the page of whoever's state changed
+  set search_path = ''
+as $$
+begin
+  update public.organisations
+  set active = new.status = 'active' and exists (
+        select from public.accounts
+        where accounts.id = new.account_id and private.may_act(accounts)
+      ),
+      -- Whoever makes it active has seen the licence; what waits or was refused is not verified.
+      verified = case new.status
+        when 'active' then true
+        when 'pending_verification' then false
+        when 'rejected' then false
+        else organisations.verified
+      end
+  where organisations.identity_id = new.id;
+  if new.status = 'closed' then
+    -- Nothing of a person stays. The licence is free for whoever holds it then.
+    update public.organisations
+    set name_ar = new.display_name, name_en = null, slug = new.id::text, verified = false,
+        licence_no = upper(left('CLOSED-' || new.id, 40)), logo_url = null, cover_url = null,
+        about_ar = null, phone = null, whatsapp = null, email = null, website = null,
+        governorate_id = null, area_id = null, address_ar = null, working_hours = null
+    where organisations.identity_id = new.id;
+  end if;
+  return null;
+end
+$$;
+comment on function private.follow_identity is
+  'The page of a company or office comes and goes with the state of its identity.';
+
+-- After the listings (06_properties/6_events_owners.sql), in the order in which publishing locks the two.
+create trigger identities_show_their_organisation
+  after update of status, type on public.identities
+  for each row when (old.status is distinct from new.status and new.type <> 'individual')
+  execute function private.follow_identity();
+
+create function private.follow_account() returns trigger
+  language plpgsql
+  security definer -- writes pages of whoever's state changed
+  set search_path = ''
+as $$
+begin
+  update public.organisations
+  set active = identities.status = 'active' and private.may_act(new)
+  from public.identities
+  where identities.account_id = new.id and organisations.identity_id = identities.id;
+  return null;
+end
+$$;
+comment on function private.follow_account is
+  'Pages of companies and offices come and go with the account behind them.';
+
+create trigger accounts_show_their_organisations
+  after update of status, suspended_until on public.accounts
+  for each row when (
+    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+  )
+  execute function private.follow_account();
+
+create function private.expire_licence(identity_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  -- Whoever renews it just now has the account: then it is looked at by the next run.
+  perform from public.accounts
+  where accounts.id = (
+    select identities.account_id from public.identities
+    where identities.id = expire_licence.identity_id
+  )
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
+  -- And whoever does it by SQL has the identity.
+  perform from public.identities
+  where identities.id = expire_licence.identity_id
+  for no key update;
+  update public.identities set status = 'expired'
+  from public.organisations
+  where identities.id = expire_licence.identity_id
+    and organisations.identity_id = identities.id and identities.status = 'active'
+    and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date;
+  return found;
+end
+$$;
+comment on function private.expire_licence is 'Ends an identity whose licence is over.';
+
+create function private.expire_licences() returns bigint
+  language sql
+  security definer -- writes identities of everybody, for a job
+  set search_path = ''
+as $$
+  select private.for_each('expire_licence', array(
+    select organisations.identity_id::text from public.organisations
+    where organisations.active
+      and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
+      and not private.rests('expire_licence', organisations.identity_id::text)
+    order by organisations.identity_id
+    limit 100
+  ), true)
+$$;
+comment on function private.expire_licences is
+  'Job: identities whose licence is over expire, and with them go their listings, at once.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.expire_licences to backend;

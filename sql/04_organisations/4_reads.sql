@@ -1,0 +1,256 @@
+-- Companies and offices as everybody sees them: the lists, and the page of one.
+
+-- The newest listings of an owner, for the page.
+
+create function private.word_query(words text[]) returns tsquery
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  -- Words hold letters and digits only, so quoting is enough.
+  return (
+    select string_agg(quote_literal(word) || ':*', '&') from unnest(words) as word
+  )::tsquery;
+end
+$$;
+comment on function private.word_query is 'All of these words or beginnings of words, in any order.';
+
+create function private.organisations_after(
+  wanted public.organisations, sort text, query tsquery, key jsonb, take integer
+) returns uuid[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  -- Constant pieces of SQL; what callers send goes in as values.
+  sort_key text := case sort
+    when 'rating' then '(- coalesce(organisations.rating_avg, 0))'
+    when 'listings' then '(- organisations.active_listings_count)'
+    else 'organisations.created_at'
+  end;
+  key_type text := case sort
+    when 'rating' then 'numeric' when 'listings' then 'integer' else 'timestamptz'
+  end;
+  direction text := case when sort = 'newest' then ' desc' else '' end;
+  found_some text := 'select ' || sort_key || ' as key, organisations.identity_id as id, '
+    || 'organisations.words from public.organisations '
+    || 'where organisations.listed and organisations.type = ($1).type'
+    || case
+      when wanted.area_id is not null then ' and organisations.area_id = ($1).area_id'
+      when wanted.governorate_id is not null
+        then ' and organisations.governorate_id = ($1).governorate_id'
+      else ''
+    end
+    || case when key is not null then
+      ' and (' || sort_key || ', organisations.identity_id) '
+        || case when sort = 'newest' then '<' else '>' end
+        || ' (($2 ->> 0)::' || key_type || ', ($2 ->> 1)::uuid)'
+    else '' end;
+  in_order text := ' order by key' || direction || ', id' || direction;
+  ids uuid[];
+  walked integer;
+begin
+  if query is null then
+    execute 'select array(select id from (' || found_some || in_order || ' limit $3) as found)'
+      into ids using wanted, key, take;
+    return ids;
+  end if;
+
+  -- A common word fills the page after a few steps in the order; for a rare one the index is asked.
+  execute 'with walked as materialized (' || found_some || in_order || ' limit 400)'
+    || ' select array(select id from walked where words @@ $4' || in_order || ' limit $3),'
+    || ' (select count(*) from walked)'
+    into ids, walked using wanted, key, take, query;
+  if cardinality(ids) < take and walked = 400 then
+    execute 'with matches as materialized (' || found_some || ' and organisations.words @@ $4)'
+      || ' select array(select id from matches' || in_order || ' limit $3)'
+      into ids using wanted, key, take, query;
+  end if;
+  return ids;
+end
+$$;
+comment on function private.organisations_after is
+  'The next of those that everybody sees: of a type, in a place, with these words, after a key.';
+
+create function private.check_place(governorate_id text, area_id text) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  areas_governorate_id text := (
+    select areas.governorate_id from public.areas where areas.id = check_place.area_id
+  );
+begin
+  if governorate_id is not null and not exists (
+    select from public.governorates where governorates.id = check_place.governorate_id
+  ) then
+    perform private.refuse_fields('[{"path":"governorateId","code":"invalid"}]');
+  elsif area_id is not null and areas_governorate_id is null then
+    perform private.refuse_fields('[{"path":"areaId","code":"invalid"}]');
+  elsif area_id is not null and governorate_id <> areas_governorate_id then
+    perform private.refuse(422, 'area_invalid',
+      '{"fields":[{"path":"areaId","code":"area_invalid"}]}');
+  end if;
+end
+$$;
+comment on function private.check_place is
+  '422 unless governorate and area exist and belong together; each may be left out.';
+
+create function private.list_organisations(
+  type text, q text, governorate_id text, area_id text, sort text,
+  page_cursor text, page_size integer
+) returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- row security would keep it from most indexes; shows what is listed only
+  set search_path = ''
+as $$
+declare
+  words text[] := private.search_words(q);
+  query text := concat_ws(' ', 'list_organisations', type, sort, words::text,
+    coalesce(governorate_id, '-'), coalesce(area_id, '-'));
+  wanted public.organisations;
+  ids uuid[] := '{}';
+begin
+  if sort is null or sort not in ('rating', 'listings', 'newest') then
+    perform private.refuse_fields('[{"path":"sort","code":"invalid"}]');
+  elsif char_length(q) > 200 then
+    perform private.refuse_fields('[{"path":"q","code":"too_big"}]');
+  end if;
+  perform private.check_place(governorate_id, area_id);
+  wanted.type := list_organisations.type;
+  wanted.governorate_id := list_organisations.governorate_id;
+  wanted.area_id := list_organisations.area_id;
+  -- A text without a letter or digit is in no name.
+  if words <> '{}' or not coalesce(q ~ '[^[:space:]]', false) then
+    ids := private.organisations_after(wanted, sort, private.word_query(words),
+      private.cursor_key(query, page_cursor), private.page_size(page_size) + 1);
+  end if;
+
+  return query
+  select
+    coalesce(json_agg(records.record order by records.place), '[]'),
+    case when cardinality(ids) > page_size then (
+      select private.cursor_of(query, jsonb_build_array(
+        case sort
+          when 'rating' then to_jsonb(- coalesce(organisations.rating_avg, 0))
+          when 'listings' then to_jsonb(- organisations.active_listings_count)
+          else to_jsonb(organisations.created_at)
+        end, organisations.identity_id))
+      from public.organisations where organisations.identity_id = ids[page_size]
+    ) end
+  from private.organisation_records(ids[:page_size]) as records;
+end
+$$;
+comment on function private.list_organisations is
+  'A page of companies or offices; see api.list_companies.';
+
+create function api.list_companies(
+  q text default null, governorate_id text default null, area_id text default null,
+  sort text default 'rating', page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select companies.items, companies."nextCursor"
+  from private.list_organisations(
+    'company', q, governorate_id, area_id, sort, page_cursor, page_size) as companies;
+end
+$$;
+comment on function api.list_companies is
+  'Verified companies whose names have these words, by rating, listings or newest.';
+
+create function api.list_offices(
+  q text default null, governorate_id text default null, area_id text default null,
+  sort text default 'rating', page_cursor text default null, page_size integer default 20
+) returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select offices.items, offices."nextCursor"
+  from private.list_organisations(
+    'office', q, governorate_id, area_id, sort, page_cursor, page_size) as offices;
+end
+$$;
+comment on function api.list_offices is
+  'Verified offices whose names have these words, by rating, listings or newest.';
+
+create function private.get_organisation(type text, identity_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads pages and listings of others; shows what is listed only
+  set search_path = ''
+as $$
+declare
+  record text := (
+    select records.record
+    from public.organisations
+    cross join lateral
+      private.organisation_records(array[organisations.identity_id]) as records
+    where organisations.identity_id = get_organisation.identity_id
+      and organisations.type = get_organisation.type and organisations.listed
+  );
+  listings json;
+begin
+  if record is null then
+    perform private.refuse(404, 'org_not_found');
+  end if;
+  select coalesce(json_agg(records.record order by records.place), '[]') into listings
+  from private.property_records(
+    array(
+      select properties.id from public.properties
+      where properties.owner_identity_id = get_organisation.identity_id and properties.listed
+      order by properties.published_at desc, properties.id desc
+      limit 10
+    ),
+    private.identity_id()
+  ) as records;
+  return left(record, -1) || ',"listings":' || listings
+    || ',"reviews":' || private.review_summary(identity_id) || '}';
+end
+$$;
+comment on function private.get_organisation is
+  'The page of a company or office; see api.get_company.';
+
+create function api.get_company(identity_id uuid) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.get_organisation('company', get_company.identity_id);
+end
+$$;
+comment on function api.get_company is
+  'A verified company with its newest ten listings and a summary of its reviews. 404 '
+  'org_not_found, for an office too.';
+
+create function api.get_office(identity_id uuid) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.get_organisation('office', get_office.identity_id);
+end
+$$;
+comment on function api.get_office is
+  'A verified office with its newest ten listings and a summary of its reviews. 404 '
+  'org_not_found, for a company too.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.list_organisations, private.get_organisation
+  to anon, authenticated;
+grant execute on function
+  api.list_companies, api.list_offices, api.get_company, api.get_office
+  to anon, authenticated;

@@ -1,0 +1,308 @@
+-- Invoices: what is to be paid, what it gives, and in which state it is.
+--
+--   open -> processing -> paid; processing -> failed -> open; open -> expired, void
+--   paid -> partially_refunded -> refunded
+--   whatever is not paid becomes paid by a genuine payment, however late it comes
+
+create table public.invoices (
+  id uuid primary key default gen_random_uuid(),
+  year integer not null,
+  serial integer not null,
+  number text not null generated always as (
+    'INV-' || year || '-' || lpad(serial::text, greatest(6, length(serial::text)), '0')
+  ) stored,
+  identity_id uuid not null references public.identities (id),
+  account_id uuid not null references public.accounts (id),
+  purpose text not null
+    constraint invoices_purpose_is_known check (purpose in ('plan', 'topup', 'feature')),
+  state text not null default 'open' constraint invoices_state_is_known check (state in (
+    'open', 'processing', 'failed', 'expired', 'void', 'paid', 'partially_refunded', 'refunded'
+  )),
+  total private.kwd not null constraint invoices_total_is_positive check (total > 0),
+  currency text not null default 'KWD'
+    constraint invoices_currency_is_dinar check (currency = 'KWD'),
+  issued_at timestamptz not null default now(),
+  due_at timestamptz not null,
+  paid_at timestamptz,
+  paid_with text
+    constraint invoices_paid_with_is_known check (paid_with in ('charge', 'wallet')),
+  credited boolean not null default false,
+  refunded private.kwd not null default 0,
+  constraint invoices_year_and_serial_key unique (year, serial),
+  constraint invoices_purpose_key unique (id, purpose),
+  constraint invoices_paid_tells_when_and_how check (
+    (state in ('paid', 'partially_refunded', 'refunded')) = (paid_at is not null)
+    and (paid_at is null) = (paid_with is null)
+  ),
+  constraint invoices_refunded_fits_the_state check (
+    case state
+      when 'refunded' then refunded = total
+      when 'partially_refunded' then refunded > 0 and refunded < total
+      else refunded = 0
+    end
+  )
+);
+comment on table public.invoices is 'What an identity has to pay or has paid.';
+comment on column public.invoices.id is 'Its id.';
+comment on column public.invoices.year is 'The year in Kuwait in which it was issued.';
+comment on column public.invoices.serial is 'Its place in that year: no number is left out.';
+comment on column public.invoices.number is 'What people read out: INV-2026-000123.';
+comment on column public.invoices.identity_id is 'Who pays.';
+comment on column public.invoices.account_id is 'Whose account that identity is of.';
+comment on column public.invoices.purpose is 'What for: plan, topup of the wallet, feature.';
+comment on column public.invoices.state is
+  'Where it is; which way it can go is private.invoice_steps.';
+comment on column public.invoices.total is 'KWD; the sum of its lines.';
+comment on column public.invoices.currency is 'KWD.';
+comment on column public.invoices.issued_at is 'When it was made.';
+comment on column public.invoices.due_at is 'Not paid until then it expires.';
+comment on column public.invoices.paid_at is 'When it was paid.';
+comment on column public.invoices.paid_with is 'charge (at the payment provider) or wallet.';
+comment on column public.invoices.credited is
+  'What was paid stands in the wallet: a top-up, or something that could not be given any more.';
+comment on column public.invoices.refunded is 'KWD given back so far.';
+create index invoices_identity_idx on public.invoices (identity_id, issued_at desc, id desc);
+create index invoices_account_idx on public.invoices (account_id);
+create index invoices_due_idx on public.invoices (due_at) where state in ('open', 'failed');
+
+create table public.invoice_lines (
+  invoice_id uuid not null references public.invoices (id),
+  position integer not null constraint invoice_lines_position_is_positive check (position > 0),
+  kind text not null,
+  plan_id uuid references public.plans (id),
+  title_ar text not null,
+  title_en text not null,
+  quantity integer not null default 1
+    constraint invoice_lines_quantity_range check (quantity between 1 and 1000000),
+  unit_price private.kwd not null,
+  amount private.kwd not null,
+  primary key (invoice_id, position),
+  constraint invoice_lines_kind_is_the_purpose
+    foreign key (invoice_id, kind) references public.invoices (id, purpose),
+  constraint invoice_lines_amount_is_the_product check (amount = quantity * unit_price),
+  constraint invoice_lines_plan_is_named check ((kind = 'plan') = (plan_id is not null))
+);
+comment on table public.invoice_lines is
+  'What an invoice is for; each line says what paying gives.';
+comment on column public.invoice_lines.invoice_id is 'Of which invoice.';
+comment on column public.invoice_lines.position is 'Order, from 1.';
+comment on column public.invoice_lines.kind is 'The purpose of the invoice.';
+comment on column public.invoice_lines.plan_id is 'The plan that is switched on.';
+comment on column public.invoice_lines.title_ar is 'What, in Arabic, as it was called then.';
+comment on column public.invoice_lines.title_en is 'What, in English, as it was called then.';
+comment on column public.invoice_lines.quantity is 'How many.';
+comment on column public.invoice_lines.unit_price is 'KWD for one, as it was then.';
+comment on column public.invoice_lines.amount is 'KWD.';
+create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
+create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
+
+create table public.invoice_events (
+  id bigint generated always as identity primary key,
+  invoice_id uuid not null references public.invoices (id),
+  from_state text,
+  to_state text not null,
+  at timestamptz not null default clock_timestamp()
+);
+comment on table public.invoice_events is 'Every state that an invoice has had.';
+comment on column public.invoice_events.id is 'Order of the events.';
+comment on column public.invoice_events.invoice_id is 'Which invoice.';
+comment on column public.invoice_events.from_state is 'Before; null at first.';
+comment on column public.invoice_events.to_state is 'From then on.';
+comment on column public.invoice_events.at is 'When.';
+create index invoice_events_invoice_idx on public.invoice_events (invoice_id, id);
+
+create table private.invoice_numbers (
+  year integer primary key,
+  last integer not null
+);
+comment on table private.invoice_numbers is
+  'The last number of each year. Taken under the row''s lock by the transaction that makes the '
+  'invoice, so one that is undone gives its number back.';
+comment on column private.invoice_numbers.year is 'Year in Kuwait.';
+comment on column private.invoice_numbers.last is 'The last number given.';
+
+-- What the table holds by itself -----------------------------------------------------------------
+
+create function private.invoice_steps() returns table (from_state text, to_state text)
+  language sql
+  immutable
+  rows 16
+  set search_path = ''
+as $$
+  values
+    ('open', 'processing'), ('open', 'expired'), ('open', 'void'), ('open', 'paid'),
+    ('processing', 'paid'), ('processing', 'failed'),
+    ('failed', 'open'), ('failed', 'paid'),
+    ('expired', 'paid'), ('void', 'paid'),
+    ('paid', 'partially_refunded'), ('paid', 'refunded'), ('partially_refunded', 'refunded')
+$$;
+comment on function private.invoice_steps is 'From which state an invoice may go to which.';
+
+create function private.number_invoice() returns trigger
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+begin
+  new.year := extract(year from new.issued_at at time zone 'Asia/Kuwait');
+  insert into private.invoice_numbers (year, last) values (new.year, 1)
+  on conflict on constraint invoice_numbers_pkey
+    do update set last = invoice_numbers.last + 1
+  returning invoice_numbers.last into new.serial;
+  new.state := 'open';
+  return new;
+end
+$$;
+comment on function private.number_invoice is 'Gives an invoice the next number of its year.';
+
+create trigger invoices_are_numbered
+  before insert on public.invoices
+  for each row execute function private.number_invoice();
+
+create function private.step_invoice() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if (new.id, new.year, new.serial, new.identity_id, new.account_id, new.purpose, new.total)
+    is distinct from
+    (old.id, old.year, old.serial, old.identity_id, old.account_id, old.purpose, old.total) then
+    raise exception 'an invoice keeps its number, its owner and its total' using errcode = '42501';
+  end if;
+  if new.state <> old.state and not exists (
+    select from private.invoice_steps() as steps
+    where steps.from_state = old.state and steps.to_state = new.state
+  ) then
+    perform private.refuse(409, 'status_transition_invalid',
+      jsonb_build_object('from', old.state, 'to', new.state),
+      format('An invoice that is %s does not become %s: private.invoice_steps() says what it can.',
+        old.state, new.state));
+  end if;
+  return new;
+end
+$$;
+comment on function private.step_invoice is
+  'Lets an invoice go only where private.invoice_steps leads, whoever writes it.';
+
+create trigger invoices_go_their_way
+  before update on public.invoices
+  for each row execute function private.step_invoice();
+
+create function private.record_invoice_state() returns trigger
+  language plpgsql
+  security definer -- writes a table that nobody else writes
+  set search_path = ''
+as $$
+begin
+  if tg_op = 'INSERT' then
+    insert into public.invoice_events (invoice_id, to_state) values (new.id, new.state);
+  elsif new.state <> old.state then
+    insert into public.invoice_events (invoice_id, from_state, to_state)
+    values (new.id, old.state, new.state);
+  end if;
+  return null;
+end
+$$;
+comment on function private.record_invoice_state is 'Writes down every state of an invoice.';
+
+create trigger invoices_are_recorded
+  after insert or update on public.invoices
+  for each row execute function private.record_invoice_state();
+
+create trigger invoices_stay
+  before delete or truncate on public.invoices
+  for each statement execute function private.refuse_rewriting();
+create trigger invoice_lines_are_only_added
+  before update or delete or truncate on public.invoice_lines
+  for each statement execute function private.refuse_rewriting();
+create trigger invoice_events_are_only_added
+  before update or delete or truncate on public.invoice_events
+  for each statement execute function private.refuse_rewriting();
+
+alter table public.invoices enable row level security;
+alter table public.invoice_lines enable row level security;
+alter table public.invoice_events enable row level security;
+alter table private.invoice_numbers enable row level security;
+create policy "nobody but functions of their owner" on private.invoice_numbers using (false);
+revoke all on public.invoices, public.invoice_lines, public.invoice_events
+  from anon, authenticated, service_role;
+grant select on public.invoices, public.invoice_lines, public.invoice_events
+  to authenticated, service_role;
+create policy "identities see their own invoices" on public.invoices for select to authenticated
+  using (identity_id = (select private.identity_id()));
+create policy "identities see lines of their own invoices" on public.invoice_lines
+  for select to authenticated
+  using (invoice_id in (
+    select invoices.id from public.invoices
+    where invoices.identity_id = (select private.identity_id())
+  ));
+create policy "identities see the states of their own invoices" on public.invoice_events
+  for select to authenticated
+  using (invoice_id in (
+    select invoices.id from public.invoices
+    where invoices.identity_id = (select private.identity_id())
+  ));
+
+-- Making one -------------------------------------------------------------------------------------
+
+create function private.issue_invoice(
+  identity_id uuid, purpose text, due_at timestamptz, title_ar text, title_en text,
+  unit_price numeric, quantity integer default 1, plan_id uuid default null
+) returns uuid
+  language plpgsql
+  security definer -- writes for functions that have decided it
+  set search_path = ''
+as $$
+declare
+  made uuid;
+begin
+  insert into public.invoices (year, serial, identity_id, account_id, purpose, total, due_at)
+  select 0, 0, identities.id, identities.account_id, issue_invoice.purpose,
+    issue_invoice.unit_price * issue_invoice.quantity, issue_invoice.due_at
+  from public.identities where identities.id = issue_invoice.identity_id
+  returning invoices.id into made;
+  insert into public.invoice_lines
+    (invoice_id, position, kind, plan_id, title_ar, title_en, quantity, unit_price, amount)
+  values (made, 1, issue_invoice.purpose, issue_invoice.plan_id, issue_invoice.title_ar,
+    issue_invoice.title_en, issue_invoice.quantity, issue_invoice.unit_price,
+    issue_invoice.unit_price * issue_invoice.quantity);
+  return made;
+end
+$$;
+comment on function private.issue_invoice is 'A new open invoice of one line.';
+
+create function private.issue_plan_invoice(
+  identity_id uuid, plan public.plans, due_at timestamptz
+) returns uuid
+  language sql
+  set search_path = ''
+as $$
+  select private.issue_invoice(identity_id, 'plan', due_at,
+    format('%s، %s يوماً', plan.name_ar, plan.interval_days),
+    format('%s plan, %s days', plan.name_en, plan.interval_days),
+    plan.price, 1, plan.id)
+$$;
+comment on function private.issue_plan_invoice is 'An invoice for one interval of a plan.';
+
+create function private.take_invoice(invoice_id uuid) returns public.invoices
+  language plpgsql
+  security definer -- locks rows; its callers decided whose
+  set search_path = ''
+as $$
+declare
+  invoice public.invoices;
+begin
+  -- Its account first (03_accounts/2_rules_locks.sql): what is settled while the account is closed waits.
+  perform private.hold_owner(invoices.identity_id) from public.invoices
+  where invoices.id = take_invoice.invoice_id;
+  select * into invoice from public.invoices
+  where invoices.id = take_invoice.invoice_id
+  for no key update;
+  return invoice;
+end
+$$;
+comment on function private.take_invoice is
+  'An invoice, locked, and the account behind it held; null for none. Payments, refunds and wallets '
+  'come after.';
+
+revoke execute on all functions in schema private from public;

@@ -1,0 +1,332 @@
+-- Properties: listings for sale, rent and exchange, as their owners write them.
+--
+-- An owner identity sees its own in any state. Everybody else sees what is listed, and for 30 days
+-- by link what was sold, rented or exchanged. Clients write through functions only: what a field
+-- may hold is in 06_properties/2_rules_publishing.sql, the life of a listing in 06_properties/5_writes_states.sql.
+
+create sequence private.property_ref_no start 100001;
+
+create table public.properties (
+  id uuid primary key default gen_random_uuid(),
+  ref_no bigint not null default nextval('private.property_ref_no')
+    constraint properties_ref_no_key unique,
+  owner_identity_id uuid not null references public.identities (id),
+  type text not null
+    constraint properties_type_is_known check (type in ('SALE', 'RENT', 'EXCHANGE')),
+  status text not null default 'draft' constraint properties_status_is_known check (status in (
+    'draft', 'pending_review', 'active', 'rejected', 'paused', 'sold', 'rented', 'exchanged',
+    'expired', 'archived', 'suspended', 'deleted'
+  )),
+  status_reason text,
+  suspended_from text,
+
+  kind text,
+  usage text,
+  title_ar text
+    constraint properties_title_ar_length check (char_length(title_ar) between 5 and 120),
+  title_en text
+    constraint properties_title_en_length check (char_length(title_en) between 5 and 120),
+  description_ar text
+    constraint properties_description_ar_length check (char_length(description_ar) <= 4000),
+  description_en text
+    constraint properties_description_en_length check (char_length(description_en) <= 4000),
+
+  price private.kwd,
+  is_negotiable boolean not null default false,
+  property_income private.kwd,
+  request_year smallint,
+  required_year smallint,
+  wanted_kinds text[] not null default '{}',
+  wanted_area_ids text[] not null default '{}',
+  rent_conditions jsonb not null default '[]',
+  additional_expenses jsonb not null default '[]',
+
+  land_area_m2 numeric
+    constraint properties_land_area_range check (land_area_m2 between 1 and 10000000),
+  built_area_m2 numeric
+    constraint properties_built_area_range check (built_area_m2 between 1 and 10000000),
+  area_m2 numeric generated always as (coalesce(land_area_m2, built_area_m2)) stored,
+  bedrooms smallint constraint properties_bedrooms_range check (bedrooms between 0 and 100),
+  bathrooms smallint constraint properties_bathrooms_range check (bathrooms between 0 and 100),
+  floor_no smallint constraint properties_floor_no_range check (floor_no between -10 and 200),
+  building_year smallint
+    constraint properties_building_year_range check (building_year between 1900 and 2100),
+  furnished text,
+  plot_position text,
+  finishing text,
+  amenities text[] not null default '{}',
+  document_type text,
+  is_direct boolean not null default false,
+
+  governorate_id text references public.governorates (id),
+  area_id text,
+  block text constraint properties_block_length check (char_length(block) between 1 and 30),
+  street text constraint properties_street_length check (char_length(street) between 1 and 120),
+  building text
+    constraint properties_building_length check (char_length(building) between 1 and 60),
+  paci_no text constraint properties_paci_no_form check (paci_no ~ '^[0-9]{8}$'),
+  lat double precision constraint properties_lat_is_in_kuwait check (lat between 28.45 and 30.15),
+  lng double precision constraint properties_lng_is_in_kuwait check (lng between 46.50 and 48.80),
+  location_precision text,
+  shown_lat double precision generated always as (
+    case when location_precision = 'exact' then lat else round(lat * 400) / 400 end
+  ) stored,
+  shown_lng double precision generated always as (
+    case when location_precision = 'exact' then lng else round(lng * 400) / 400 end
+  ) stored,
+
+  allow_call boolean not null default true,
+  allow_whatsapp boolean not null default true,
+  allow_chat boolean not null default true,
+
+  views_count bigint not null default 0,
+  favorites_count bigint not null default 0,
+  version integer not null default 1,
+  created_at timestamptz not null default now(),
+  published_at timestamptz,
+  confirmed_at timestamptz,
+  expires_at timestamptz,
+  paused_at timestamptz,
+  closed_at timestamptz,
+  deleted_at timestamptz,
+  pending_changes jsonb,
+
+  listed boolean not null default false,
+  owner_type text not null,
+  owner_verified boolean not null default false,
+  owner_active boolean not null default false,
+  auction_starts_at timestamptz,
+  auction_ends_at timestamptz,
+  drop_pct numeric(5, 2),
+  drop_until timestamptz,
+
+  constraint properties_area_is_of_governorate
+    foreign key (governorate_id, area_id) references public.areas (governorate_id, id),
+  constraint properties_area_has_a_governorate
+    check (area_id is null or governorate_id is not null),
+  constraint properties_location_is_whole check (num_nulls(lat, lng, location_precision) in (0, 3)),
+  constraint properties_rent_fields_are_for_rent check (
+    type = 'RENT' or rent_conditions = '[]' and additional_expenses = '[]'
+  ),
+  constraint properties_exchange_fields_are_for_exchange check (
+    type = 'EXCHANGE' or num_nonnulls(request_year, required_year) = 0
+      and wanted_kinds = '{}' and wanted_area_ids = '{}'
+  ),
+  constraint properties_years_range check (
+    coalesce(request_year, 1950) between 1950 and 2100
+    and coalesce(required_year, 1950) between 1950 and 2100
+  ),
+  constraint properties_direct_is_for_individuals check (
+    not is_direct or owner_type = 'individual'
+  ),
+  constraint properties_published_is_complete check (
+    status not in ('active', 'pending_review', 'paused', 'sold', 'rented', 'exchanged', 'expired')
+    or (
+      num_nulls(kind, area_id, title_ar) = 0 and coalesce(land_area_m2, built_area_m2) is not null
+      and (type = 'EXCHANGE' or price is not null)
+    )
+  ),
+  constraint properties_listed_say_since_and_until_when check (
+    status not in ('active', 'paused', 'expired') or num_nulls(published_at, expires_at) = 0
+  ),
+  constraint properties_paused_say_when check (
+    case status when 'paused' then paused_at is not null when 'active' then paused_at is null
+      else true end
+  ),
+  constraint properties_closed_say_when check (
+    case
+      when status in ('sold', 'rented', 'exchanged') then num_nulls(published_at, closed_at) = 0
+      when status in ('active', 'paused') then closed_at is null
+      else true
+    end
+  ),
+  constraint properties_suspended_know_what_they_were check (
+    (status = 'suspended') = (suspended_from is not null)
+    and suspended_from not in ('suspended', 'deleted')
+  ),
+  constraint properties_deleted_say_when check ((status = 'deleted') = (deleted_at is not null))
+) with (fillfactor = 80); -- room for the counters to change in place
+
+comment on table public.properties is 'A listing for sale, rent or exchange.';
+comment on column public.properties.id is 'Service id.';
+comment on column public.properties.ref_no is 'Number that people read out; shown as KW-104233.';
+comment on column public.properties.owner_identity_id is
+  'The identity that offers it; never changes.';
+comment on column public.properties.type is 'SALE, RENT or EXCHANGE; fixed once published.';
+comment on column public.properties.status is 'Where it is in its life (06_properties/5_writes_states.sql).';
+comment on column public.properties.status_reason is 'Why rejected or suspended, for the owner.';
+comment on column public.properties.suspended_from is
+  'The state that it returns to after suspension.';
+comment on column public.properties.kind is 'Vocabulary kind.';
+comment on column public.properties.usage is 'Vocabulary usage.';
+comment on column public.properties.title_ar is 'Title in Arabic, 5 to 120 characters.';
+comment on column public.properties.title_en is 'Title in English, 5 to 120 characters.';
+comment on column public.properties.description_ar is
+  'Description in Arabic, at most 4000 characters.';
+comment on column public.properties.description_en is
+  'Description in English, at most 4000 characters.';
+comment on column public.properties.price is 'KWD; a month''s for RENT, once for SALE.';
+comment on column public.properties.is_negotiable is 'The owner will talk about the price.';
+comment on column public.properties.property_income is
+  'KWD a month; 0 is a real value, null is no data.';
+comment on column public.properties.request_year is 'EXCHANGE: comparison year of the طلب row.';
+comment on column public.properties.required_year is 'EXCHANGE: comparison year of the مع row.';
+comment on column public.properties.wanted_kinds is 'EXCHANGE: kinds wanted in return.';
+comment on column public.properties.wanted_area_ids is 'EXCHANGE: areas wanted in return.';
+comment on column public.properties.rent_conditions is 'RENT: [{code, textAr}].';
+comment on column public.properties.additional_expenses is
+  'RENT: [{code, labelAr, amount, period}].';
+comment on column public.properties.land_area_m2 is 'Plot, m².';
+comment on column public.properties.built_area_m2 is 'Built, m².';
+comment on column public.properties.area_m2 is
+  'What searches compare: the plot, else the built area, m².';
+comment on column public.properties.bedrooms is 'Bedrooms.';
+comment on column public.properties.bathrooms is 'Bathrooms.';
+comment on column public.properties.floor_no is 'Floor; 0 is ground.';
+comment on column public.properties.building_year is 'Year built.';
+comment on column public.properties.furnished is 'Vocabulary furnished.';
+comment on column public.properties.plot_position is 'Vocabulary plot_position.';
+comment on column public.properties.finishing is 'Vocabulary finishing.';
+comment on column public.properties.amenities is 'Codes of vocabulary amenity.';
+comment on column public.properties.document_type is 'Vocabulary document_type.';
+comment on column public.properties.is_direct is
+  'From the owner without a broker; individuals only.';
+comment on column public.properties.governorate_id is 'Slug of the governorate.';
+comment on column public.properties.area_id is 'Slug of an area of that governorate.';
+comment on column public.properties.block is 'Block (قطعة).';
+comment on column public.properties.street is 'Street.';
+comment on column public.properties.building is 'House or building.';
+comment on column public.properties.paci_no is 'Civil number of the address (PACI), 8 digits.';
+comment on column public.properties.lat is 'Degrees north, as given; shown snapped unless exact.';
+comment on column public.properties.lng is 'Degrees east, as given; shown snapped unless exact.';
+comment on column public.properties.location_precision is 'Vocabulary location_precision.';
+comment on column public.properties.shown_lat is
+  'The latitude that others see and search by: on a grid of about 250 m unless exact.';
+comment on column public.properties.shown_lng is
+  'The longitude that others see and search by: on a grid of about 250 m unless exact.';
+comment on column public.properties.allow_call is 'May be called.';
+comment on column public.properties.allow_whatsapp is 'May be written to on WhatsApp.';
+comment on column public.properties.allow_chat is 'May be written to in the chat.';
+comment on column public.properties.views_count is 'Viewers a day, summed; folded in by a job.';
+comment on column public.properties.favorites_count is
+  'Identities that saved it; kept by a trigger.';
+comment on column public.properties.version is 'Grows with every change by the owner (If-Match).';
+comment on column public.properties.created_at is 'When it was first written.';
+comment on column public.properties.published_at is 'First publishing; renewing does not move it.';
+comment on column public.properties.confirmed_at is
+  'When the owner last said that it is available.';
+comment on column public.properties.expires_at is 'When it stops being listed by itself.';
+comment on column public.properties.paused_at is 'Since when its time stands still.';
+comment on column public.properties.closed_at is 'When it was sold, rented or exchanged.';
+comment on column public.properties.deleted_at is 'When it was deleted; the row stays for records.';
+comment on column public.properties.pending_changes is
+  'Under review: the owner''s changes, waiting while the old version stays visible.';
+comment on column public.properties.listed is
+  'Everybody sees it: active, and so are its owner''s identity and account. Kept by triggers.';
+comment on column public.properties.owner_type is 'Type of the owner identity; kept by triggers.';
+comment on column public.properties.owner_verified is
+  'The owner is a verified organisation; kept by triggers.';
+comment on column public.properties.owner_active is
+  'The owner''s identity and account are in order; kept by triggers.';
+comment on column public.properties.auction_starts_at is
+  'Window of its auction, if any; kept by a trigger.';
+comment on column public.properties.auction_ends_at is
+  'Window of its auction, if any; kept by a trigger.';
+comment on column public.properties.drop_pct is
+  'Percent that the price stands under the lowest of the 30 days before; kept by a trigger.';
+comment on column public.properties.drop_until is 'Until when that makes it a deal.';
+
+create index properties_owner_idx
+  on public.properties (owner_identity_id, created_at desc, id desc);
+create index properties_area_idx on public.properties (governorate_id, area_id);
+create index properties_expires_idx on public.properties (expires_at) where status = 'active';
+-- For listings that are like one another: same type and kind, near in place and price.
+create index properties_similar_idx
+  on public.properties (type, kind, area_id, (coalesce(price, -1))) where listed;
+
+create table public.price_history (
+  id bigint generated always as identity primary key,
+  property_id uuid not null references public.properties (id) on delete cascade,
+  price private.kwd,
+  changed_at timestamptz not null default clock_timestamp()
+);
+comment on table public.price_history is
+  'Every price a listing has had since its first publishing. Written by a trigger, never changed.';
+comment on column public.price_history.id is 'Order of the entries.';
+comment on column public.price_history.property_id is 'Which listing.';
+comment on column public.price_history.price is 'KWD from then on; null is undisclosed.';
+comment on column public.price_history.changed_at is 'When it became that.';
+create index price_history_property_idx
+  on public.price_history (property_id, changed_at desc, id desc);
+
+create table public.auctions (
+  property_id uuid primary key references public.properties (id) on delete cascade,
+  starts_at timestamptz not null,
+  ends_at timestamptz not null,
+  start_price private.kwd not null,
+  min_increment private.kwd not null,
+  created_at timestamptz not null default now(),
+  constraint auctions_window_is_forward check (ends_at > starts_at),
+  constraint auctions_min_increment_is_positive check (min_increment > 0)
+);
+comment on table public.auctions is 'The auction window of a listing for sale.';
+comment on column public.auctions.property_id is 'Which listing.';
+comment on column public.auctions.starts_at is 'Bids are taken from then.';
+comment on column public.auctions.ends_at is 'Bids are taken until then.';
+comment on column public.auctions.start_price is 'Lowest first bid, KWD.';
+comment on column public.auctions.min_increment is 'Least step between bids, KWD.';
+comment on column public.auctions.created_at is 'When it was set up.';
+
+create table public.leads (
+  id uuid primary key default gen_random_uuid(),
+  property_id uuid not null references public.properties (id) on delete cascade,
+  owner_identity_id uuid not null references public.identities (id) on delete cascade,
+  identity_id uuid not null references public.identities (id) on delete cascade,
+  kind text not null constraint leads_kind_is_known check (kind in ('call', 'whatsapp', 'chat')),
+  created_at timestamptz not null default now(),
+  day date not null default (now() at time zone 'Asia/Kuwait')::date,
+  constraint leads_once_a_day_key unique (property_id, identity_id, kind, day)
+);
+comment on table public.leads is 'Somebody asked for the contact of a listing.';
+comment on column public.leads.id is 'Its id.';
+comment on column public.leads.property_id is 'About which listing.';
+comment on column public.leads.owner_identity_id is 'Who was asked for.';
+comment on column public.leads.identity_id is 'Who asked.';
+comment on column public.leads.kind is 'call, whatsapp or chat.';
+comment on column public.leads.created_at is 'When.';
+comment on column public.leads.day is 'The day in Kuwait: who asks twice a day is one lead.';
+create index leads_owner_idx on public.leads (owner_identity_id, created_at desc, id desc);
+create index leads_identity_idx on public.leads (identity_id, owner_identity_id);
+create index properties_owner_listed_idx
+  on public.properties (owner_identity_id, published_at desc, id desc) where listed;
+
+alter table public.properties enable row level security;
+alter table public.price_history enable row level security;
+alter table public.auctions enable row level security;
+alter table public.leads enable row level security;
+revoke all on public.properties, public.price_history, public.auctions, public.leads
+  from anon, authenticated;
+grant select on public.properties, public.price_history, public.auctions, public.leads
+  to authenticated;
+-- What a price was is nobody's to change: triggers write it with their owner's rights.
+revoke insert, update, delete, truncate on public.price_history from service_role;
+
+-- Strangers read listings through functions that choose the columns (06_properties/3_records.sql).
+create policy "owners see their own properties" on public.properties for select to authenticated
+  using (owner_identity_id = (select private.identity_id()) and status <> 'deleted');
+create policy "owners see the prices of their own" on public.price_history
+  for select to authenticated
+  using (property_id in (
+    select properties.id from public.properties
+    where properties.owner_identity_id = (select private.identity_id())
+  ));
+create policy "owners see their own auctions" on public.auctions for select to authenticated
+  using (property_id in (
+    select properties.id from public.properties
+    where properties.owner_identity_id = (select private.identity_id())
+  ));
+create policy "leads are seen by both sides" on public.leads for select to authenticated
+  using (
+    owner_identity_id = (select private.identity_id())
+    or identity_id = (select private.identity_id())
+  );

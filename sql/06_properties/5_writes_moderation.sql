@@ -1,0 +1,126 @@
+-- What happens to a listing without its owner: time runs out, an admin decides.
+--
+-- The admin routes come with their area; here is what they do, closed to everybody until then.
+
+create function private.expire_listing(property_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform from public.properties
+  where properties.id = expire_listing.property_id
+    and properties.status = 'active' and properties.expires_at <= now()
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
+  update public.properties set status = 'expired', version = properties.version + 1
+  where properties.id = expire_listing.property_id;
+  return true;
+end
+$$;
+comment on function private.expire_listing is 'Ends a listing whose time is over, unless somebody is writing it.';
+
+create function private.expire_listings() returns bigint
+  language sql
+  security definer -- writes everybody's listings, for a job
+  set search_path = ''
+as $$
+  -- Listings in use are left out; their owners' pages are locked in the order of 03_accounts/2_rules_locks.sql.
+  select private.for_each('expire_listing', array(
+    select due.id::text
+    from (
+      select properties.id, properties.owner_identity_id from public.properties
+      where properties.status = 'active' and properties.expires_at <= now()
+        and not private.rests('expire_listing', properties.id::text)
+      order by properties.expires_at
+      limit 1000
+    ) as due
+    order by due.owner_identity_id, due.id
+  ))
+$$;
+comment on function private.expire_listings is 'Job: ends listings whose time is over.';
+
+create function private.decide_property(
+  property_id uuid, approved boolean, reason text default null
+) returns void
+  language plpgsql
+  security definer -- writes a listing of whoever owns it
+  set search_path = ''
+as $$
+declare
+  property public.properties;
+begin
+  perform private.hold_quota_of(property_id);
+  select * into property from public.properties
+  where properties.id = decide_property.property_id and properties.status <> 'deleted'
+  for no key update;
+  if property.id is null then
+    perform private.refuse(404, 'property_not_found');
+  elsif property.status = 'pending_review' then
+    if approved then
+      property.status := 'active';
+    else
+      property.status := 'rejected';
+      property.status_reason := reason;
+    end if;
+  elsif property.pending_changes is not null then
+    perform private.settle_pictures(property, approved);
+    if approved then
+      property := private.with_fields(property, property.pending_changes);
+      perform private.check_property(property, true);
+    end if;
+    property.pending_changes := null;
+    property.status_reason := case when not approved then reason end;
+    perform private.tell_listing_owner(property,
+      case when approved then 'listing_approved' else 'listing_rejected' end,
+      jsonb_build_object('change', true, 'reason', property.status_reason));
+  else
+    perform private.refuse(409, 'status_transition_invalid');
+  end if;
+  property.version := property.version + 1;
+  perform private.save_property(property);
+end
+$$;
+comment on function private.decide_property is
+  'An admin approves or rejects a listing that was handed in, or changes that wait.';
+
+create function private.suspend_property(property_id uuid, reason text) returns void
+  language plpgsql
+  security definer -- writes a listing of whoever owns it
+  set search_path = ''
+as $$
+begin
+  update public.properties
+  set status = 'suspended', status_reason = suspend_property.reason,
+      version = properties.version + 1
+  where properties.id = suspend_property.property_id
+    and properties.status not in ('suspended', 'deleted');
+  if not found then
+    perform private.refuse(409, 'status_transition_invalid');
+  end if;
+end
+$$;
+comment on function private.suspend_property is 'An admin takes a listing away, with a reason.';
+
+create function private.lift_suspension(property_id uuid) returns void
+  language plpgsql
+  security definer -- writes a listing of whoever owns it
+  set search_path = ''
+as $$
+begin
+  perform private.hold_quota_of(property_id);
+  update public.properties
+  set status = properties.suspended_from, version = properties.version + 1
+  where properties.id = lift_suspension.property_id and properties.status = 'suspended';
+  if not found then
+    perform private.refuse(409, 'status_transition_invalid');
+  end if;
+end
+$$;
+comment on function private.lift_suspension is
+  'An admin gives a suspended listing back the state that it had; paused where its owner has no '
+  'room for it now.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.expire_listings to backend;

@@ -1,0 +1,286 @@
+-- Favorites: the properties that an identity has saved to come back to.
+--
+-- They belong to the acting identity: switching shows none of another's. Only their owner sees
+-- which ones; a listing shows how many saved it, nobody who.
+
+create table public.favorites (
+  identity_id uuid not null default private.identity_id()
+    references public.identities (id) on delete cascade,
+  property_id uuid not null references public.properties (id) on delete cascade,
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (identity_id, property_id)
+);
+comment on table public.favorites is 'A property that an identity has saved, at most once.';
+comment on column public.favorites.identity_id is 'Who saved it; no client can set it.';
+comment on column public.favorites.property_id is 'What was saved.';
+comment on column public.favorites.created_at is 'When; lists are newest first.';
+
+-- The first serves list_favorites, the second the cascade from properties and telling savers.
+create index favorites_newest_idx
+  on public.favorites (identity_id, created_at desc, property_id desc);
+create index favorites_property_idx on public.favorites (property_id, identity_id);
+
+-- A favorite is saved or removed, never edited: there is no update.
+alter table public.favorites enable row level security;
+revoke all on public.favorites from anon, authenticated;
+grant select, delete, insert (property_id) on public.favorites to authenticated;
+
+-- plpgsql keeps its plans for the session, where a function in SQL is planned again at every call;
+-- so it is with all that is called often here.
+create function private.may_save(property_id uuid) returns boolean
+  language plpgsql
+  stable
+  security definer -- looks at listings that row security hides from the caller
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.properties
+    where properties.id = may_save.property_id
+      and (
+        properties.listed
+        or properties.status = 'active'
+          and properties.owner_identity_id = (select private.identity_id())
+      )
+  );
+end
+$$;
+comment on function private.may_save is
+  'Whether a property can be saved now: listed, or one''s own active one.';
+
+create policy "identities see their own favorites" on public.favorites for select to authenticated
+  using (identity_id = (select private.identity_id()));
+create policy "identities remove their own favorites" on public.favorites
+  for delete to authenticated
+  using (identity_id = (select private.identity_id()));
+create policy "identities save what they can see" on public.favorites for insert to authenticated
+  with check (
+    identity_id = (select private.identity_id()) and private.may_save(property_id)
+  );
+
+-- Without a search_path as private.may_act (03_accounts/1_tables.sql), so that lists plan it in.
+create function private.is_gone(property public.properties) returns boolean
+  language sql
+  immutable
+  parallel safe
+  return (is_gone.property).status in (
+    'deleted', 'suspended', 'rejected', 'draft', 'pending_review'
+  );
+comment on function private.is_gone is
+  'Whether a listing is gone for whoever saved it: deleted, or no longer shown to anybody.';
+
+create function private.is_there(property_id uuid) returns boolean
+  language plpgsql
+  stable
+  security definer -- looks at listings that row security hides from the caller
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.properties
+    where properties.id = is_there.property_id and not private.is_gone(properties)
+  );
+end
+$$;
+comment on function private.is_there is
+  'Whether there is such a listing, and it is not gone for whoever saved it.';
+
+create function private.count_favorite() returns trigger
+  language plpgsql
+  security definer -- writes a counter of another's row
+  set search_path = ''
+as $$
+begin
+  if tg_op = 'INSERT' then
+    update public.properties set favorites_count = properties.favorites_count + 1
+    where properties.id = new.property_id;
+  else
+    update public.properties set favorites_count = properties.favorites_count - 1
+    where properties.id = old.property_id;
+  end if;
+  return null;
+end
+$$;
+comment on function private.count_favorite is 'Keeps properties.favorites_count.';
+
+create trigger favorites_are_counted
+  after insert or delete on public.favorites
+  for each row execute function private.count_favorite();
+
+create function private.forget_favorites() returns trigger
+  language plpgsql
+  security definer -- deletes rows of whoever is going
+  set search_path = ''
+as $$
+begin
+  delete from public.favorites where favorites.identity_id = new.id;
+  return null;
+end
+$$;
+comment on function private.forget_favorites is 'A closed identity has saved nothing.';
+
+create trigger identities_forget_their_favorites
+  after update of status on public.identities
+  for each row when (new.status = 'closed' and old.status <> 'closed')
+  execute function private.forget_favorites();
+
+create function api.toggle_favorite(property_id uuid)
+  returns table ("propertyId" uuid, "isFavorite" boolean)
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  identity_id uuid;
+begin
+  perform private.count_act('favorites');
+  identity_id := private.hold_identity();
+  -- Calls on one favorite pass one after another, so each of them really turns it over.
+  perform pg_advisory_xact_lock(
+    hashtextextended(identity_id::text || toggle_favorite.property_id, 1));
+
+  if not private.is_there(toggle_favorite.property_id) then
+    perform private.refuse(404, 'property_not_found');
+  end if;
+  "propertyId" := toggle_favorite.property_id;
+
+  delete from public.favorites
+  where favorites.identity_id = private.identity_id()
+    and favorites.property_id = toggle_favorite.property_id;
+  "isFavorite" := not found;
+  if "isFavorite" then
+    if not private.may_save(toggle_favorite.property_id) then
+      perform private.refuse(404, 'property_not_found');
+    end if;
+    insert into public.favorites (property_id) values (toggle_favorite.property_id);
+  end if;
+  return next;
+end
+$$;
+comment on function api.toggle_favorite is
+  'Saves a property or forgets it, exact under parallel calls. 404 property_not_found, 429.';
+
+create function private.list_favorite_ids() returns json
+  language plpgsql
+  stable
+  security definer -- looks at listings that row security hides from the caller
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+begin
+  return json_build_object('ids', (
+    select coalesce(
+      json_agg(properties.id order by favorites.created_at desc, favorites.property_id desc), '[]')
+    from public.favorites
+    join public.properties on properties.id = favorites.property_id
+    where favorites.identity_id = owner_id
+      and not private.is_gone(properties)
+  ));
+end
+$$;
+comment on function private.list_favorite_ids is 'All saved ids; see api.list_favorite_ids.';
+
+create function api.list_favorite_ids() returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.list_favorite_ids();
+end
+$$;
+comment on function api.list_favorite_ids is 'The ids of all saved properties, newest first.';
+
+create function private.list_favorites(page_cursor text, page_size integer)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- reads listings that row security hides from the caller
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+  query text := 'list_favorites ' || owner_id;
+  key jsonb := private.cursor_key(query, page_cursor);
+  before_at timestamptz := coalesce(key ->> 0, 'infinity');
+  before_id uuid := coalesce(key ->> 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return query
+  with page as materialized (
+    select
+      properties.id, properties.status, properties.title_ar, properties.owner_active,
+      properties.listed
+        or properties.status = 'active' and properties.owner_identity_id = owner_id as available,
+      favorites.created_at,
+      row_number() over (order by favorites.created_at desc, favorites.property_id desc) as place
+    from public.favorites
+    join public.properties on properties.id = favorites.property_id
+    where favorites.identity_id = owner_id
+      and not private.is_gone(properties)
+      and (favorites.created_at, favorites.property_id) < (before_at, before_id)
+    order by favorites.created_at desc, favorites.property_id desc
+    limit private.page_size(page_size) + 1
+  )
+  select
+    coalesce(
+      json_agg(coalesce(records.record, json_strip_nulls(json_build_object(
+        'id', page.id,
+        'status', 'unavailable',
+        'isFavorite', true,
+        'available', false,
+        -- Why is its owner's to tell: the title only where the owner closed or hid it.
+        'titleAr', case when page.status <> 'active' and page.owner_active then page.title_ar end
+      ))) order by page.place) filter (where page.place <= page_size),
+      '[]'),
+    case when count(*) > page_size then (
+      select private.cursor_of(query, jsonb_build_array(page.created_at, page.id))
+      from page where page.place = page_size
+    ) end
+  from page
+  left join private.property_records(
+    array(select page.id from page where page.available), owner_id
+  ) as records on records.id = page.id;
+end
+$$;
+comment on function private.list_favorites is 'A page of saved properties; see api.list_favorites.';
+
+create function api.list_favorites(page_cursor text default null, page_size integer default 20)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select saved.items, saved."nextCursor"
+  from private.list_favorites(page_cursor, page_size) as saved;
+end
+$$;
+comment on function api.list_favorites is
+  'Saved properties, newest first. One that cannot be shown now says so, with its title where its '
+  'owner closed or hid it; those that are gone are left out.';
+
+create function api.check_favorite(property_id uuid) returns boolean
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+begin
+  return exists (
+    select from public.favorites
+    where favorites.identity_id = owner_id
+      and favorites.property_id = check_favorite.property_id
+  ) and private.is_there(check_favorite.property_id);
+end
+$$;
+comment on function api.check_favorite is
+  'Whether the property is saved; false for an unknown one.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.may_save, private.is_there,
+  private.list_favorite_ids, private.list_favorites to authenticated;
+grant execute on function
+  api.toggle_favorite, api.list_favorite_ids, api.list_favorites, api.check_favorite
+  to authenticated;

@@ -1,0 +1,246 @@
+-- Feed: what was published, newest first, in numbered pages, and every eighth slot an office.
+--
+-- A page number means the same listings for as long as its snapshot lives, whatever is published,
+-- sold or deleted meanwhile. So slots are counted over what was listed at the snapshot
+-- (08_search/1_tables_feed.sql) and never over what can be seen now: a slot whose listing went since stays empty,
+-- what had gone before has none.
+
+-- Each half in its own order and no longer than the whole may be: the planner merges them then, where
+-- it would sort all that is listed.
+create function private.published(
+  listing_type text, at timestamptz, skip integer, take integer
+) returns uuid[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  if listing_type is null then
+    return array(
+      select slots.property_id
+      from (
+        (
+          select publications.published_at, publications.property_id from private.publications
+          where publications.until = 'infinity' and publications.published_at <= at
+            and publications.since <= at
+          order by publications.published_at desc, publications.property_id desc
+          limit skip + take
+        ) union all (
+          select publications.published_at, publications.property_id from private.publications
+          where publications.until < 'infinity' and publications.until > at
+            and publications.published_at <= at and publications.since <= at
+          order by publications.published_at desc, publications.property_id desc
+          limit skip + take
+        )
+      ) as slots
+      order by slots.published_at desc, slots.property_id desc
+      offset skip limit take
+    );
+  else
+    return array(
+      select slots.property_id
+      from (
+        (
+          select publications.published_at, publications.property_id from private.publications
+          where publications.type = listing_type
+            and publications.until = 'infinity' and publications.published_at <= at
+            and publications.since <= at
+          order by publications.published_at desc, publications.property_id desc
+          limit skip + take
+        ) union all (
+          select publications.published_at, publications.property_id from private.publications
+          where publications.type = listing_type
+            and publications.until < 'infinity' and publications.until > at
+            and publications.published_at <= at and publications.since <= at
+          order by publications.published_at desc, publications.property_id desc
+          limit skip + take
+        )
+      ) as slots
+      order by slots.published_at desc, slots.property_id desc
+      offset skip limit take
+    );
+  end if;
+end
+$$;
+comment on function private.published is
+  'The listings in a stretch of slots, newest first, whatever became of them since.';
+
+create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return array(
+    select ranks.identity_id
+    from (
+      (
+        select office_ranks.rating, office_ranks.identity_id from private.office_ranks
+        where office_ranks.until = 'infinity' and office_ranks.since <= at
+        order by office_ranks.rating desc nulls last, office_ranks.identity_id
+        limit take
+      ) union all (
+        select office_ranks.rating, office_ranks.identity_id from private.office_ranks
+        where office_ranks.until < 'infinity' and office_ranks.until > at
+          and office_ranks.since <= at
+        order by office_ranks.rating desc nulls last, office_ranks.identity_id
+        limit take
+      )
+    ) as ranks
+    order by ranks.rating desc nulls last, ranks.identity_id
+    limit take
+  );
+end
+$$;
+comment on function private.ranked_offices is 'The best rated offices that were listed then.';
+
+create function private.feed_slots(
+  listing_type text, at timestamptz, page integer, page_size integer,
+  out property_ids uuid[], out property_slots integer[],
+  out office_ids uuid[], out office_slots integer[],
+  out more boolean
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  first constant integer := (page - 1) * page_size + 1;
+  last constant integer := page * page_size;
+  offices uuid[] := '{}'; -- one more than this and earlier pages show, if there are as many
+  earlier integer; -- offices before this page
+  seen integer; -- offices up to its end
+  skip integer; -- listings before this page
+  take integer; -- listings on it
+begin
+  if listing_type is null then
+    offices := private.ranked_offices(at, last / 8 + 1);
+  end if;
+  earlier := least((first - 1) / 8, cardinality(offices));
+  seen := least(last / 8, cardinality(offices));
+  skip := first - 1 - earlier;
+  take := last - first + 1 - (seen - earlier);
+
+  property_ids := private.published(listing_type, at, skip, take + 1);
+  more := cardinality(property_ids) > take or 8 * cardinality(offices) > last;
+  property_ids := property_ids[:take];
+  property_slots := array(
+    select nth + least((nth - 1) / 7, cardinality(offices))
+    from generate_series(skip + 1, skip + take) as nth
+  );
+  office_ids := offices[earlier + 1:seen];
+  office_slots := array(select 8 * nth from generate_series(earlier + 1, seen) as nth);
+end
+$$;
+comment on function private.feed_slots is
+  'What was listed in the slots of a page at that moment, and whether there are slots after it.';
+
+-- plpgsql keeps its plan for the session, where a function in SQL is planned again at every call.
+create function private.feed_items(
+  property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[]
+) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  items json;
+begin
+  with shown_properties as materialized (
+    select properties.id, slots.slot
+    from unnest(property_ids, property_slots) as slots (property_id, slot)
+    join public.properties on properties.id = slots.property_id
+    where properties.listed
+  ), shown_offices as materialized (
+    select identities.id, slots.slot
+    from unnest(office_ids, office_slots) as slots (identity_id, slot)
+    join public.identities on identities.id = slots.identity_id and identities.status = 'active'
+    join public.accounts
+      on accounts.id = identities.account_id and private.may_act(accounts)
+    join public.organisations
+      on organisations.identity_id = identities.id and organisations.listed
+  ), slots as (
+    -- What an item is stands in kind, so the listing's own kind gets another name: the first "kind"
+    -- of the text, since id, refNo and type alone come before it. As jsonb it would take 1 ms more.
+    select
+      shown_properties.slot,
+      regexp_replace(
+        records.record::text, '"kind":', '"kind":"property","propertyKind":')::json as item
+    from private.property_records(
+      array(select shown_properties.id from shown_properties),
+      (select private.identity_id())
+    ) as records
+    join shown_properties on shown_properties.id = records.id
+    union all
+    select shown_offices.slot, ('{"kind":"office",' || substr(records.record::text, 2))::json
+    from private.organisation_records(array(select shown_offices.id from shown_offices)) as records
+    join shown_offices on shown_offices.id = records.id
+  )
+  select coalesce(json_agg(slots.item order by slots.slot), '[]') into items from slots;
+  return items;
+end
+$$;
+comment on function private.feed_items is 'What can be seen now in these slots, in their order.';
+
+create function private.list_feed(
+  filter text, page integer, page_size integer, snapshot timestamptz
+) returns json
+  language plpgsql
+  security definer -- reads listings of others; shows what is listed only
+  set search_path = ''
+as $$
+declare
+  listing_type constant text := case when filter <> 'all' then upper(filter) end;
+  at timestamptz := private.feed_snapshot(coalesce(
+    snapshot, date_bin('5 minutes', now(), timestamptz '2000-01-01 00:00:00+00')));
+  slots record := private.feed_slots(listing_type, at, page, page_size);
+begin
+  -- Whoever begins sees something as long as anything is listed.
+  if snapshot is null and not exists (
+    select from public.properties
+    where properties.listed and properties.id = any (
+      case when page = 1 then slots.property_ids
+        else (private.feed_slots(listing_type, at, 1, page_size)).property_ids end)
+  ) then
+    at := private.feed_snapshot(now());
+    slots := private.feed_slots(listing_type, at, page, page_size);
+  end if;
+  return json_build_object(
+    'items', private.feed_items(
+      slots.property_ids, slots.property_slots, slots.office_ids, slots.office_slots),
+    'page', page,
+    'hasMore', page < 500 and slots.more,
+    'snapshot', (to_json(at at time zone 'UTC') #>> '{}') || 'Z'
+  );
+end
+$$;
+comment on function private.list_feed is 'A page of the feed; see api.list_feed.';
+
+create function api.list_feed(
+  filter text default 'all',
+  page integer default 1,
+  page_size integer default 20,
+  snapshot timestamptz default null
+) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if filter is null or filter not in ('all', 'sale', 'rent', 'exchange') then
+    perform private.refuse(422, 'feed_filter_unknown',
+      '{"fields":[{"path":"filter","code":"feed_filter_unknown"}]}');
+  elsif page is null or page not between 1 and 500 then
+    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"page","code":"invalid"}]}');
+  elsif page_size is null or page_size not between 1 and 50 then
+    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"limit","code":"invalid"}]}');
+  end if;
+  return private.list_feed(filter, page, page_size, snapshot);
+end
+$$;
+comment on function api.list_feed is
+  'A numbered page of what was listed at the moment of the snapshot: filter all, sale, rent or '
+  'exchange. On all, every eighth slot is a verified office, by rating. 422 feed_filter_unknown, '
+  'cursor_invalid for a snapshot that is over or to come.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.list_feed, api.list_feed to guest, authenticated;

@@ -1,0 +1,178 @@
+-- Search: five strategies, one set of filters, words in any order.
+
+create function private.search_sort(
+  strategy text, sort text, wanted private.search_filters
+) returns text
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  allowed text[] := array['newest', 'price_asc', 'price_desc', 'area_desc']
+    || case strategy when 'deal' then '{drop_desc}' when 'auction' then '{ends_at}' end::text[]
+    || case when wanted.near is not null then '{distance}' end::text[];
+begin
+  if sort is null then
+    return case strategy
+      when 'deal' then 'drop_desc' when 'auction' then 'ends_at' else 'newest' end;
+  elsif not sort = any (allowed) then
+    perform private.refuse(422, 'validation_failed', jsonb_build_object(
+      'fields', '[{"path":"sort","code":"invalid"}]'::jsonb, 'allowed', allowed));
+  end if;
+  return sort;
+end
+$$;
+comment on function private.search_sort is
+  'The order of a search; drop_desc is for deals, ends_at for auctions, distance goes with near.';
+
+create function private.search_page(
+  plan private.search_plan, strategy text, words text[], place jsonb, page_size integer,
+  out ids uuid[], out keys text[], out few uuid[], out exact_count integer
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  exact tsquery := private.search_query(words);
+  guessed boolean := coalesce((place ->> 'guessed')::boolean, false);
+  after_key text := place ->> 'key';
+  after_id uuid := place ->> 'id';
+  guess tsquery;
+  hits record;
+begin
+  ids := '{}';
+  keys := '{}';
+  if place ? 'few' then
+    few := array(select jsonb_array_elements_text(place -> 'few'));
+  end if;
+  if not guessed then
+    hits := private.search_hits(plan, exact, few, null, after_key, after_id,
+      -- Whether 5 match is seen on the first page, however short it is.
+      greatest(page_size + 1, case when place is null and exact is not null then 5 end));
+    ids := hits.ids;
+    keys := hits.keys;
+  end if;
+  exact_count := cardinality(ids);
+  -- Words and strategy alone decide: were filters to have a say, one more could find more.
+  if place is null and exact is not null and exact_count < 5
+    and (plan.wanted is null or private.match_few(strategy, words)) then
+    guess := private.search_query(words, true);
+    if guess <> exact then
+      few := ids;
+    end if;
+  elsif few is not null then
+    guess := private.search_query(words, true);
+  end if;
+  if few is not null and exact_count <= page_size then
+    hits := private.search_hits(plan, guess, null, few,
+      case when guessed then after_key end, case when guessed then after_id end,
+      page_size + 1 - exact_count);
+    ids := ids || hits.ids;
+    keys := keys || hits.keys;
+  end if;
+end
+$$;
+comment on function private.search_page is
+  'The ids of a page and of one listing more, with their sort keys. When fewer than 5 have the words, '
+  'those on the first page are remembered, and what has words that look like them follows.';
+
+create function private.search(
+  strategy text, filters jsonb, q text, sort text, page_cursor text, page_size integer,
+  out items json, out next_cursor text
+)
+  language plpgsql
+  stable
+  security definer -- row security would keep it from most indexes; see 08_search/1_tables.sql
+  set search_path = ''
+  set extra_float_digits = 1 -- a cursor holds a distance to its last bit, here and in search_hits
+as $$
+declare
+  strategies text[] := '{standard,exchange,auction,deal,company}';
+  words text[] := private.search_words(q);
+  wanted private.search_filters;
+  query text;
+  plan private.search_plan;
+  page record;
+begin
+  if not coalesce(strategy = any (strategies), false) then
+    perform private.refuse(422, 'search_strategy_unknown', jsonb_build_object(
+      'fields', '[{"path":"strategy","code":"search_strategy_unknown"}]'::jsonb,
+      'allowed', strategies));
+  elsif char_length(q) > 200 then
+    perform private.refuse_search('[{"path":"q","code":"too_big"}]');
+  elsif not coalesce(page_size between 1 and 50, false) then
+    perform private.refuse_search('[{"path":"limit","code":"invalid"}]');
+  end if;
+  wanted := private.read_search_filters(filters, strategy);
+  sort := private.search_sort(strategy, sort, wanted);
+  query := concat_ws(' ', 'search', strategy, sort, words, wanted);
+  plan := private.search_plan(strategy, sort, wanted);
+  if words = '{}' and q ~ '[^[:space:]]' then
+    -- A text without a letter or digit is in no listing.
+    plan.conditions := 'false';
+    plan.branches := '{false}';
+  end if;
+
+  page := private.search_page(
+    plan, strategy, words, private.cursor_key(query, page_cursor), page_size
+  );
+  if cardinality(page.ids) > page_size then
+    next_cursor := private.cursor_of(query, jsonb_strip_nulls(jsonb_build_object(
+      'key', page.keys[page_size],
+      'id', page.ids[page_size],
+      'few', page.few,
+      'guessed', case when page.few is not null then page_size > page.exact_count end
+    )));
+  end if;
+  select coalesce(json_agg(records.record order by records.place), '[]') into items
+  from private.property_records(page.ids[1:page_size], private.identity_id()) as records;
+end
+$$;
+comment on function private.search is 'A page of a search; see api.search.';
+
+create function api.search(
+  strategy text default null,
+  filters jsonb default '{}',
+  q text default null,
+  sort text default null,
+  page_cursor text default null,
+  page_size integer default 20
+)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select found.items, found.next_cursor
+  from private.search(strategy, filters, q, sort, page_cursor, page_size) as found;
+end
+$$;
+comment on function api.search is
+  'Listings of one of five strategies: standard, exchange, auction, deal, company. q is matched by '
+  'words in any order, with what looks like them where fewer than 5 match. 422 '
+  'search_strategy_unknown, filter_unknown, range_invalid, bbox_invalid, cursor_invalid.';
+
+create function api.quick_search(
+  filters jsonb default '{}',
+  q text default null,
+  sort text default null,
+  page_cursor text default null,
+  page_size integer default 20
+)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select found.items, found.next_cursor
+  from private.search('standard', filters, q, sort, page_cursor, page_size) as found;
+end
+$$;
+comment on function api.quick_search is 'api.search with strategy standard.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function private.search, api.search, api.quick_search to guest, authenticated;

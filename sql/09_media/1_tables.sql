@@ -1,0 +1,183 @@
+-- Media: the pictures of people and listings. The file lies in Supabase Storage, its row here.
+--
+-- A row is only ever made from a stored file (09_media/5_writes_uploads.sql), and goes only after its file
+-- (09_media/7_jobs.sql). In between it is unused, in use, or discarded: a job removes what nobody uses.
+-- Clients write nothing in Storage: the functions do with the secret key, under names of ours that
+-- nobody can guess or list. Whoever has an address sees the picture, also while its listing is
+-- hidden, until picture, listing or account is deleted; caches forget it within a day.
+
+create table public.media (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null,
+  identity_id uuid not null,
+  bucket text not null constraint media_bucket_is_known check (bucket in ('avatars', 'listings')),
+  name text not null constraint media_name_is_ours
+    check (name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/[0-9a-f-]{36}\.(jpg|png|webp)$'),
+  width integer not null,
+  height integer not null,
+  orientation smallint not null
+    constraint media_orientation_range check (orientation between 1 and 8),
+  bytes integer not null constraint media_bytes_are_there check (bytes > 0),
+  sha256 text not null constraint media_sha256_form check (sha256 ~ '^[0-9a-f]{64}$'),
+  use text constraint media_use_is_known
+    check (use in ('listing', 'avatar', 'logo', 'cover', 'message')),
+  property_id uuid references public.properties (id),
+  upload_session_id uuid,
+  position integer constraint media_position_range check (position between 0 and 99999),
+  waits boolean not null default false,
+  created_at timestamptz not null default now(),
+  discarded_at timestamptz,
+  removal_due_at timestamptz not null default '-infinity',
+  removed_at timestamptz,
+  constraint media_identity_is_of_account
+    foreign key (account_id, identity_id) references public.identities (account_id, id),
+  constraint media_one_row_a_file unique (bucket, name),
+  constraint media_size_is_that_of_a_picture check (
+    width between 1 and 65535 and height between 1 and 65535
+    and width::bigint * height <= 50000000
+  ),
+  constraint media_listing_is_named check (
+    (use is not distinct from 'listing') = (property_id is not null)
+    and (property_id is null or position is not null)
+  ),
+  constraint media_discarded_is_unused check (discarded_at is null or use is null),
+  constraint media_waits_for_a_listing check (not waits or property_id is not null),
+  -- Held at the end of a statement, so that one statement can put all pictures in another order.
+  constraint media_positions_are_distinct unique (property_id, position) deferrable
+);
+comment on table public.media is
+  'A picture: what is known of a stored file, and what it is used for.';
+comment on column public.media.id is 'Named by listings, profiles and messages.';
+comment on column public.media.account_id is 'Who uploaded it.';
+comment on column public.media.identity_id is 'Whose it is: the identity acted as at the upload.';
+comment on column public.media.bucket is 'Where its file lies.';
+comment on column public.media.name is
+  'Name of its file: the identity, a name that nobody can guess.';
+comment on column public.media.width is 'Pixels from left to right, as it is shown.';
+comment on column public.media.height is 'Pixels from top to bottom, as it is shown.';
+comment on column public.media.orientation is 'How a client turns it; the EXIF orientation.';
+comment on column public.media.bytes is 'Size of the stored file.';
+comment on column public.media.sha256 is
+  'A hash of what was sent: the same picture sent again is told by it.';
+comment on column public.media.use is 'What it is used for; null is nothing yet, or no more.';
+comment on column public.media.property_id is 'The listing that it belongs to, if any.';
+comment on column public.media.upload_session_id is 'The flow that it was uploaded in, if any.';
+comment on column public.media.position is 'Its place among the pictures of the listing or flow.';
+comment on column public.media.waits is
+  'Under review: added to an active listing, not shown until decided.';
+comment on column public.media.created_at is 'When it was stored.';
+comment on column public.media.discarded_at is
+  'Since when nobody wants it; a job removes file and row.';
+comment on column public.media.removal_due_at is
+  'Discarded: from when on a job has its file removed; later again when Storage would not.';
+comment on column public.media.removed_at is
+  'When its file was removed, where a message still names it; all other rows go with the file.';
+create index media_identity_idx on public.media (identity_id, upload_session_id);
+create index media_account_idx on public.media (account_id, identity_id);
+create index media_unused_idx on public.media (created_at)
+  where use is null and discarded_at is null;
+create index media_discarded_idx on public.media (removal_due_at, discarded_at)
+  where discarded_at is not null and removed_at is null;
+
+create table private.uploads (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  identity_id uuid not null references public.identities (id) on delete cascade,
+  bucket text not null,
+  created_at timestamptz not null default now(),
+  due_at timestamptz not null default now() + interval '1 hour'
+);
+comment on table private.uploads is
+  'An upload that has begun: whatever it stored and no row names is removed when it is due.';
+comment on column private.uploads.id is
+  'Its files are named by it, with the number of the file as the last two digits.';
+comment on column private.uploads.account_id is 'Who uploads.';
+comment on column private.uploads.identity_id is 'For whom.';
+comment on column private.uploads.bucket is 'Where to.';
+comment on column private.uploads.created_at is 'When it began; no upload lasts five minutes.';
+comment on column private.uploads.due_at is 'From then on a job looks for what it left behind.';
+create index uploads_account_idx on private.uploads (account_id);
+create index uploads_identity_idx on private.uploads (identity_id);
+create index uploads_due_idx on private.uploads (due_at);
+
+create table private.upload_sessions (
+  identity_id uuid not null references public.identities (id) on delete cascade,
+  id uuid not null,
+  property_id uuid references public.properties (id) on delete cascade,
+  created_at timestamptz not null default now(),
+  primary key (identity_id, id)
+);
+comment on table private.upload_sessions is
+  'The flow of one new listing: what is uploaded in it becomes that listing''s.';
+comment on column private.upload_sessions.identity_id is
+  'Whose; the same id of another is another.';
+comment on column private.upload_sessions.id is 'Chosen by the client, or by the first upload.';
+comment on column private.upload_sessions.property_id is 'The listing, once it is written.';
+comment on column private.upload_sessions.created_at is 'When it began.';
+create index upload_sessions_property_idx on private.upload_sessions (property_id);
+create index upload_sessions_created_at_idx on private.upload_sessions (created_at);
+
+alter table public.media enable row level security;
+alter table private.uploads enable row level security;
+alter table private.upload_sessions enable row level security;
+revoke all on public.media from anon, authenticated;
+grant select on public.media to authenticated;
+-- What is here agrees with the files: only the functions that know both write it.
+revoke insert, update, delete, truncate on public.media from service_role;
+
+create policy "identities see their own pictures" on public.media for select to authenticated
+  using (identity_id = (select private.identity_id()));
+create policy "nobody but functions of their owner" on private.uploads using (false);
+create policy "nobody but functions of their owner" on private.upload_sessions using (false);
+
+create function private.media_url(bucket text, name text) returns text
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  return (
+    select settings.value #>> '{}' from private.settings where settings.name = 'files_url'
+  ) || '/' || bucket || '/' || name;
+end
+$$;
+comment on function private.media_url is 'The public address of a stored picture.';
+
+create function private.note_files_url(url text) returns void
+  language plpgsql
+  security definer -- writes a switch, and addresses of whoever has a picture
+  set search_path = ''
+as $$
+declare
+  before text := private.setting('files_url') #>> '{}';
+begin
+  if before = url then
+    return;
+  end if;
+  update private.settings set value = to_jsonb(url) where settings.name = 'files_url';
+  -- The project has another address now: a domain of its own, another port on a desk.
+  if before <> '' then
+    update public.individual_profiles
+    set avatar_url = url || substr(individual_profiles.avatar_url, char_length(before) + 1)
+    where starts_with(individual_profiles.avatar_url, before || '/');
+    update public.identities
+    set avatar_url = url || substr(identities.avatar_url, char_length(before) + 1)
+    where starts_with(identities.avatar_url, before || '/');
+    update public.organisations
+    set logo_url = case when starts_with(organisations.logo_url, before || '/')
+          then url || substr(organisations.logo_url, char_length(before) + 1)
+          else organisations.logo_url end,
+        cover_url = case when starts_with(organisations.cover_url, before || '/')
+          then url || substr(organisations.cover_url, char_length(before) + 1)
+          else organisations.cover_url end
+    where starts_with(organisations.logo_url, before || '/')
+      or starts_with(organisations.cover_url, before || '/');
+  end if;
+end
+$$;
+comment on function private.note_files_url is
+  'Keeps where public files are read; the functions, which know the project''s address, tell it.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.note_files_url to backend;

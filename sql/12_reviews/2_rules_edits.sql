@@ -1,0 +1,11 @@
+-- What an admin may change of reviews by hand: 01_base/2_rules_edits.sql.
+
+create trigger reviews_follow_their_author
+  before update of author_active, author_identity_id, subject_identity_id on public.reviews
+  for each row when (
+    (old.author_active, old.author_identity_id, old.subject_identity_id)
+    is distinct from (new.author_active, new.author_identity_id, new.subject_identity_id)
+  )
+  execute function private.refuse_edit(
+    'To take a review away set hidden_at; whether its author counts follows from identities.status '
+    'and accounts.status.');
