@@ -277,7 +277,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
         const body = { error: 'invalid nonce', error_description: 'Nonces mismatch' }
         auth.answers(idToken, [{ status: 400, body }])
         expect(await functions.post('/auth/google', { idToken })).toMatchObject(untrue)
-        expect(functions.log()).toContain('auth_refuses_token')
+        await expect.poll(() => functions.log()).toContain('auth_refuses_token')
         expect(functions.log()).not.toContain(idToken)
         expect(await come('google', idToken)).toMatchObject({ status: 200 })
       },
