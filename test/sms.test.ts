@@ -327,7 +327,9 @@ describe('with an SMS provider', () => {
       const functions = await startFunctions({ SMS_PROVIDER: 'pigeon' })
       try {
         expect((await fetch(`${functions.base}/health`)).status).toBe(503)
-        await expect.poll(() => functions.log()).toContain('SMS_PROVIDER must be one of twilio, kwtsms, unifonic')
+        await expect.poll(() => functions.log()).toContain(
+          'SMS_PROVIDER must be one of twilio, kwtsms, unifonic',
+        )
         expect(functions.log()).not.toContain('pigeon')
       } finally {
         await functions.stop()
