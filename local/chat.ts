@@ -1,6 +1,6 @@
 // Runs the chat gateway as a part of the stack: what functions/chat/main.ts is elsewhere.
 const { port }: { port: number } = JSON.parse(Deno.args[0])
-const { serveChat } = await import('../functions/chat/serve.ts')
+const { serveChat } = await import('../functions/chat/server/serve.ts')
 const server = serveChat({ hostname: '127.0.0.1', port })
 
 globalThis.addEventListener('unhandledrejection', (event) => {

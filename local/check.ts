@@ -21,7 +21,7 @@ const checks: [what: string, command: string, args: string[]][] = [
     'functions/api/index.ts',
     'functions/chat/index.ts',
     'functions/chat/main.ts',
-    'functions/chat/client.ts',
+    'functions/chat/client/client.ts',
     'local/chat.ts',
     'functions/jobs/index.ts',
     'local/functions.ts',

@@ -153,7 +153,10 @@ export function parseToml(text: string): Table {
 }
 
 function parseValue(text: string): Value | undefined {
-  const bare = /^("(?:[^"\\]|\\.)*"|\[(?:[^\]"]|"[^"]*")*\]|true|false|-?[\d_]+(?:\.\d+)?)\s*(#.*)?$/.exec(text)
+  const bare =
+    /^("(?:[^"\\]|\\.)*"|\[(?:[^\]"]|"[^"]*")*\]|true|false|-?[\d_]+(?:\.\d+)?)\s*(#.*)?$/.exec(
+      text,
+    )
   if (!bare) return undefined
   // What the pattern lets through is JSON, but for digit groups and a trailing comma.
   const json = bare[1]!.startsWith('"')

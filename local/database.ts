@@ -1,4 +1,4 @@
-import { authorities, connectionOf } from '../functions/api/connection.ts'
+import { authorities, connectionOf } from '../functions/_shared/connection.ts'
 
 /** The way to any database, for programs that may meet one of another machine. */
 export const databaseAt = (url: string) =>

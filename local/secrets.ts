@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isSecret } from '../functions/api/is-secret.ts'
+import { isSecret } from '../functions/_shared/is-secret.ts'
 import { Refusal } from './refusal.ts'
 
 /** What one data folder keeps secret. Made at its first start, never changed after. */

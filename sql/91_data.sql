@@ -63,7 +63,7 @@ on conflict (name) do nothing;
 
 -- Public: whoever has the address of a picture sees it, with any token or none, and nobody can guess
 -- or list addresses. The types hold letter by letter. The sizes hold for whoever names a length; our
--- functions send in pieces and name none, so theirs is the only limit (functions/api/media.ts). No
+-- functions send in pieces and name none, so theirs is the only limit (functions/api/media/routes.ts). No
 -- `nosniff` is sent either: what is served begins as its type says, as the functions made it.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
   ('avatars', 'avatars', true, 5242880, '{image/jpeg,image/png,image/webp}'),

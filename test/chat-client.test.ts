@@ -11,7 +11,7 @@ import {
   gateway,
   type Link,
   realtime,
-} from '../functions/chat/client.ts'
+} from '../functions/chat/client/client.ts'
 import { Feed, type Page } from '../functions/chat/feed.ts'
 import type { ConversationUpdated, Message } from '../functions/chat/protocol.ts'
 import { chatUrl, history, pair, upTo } from './chat-socket.ts'

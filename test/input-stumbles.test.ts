@@ -120,7 +120,7 @@ test('a validator that throws refuses, and its request is 422', async () => {
   const url = (file: string) => JSON.stringify(new URL(`../functions/api/${file}`, import.meta.url))
   const code = `
     const { app } = await import(${url('app.ts')})
-    const { area, body, json, route } = await import(${url('http.ts')})
+    const { area, body, json, route } = await import(${url('http/route.ts')})
     const { z } = await import('@hono/zod-openapi')
     const fails = z.string().refine(() => { throw new TypeError('Cannot convert object') })
     const at = (path, request) => route({

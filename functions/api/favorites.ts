@@ -1,8 +1,8 @@
 /** Favorites: the properties that the acting identity has saved. Rules: sql/07_favorites.sql. */
 import { z } from '@hono/zod-openapi'
-import { call } from './db.ts'
-import { area, json, mine, pageOf, PageQuery, problems, route, send } from './http.ts'
-import { Property, Unavailable } from './property-schemas.ts'
+import { call } from '../_shared/db.ts'
+import { area, json, mine, pageOf, PageQuery, problems, route, send } from './http/route.ts'
+import { Property, Unavailable } from './properties/schemas.ts'
 
 const OneProperty = z.strictObject({ propertyId: z.uuid() })
 

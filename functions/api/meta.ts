@@ -2,8 +2,8 @@
 import { z } from '@hono/zod-openapi'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Context } from 'hono'
-import { call } from './db.ts'
-import { area, type Env, json, pageOf, problems, route, send } from './http.ts'
+import { call } from '../_shared/db.ts'
+import { area, type Env, json, pageOf, problems, route, send } from './http/route.ts'
 
 const Word = z.object({ code: z.string(), textAr: z.string(), textEn: z.string() }).openapi('Word')
 

@@ -1,8 +1,19 @@
 /** Reviews: what identities say of one another after a contact. Rules: sql/12_reviews. */
 import { z } from '@hono/zod-openapi'
-import { call } from './db.ts'
-import { area, body, Cursor, json, Limit, mine, pageOf, problems, route, send } from './http.ts'
-import { Party, ReviewSummary } from './organisation-schemas.ts'
+import { call } from '../_shared/db.ts'
+import {
+  area,
+  body,
+  Cursor,
+  json,
+  Limit,
+  mine,
+  pageOf,
+  problems,
+  route,
+  send,
+} from './http/route.ts'
+import { Party, ReviewSummary } from './organisations/schemas.ts'
 
 const tags = ['reviews']
 const OneReview = z.strictObject({ id: z.uuid() })

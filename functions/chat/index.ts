@@ -1,10 +1,10 @@
 /** Edge function `chat`: the gateway on the sockets of the platform. */
-import { inBackground } from '../api/background.ts'
-import { env } from '../api/env.ts'
-import { openGateway } from './gateway.ts'
+import { inBackground } from '../_shared/background.ts'
+import { env } from '../_shared/env.ts'
+import { openGateway } from './server/gateway.ts'
 import { closes } from './protocol.ts'
-import { answerOf } from './refusals.ts'
-import { openWire } from './wire.ts'
+import { answerOf } from './server/refusals.ts'
+import { openWire } from './server/wire.ts'
 
 // A worker ends 150 s after its start on the smallest plan, whoever it serves.
 const workerLife = (env.gatewayMaxAge || 140) * 1000

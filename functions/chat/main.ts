@@ -2,7 +2,7 @@
  * The chat gateway as a plain Deno process, for long sockets: HOST and PORT say where it listens,
  * the other settings are those of the functions. TLS is the business of what stands before it.
  */
-import { serveChat } from './serve.ts'
+import { serveChat } from './server/serve.ts'
 
 const hostname = Deno.env.get('HOST') || '0.0.0.0'
 const port = Number(Deno.env.get('PORT') || 8080)

@@ -1,8 +1,8 @@
 /** Firebase Cloud Messaging, HTTP v1: one call for one device, and what its answer means. */
 import { importPKCS8, SignJWT } from 'jose'
-import { alarm } from '../api/alarms.ts'
-import { isSecret } from '../api/is-secret.ts'
-import { refuseSecret, setting } from '../api/setting.ts'
+import { alarm } from '../_shared/alarms.ts'
+import { isSecret } from '../_shared/is-secret.ts'
+import { refuseSecret, setting } from '../_shared/setting.ts'
 
 /** A push as sql/13_notifications/1_tables_push.sql hands it out. */
 export type Push = {

@@ -3,14 +3,14 @@
  * minute, and `jobs/often` every two seconds; hosted projects schedule both with
  * supabase/schedule.sql. `jobs/address` tells deploy which address it sees.
  */
-import { alarm } from '../api/alarms.ts'
-import { revokeApple } from '../api/apple.ts'
-import { keepDecoy } from '../api/auth-service.ts'
-import { inBackground } from '../api/background.ts'
-import { backend, type BackendFunction } from '../api/db.ts'
-import { env } from '../api/env.ts'
-import { addressOf } from '../api/request.ts'
-import { isSecretKey } from '../api/secrets.ts'
+import { alarm } from '../_shared/alarms.ts'
+import { revokeApple } from '../_shared/apple.ts'
+import { keepDecoy } from '../_shared/auth-service.ts'
+import { inBackground } from '../_shared/background.ts'
+import { backend, type BackendFunction } from '../_shared/db.ts'
+import { env } from '../_shared/env.ts'
+import { addressOf } from '../api/http/request.ts'
+import { isSecretKey } from '../_shared/secrets.ts'
 import { proveMedia, removeFiles } from './files.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'

@@ -1,6 +1,6 @@
 /** Looks up what no provider told: payments that stay open, refunds that stay requested. */
-import { alarm } from '../api/alarms.ts'
-import { backend } from '../api/db.ts'
+import { alarm } from '../_shared/alarms.ts'
+import { backend } from '../_shared/db.ts'
 import { lookUp, lookUpRefund, lookUpRefundsOf } from '../payments/events.ts'
 import { providerNamed } from '../payments/index.ts'
 import { type RefundOrder, Refused, Silent } from '../payments/provider.ts'

@@ -1,6 +1,6 @@
 /** Drains the outbox of pushes: leases a batch, sends it a few at a time, says what became of each. */
-import { alarm } from '../api/alarms.ts'
-import { backend } from '../api/db.ts'
+import { alarm } from '../_shared/alarms.ts'
+import { backend } from '../_shared/db.ts'
 import { configured, type Outcome, type Push, send } from './fcm.ts'
 
 const batch = 100

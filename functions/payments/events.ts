@@ -1,5 +1,5 @@
 /** What a provider tells, taken in: the provider is asked, and its answer goes to the database. */
-import { backend } from '../api/db.ts'
+import { backend } from '../_shared/db.ts'
 import type { Provider, RefundTruth, Told } from './provider.ts'
 import { sha256 } from './signing.ts'
 

@@ -1,7 +1,7 @@
 /** Which payment providers are configured, and which of them takes new charges. */
-import { alarm } from '../api/alarms.ts'
-import { env } from '../api/env.ts'
-import { secret, setting } from '../api/setting.ts'
+import { alarm } from '../_shared/alarms.ts'
+import { env } from '../_shared/env.ts'
+import { secret, setting } from '../_shared/setting.ts'
 import { myfatoorah } from './myfatoorah.ts'
 import type { Provider } from './provider.ts'
 import { sandbox } from './sandbox.ts'

@@ -2,7 +2,7 @@
  * The sandbox: a provider of our own for development, with a page on which a person pays, fails or
  * leaves, and signed callbacks. It signs as Stripe does, time and body as it was sent.
  */
-import { backend } from '../api/db.ts'
+import { backend } from '../_shared/db.ts'
 import { text } from './outside.ts'
 import type { Provider, RefundTruth, Truth } from './provider.ts'
 import { hmacHex, parsed, signedBy } from './signing.ts'

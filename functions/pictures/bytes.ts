@@ -1,5 +1,5 @@
 /** Bytes that are never read past their end, and the one tag of EXIF that stays. */
-import type { Bytes } from '../bytes.ts'
+import type { Bytes } from '../_shared/bytes.ts'
 
 /** Broken, whatever the container. */
 export class Broken extends Error {}

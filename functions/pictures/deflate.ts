@@ -2,7 +2,7 @@
  * Where a zlib stream ends, and how long what it holds is (RFC 1950, 1951). It is walked through code
  * by code and nothing is kept: what a bomb unpacks to costs nothing, only what it is packed in.
  */
-import type { Bytes } from '../bytes.ts'
+import type { Bytes } from '../_shared/bytes.ts'
 import { Broken } from './bytes.ts'
 
 /** How many codes may still be looked at; what one request may cost is counted in them. */

@@ -11,7 +11,7 @@
  * They are served as a picture and nothing else: Storage forbids no browser to guess a type, but what
  * begins as a picture and says so is taken for no page.
  */
-import type { Bytes } from '../bytes.ts'
+import type { Bytes } from '../_shared/bytes.ts'
 import type { Effort } from './deflate.ts'
 import { readJpeg } from './jpeg.ts'
 import { NoPicture, type Picture } from './picture.ts'

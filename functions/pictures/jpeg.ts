@@ -3,7 +3,7 @@
  * that say how colours are meant. Every other segment goes, wherever it stands, and all that follows
  * the end.
  */
-import type { Bytes } from '../bytes.ts'
+import type { Bytes } from '../_shared/bytes.ts'
 import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'
 

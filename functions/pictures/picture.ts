@@ -1,5 +1,5 @@
 /** What a picture is, and what is none. */
-import type { Bytes } from '../bytes.ts'
+import type { Bytes } from '../_shared/bytes.ts'
 
 export type Picture = {
   type: 'image/jpeg' | 'image/png' | 'image/webp'

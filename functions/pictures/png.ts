@@ -3,7 +3,7 @@
  * pixels become one chunk, which ends where their stream ends. An animated picture becomes the still
  * one that it shows where nothing moves.
  */
-import type { Bytes } from '../bytes.ts'
+import type { Bytes } from '../_shared/bytes.ts'
 import { Broken, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
 import { crc } from './crc.ts'
 import { type Effort, endOfStream } from './deflate.ts'

@@ -2,7 +2,7 @@
  * WebP, lossy, lossless and extended: kept are the picture and its alpha, under a head of ours. Of
  * an animated one the first frame is kept.
  */
-import type { Bytes } from '../bytes.ts'
+import type { Bytes } from '../_shared/bytes.ts'
 import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'
 

@@ -1,6 +1,6 @@
 // What a deployment is told by its environment (or by the file deploy.env).
-import { facadeConnection, UnfitUrl } from '../../functions/api/connection.ts'
-import { isSecret } from '../../functions/api/is-secret.ts'
+import { facadeConnection, UnfitUrl } from '../../functions/_shared/connection.ts'
+import { isSecret } from '../../functions/_shared/is-secret.ts'
 import { unfitSecrets } from './secrets.ts'
 
 export type Given = {

@@ -1,7 +1,7 @@
 // The settings of the functions, which a hosted project keeps as its secrets.
 import { Buffer } from 'node:buffer'
 import { createHash, randomBytes } from 'node:crypto'
-import { isSecret } from '../../functions/api/is-secret.ts'
+import { isSecret } from '../../functions/_shared/is-secret.ts'
 import { Refusal } from '../refusal.ts'
 import type { Management } from './management.ts'
 

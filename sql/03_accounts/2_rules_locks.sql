@@ -27,7 +27,7 @@
 --
 -- A job does what it does to one account in one transaction, or leaves out what is locked
 -- ("skip locked"): its next run comes soon. What meets all the same is undone by Postgres for one of
--- the two, and tried once more as a whole (functions/api/db.ts).
+-- the two, and tried once more as a whole (functions/_shared/db.ts).
 
 -- Holding: for whoever does something ------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 // Chat while parts of the service are killed: what was acknowledged is there, once, in one order.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type ChatClient, chatClient, gateway } from '../../functions/chat/client.ts'
+import { type ChatClient, chatClient, gateway } from '../../functions/chat/client/client.ts'
 import type { Message } from '../../functions/chat/protocol.ts'
 import { ChatSocket, chatUrl, history, type Pair, pair, upTo } from '../chat-socket.ts'
 import { baseUrl, database, type Person } from '../client.ts'

@@ -16,7 +16,7 @@ const settings: Record<string, string> = {
 
 /** What the functions say when they read their settings; nothing when all are there. */
 function read(given: Record<string, string | undefined>): Promise<string> {
-  const module = new URL('../../functions/api/env.ts', import.meta.url).href
+  const module = new URL('../../functions/_shared/env.ts', import.meta.url).href
   const args = ['eval', '--no-lock', `await import(${JSON.stringify(module)})`]
   const cwd = fileURLToPath(new URL('../../functions', import.meta.url))
   const { PATH, HOME, DENO_DIR } = process.env

@@ -60,7 +60,10 @@ export async function search() {
     await sleep(1_500)
     const snapshot = new Date(Date.parse(publishedAt) + 1_000).toISOString()
     for (let page = 1; more && page <= 5; page++) {
-      const { body } = await ask('GET', `/feed?filter=all&page=${page}&limit=10&snapshot=${snapshot}`)
+      const { body } = await ask(
+        'GET',
+        `/feed?filter=all&page=${page}&limit=10&snapshot=${snapshot}`,
+      )
       must(Array.isArray(body.items) && body.page === page, `page ${page} was to come`)
       seen.push(...ids(body))
       more = body.hasMore

@@ -1,0 +1,179 @@
+/** Accounts: me, my identities, which one acts. Rules: sql/03_accounts. */
+import { z } from '@hono/zod-openapi'
+import { IdentityChanges, IdentityRecord, Me, NewIdentity, Switched } from './schemas.ts'
+import { discard, signIn } from '../../_shared/auth-service.ts'
+import { backend, call } from '../../_shared/db.ts'
+import { area, body, json, mine, pageOf, problems, route, send } from '../http/route.ts'
+import { Code, type Identifier, Password, PersonName } from '../../_shared/identifiers.ts'
+import { Refusal, refuseReturned, type Returned } from '../../_shared/problem.ts'
+import { codeHmac, origin } from '../../_shared/secrets.ts'
+
+const tags = ['accounts']
+const OneIdentity = z.strictObject({ identityId: z.uuid() })
+
+const me = route({
+  ...mine,
+  tags,
+  operationId: 'get_me',
+  method: 'get',
+  path: '/me',
+  summary: 'Who I am and whom I act as',
+  responses: { 200: json(Me, 'The caller.'), ...problems(401, 403) },
+})
+
+const changeMe = route({
+  ...mine,
+  tags,
+  operationId: 'update_me',
+  method: 'patch',
+  path: '/me',
+  summary: 'Change my name, language or picture',
+  request: body(z.strictObject({
+    fullName: PersonName.optional(),
+    language: z.enum(['ar', 'en']).optional(),
+    avatarMediaId: z.uuid().nullable().optional().openapi({
+      description: 'From POST /media/upload/avatar; null takes the picture away.',
+    }),
+  })),
+  responses: { 200: json(Me, 'The caller, changed.'), ...problems(400, 401, 403, 404) },
+})
+
+const deleteMe = route({
+  ...mine,
+  tags,
+  operationId: 'request_deletion',
+  method: 'post',
+  path: '/me/delete',
+  summary: 'Ask for my account to be deleted in 14 days; signing in again takes it back',
+  request: body(z.union([z.strictObject({ password: Password }), z.strictObject({ code: Code })])),
+  responses: {
+    202: json(
+      z.object({ deleteAt: z.iso.datetime({ offset: true }) }).openapi('Deletion'),
+      'Asked.',
+    ),
+    ...problems(400, 401, 403, 409, 410),
+  },
+})
+
+const list = route({
+  ...mine,
+  tags,
+  operationId: 'list_identities',
+  method: 'get',
+  path: '/identities',
+  summary: 'All my identities, in any state',
+  responses: { 200: json(pageOf(IdentityRecord), 'Oldest first.'), ...problems(401, 403) },
+})
+
+const add = route({
+  ...mine,
+  tags,
+  operationId: 'add_identity',
+  method: 'post',
+  path: '/identities',
+  summary: 'Ask for a company or office identity',
+  request: body(NewIdentity),
+  responses: {
+    201: json(IdentityRecord, 'Waiting for verification by an admin.'),
+    ...problems(400, 401, 403, 409),
+  },
+})
+
+const get = route({
+  ...mine,
+  tags,
+  operationId: 'get_identity',
+  method: 'get',
+  path: '/identities/{identityId}',
+  summary: 'One of my identities, in any state',
+  request: { params: OneIdentity },
+  responses: { 200: json(IdentityRecord, 'The identity.'), ...problems(401, 403, 404) },
+})
+
+const change = route({
+  ...mine,
+  tags,
+  operationId: 'update_identity',
+  method: 'patch',
+  path: '/identities/{identityId}',
+  summary: 'Change one of my company or office identities',
+  request: { params: OneIdentity, ...body(IdentityChanges) },
+  responses: {
+    200: json(IdentityRecord, 'Changed; name and licence go back to verification.'),
+    ...problems(400, 401, 403, 404, 409),
+  },
+})
+
+const change_to = route({
+  ...mine,
+  tags,
+  operationId: 'switch_identity',
+  method: 'post',
+  path: '/identity/switch',
+  summary: 'Act as another of my identities from now on, on every device',
+  request: body(OneIdentity),
+  responses: { 200: json(Switched, 'Whom I act as now.'), ...problems(400, 401, 403, 404) },
+})
+
+export const accounts = area()
+  .openapi(me, async (c) => send(c, await call(c, 'get_me', {})))
+  .openapi(
+    changeMe,
+    async (c) => send(c, await call(c, 'update_me', { fields: c.req.valid('json') })),
+  )
+  .openapi(deleteMe, async (c) => {
+    const given = c.req.valid('json')
+    const { user } = JSON.parse(await call(c, 'get_me', {}))
+    const identifier: Identifier = user.phone
+      ? { kind: 'phone', value: user.phone }
+      : { kind: 'email', value: user.email }
+    await ('code' in given
+      ? proveByCode(user.id, identifier, given.code, c.var.address)
+      : proveByPassword(identifier, given.password, c.var.address))
+    const asked = await backend('request_deletion', { accountId: user.id })
+    if (!asked) throw new Refusal('token_invalid')
+    return send(c, JSON.stringify(asked), 202)
+  })
+  .openapi(list, async (c) => send(c, await call(c, 'list_identities', {})))
+  .openapi(add, async (c) => {
+    const { type, ...fields } = c.req.valid('json')
+    return send(c, await call(c, 'add_identity', { type, fields }, { idempotent: true }), 201)
+  })
+  .openapi(get, async (c) => send(c, await call(c, 'get_identity', c.req.valid('param'))))
+  .openapi(change, async (c) => {
+    const fields = c.req.valid('json')
+    return send(c, await call(c, 'update_identity', { ...c.req.valid('param'), fields }))
+  })
+  .openapi(
+    change_to,
+    async (c) => send(c, await call(c, 'switch_identity', c.req.valid('json'))),
+  )
+
+async function proveByCode(
+  accountId: string,
+  identifier: Identifier,
+  code: string,
+  address: string,
+) {
+  const verified = await backend<Returned & { accountId?: string }>('verify_code', {
+    purpose: 'delete',
+    identifier: identifier.value,
+    hmac: await codeHmac('delete', identifier.value, code),
+    ...await origin(address),
+  })
+  refuseReturned(verified)
+  if (verified.accountId !== accountId) throw new Refusal('otp_invalid', { attemptsLeft: 0 })
+}
+
+/** The password again, counted like a sign-in; the session that this makes ends at once. */
+export async function proveByPassword(identifier: Identifier, password: string, address: string) {
+  const entry = await backend<Returned & { hits: unknown }>('enter_login', {
+    identifier: identifier.value,
+    ...await origin(address),
+  })
+  refuseReturned(entry)
+  const tokens = await signIn(identifier, password, address)
+  if (!tokens || 'refused' in tokens) throw new Refusal('invalid_credentials')
+  await backend('forget_hits', { hits: entry.hits })
+  await discard(tokens)
+}

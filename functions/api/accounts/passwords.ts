@@ -1,0 +1,110 @@
+/** Forgotten and changed passwords. Rules of the codes: sql/03_accounts/1_tables_codes.sql. */
+import { z } from '@hono/zod-openapi'
+import { proveByPassword } from './me.ts'
+import { changePassword, discard, resetPassword, signIn } from '../../_shared/auth-service.ts'
+import { backend, call } from '../../_shared/db.ts'
+import { area, body, json, mine, problems, route, send } from '../http/route.ts'
+import { Code, Identifier, NewPassword, Password } from '../../_shared/identifiers.ts'
+import { Refusal, refuseReturned, type Returned } from '../../_shared/problem.ts'
+import { askForCode } from './registration.ts'
+import { codeHmac, origin } from '../../_shared/secrets.ts'
+
+const tags = ['sign-in']
+
+const forgot = route({
+  tags,
+  operationId: 'forgot_password',
+  method: 'post',
+  path: '/password/forgot',
+  summary: 'Ask for a code to set a new password',
+  request: body(z.strictObject({ identifier: Identifier })),
+  responses: {
+    202: json(
+      z.object({ resendAfter: z.int() }).openapi('CodeAsked'),
+      'Always, whether or not there is such an account.',
+    ),
+    ...problems(400),
+  },
+})
+
+const same = { error: 'password_mismatch', path: ['confirmPassword'] }
+
+const reset = route({
+  tags,
+  operationId: 'reset_password',
+  method: 'post',
+  path: '/password/reset',
+  summary: 'Set a new password with a code; every session ends',
+  request: body(
+    z.strictObject({
+      identifier: Identifier,
+      code: Code,
+      newPassword: NewPassword,
+      confirmPassword: z.string(),
+    }).refine((given) => given.newPassword === given.confirmPassword, same),
+  ),
+  responses: { 204: { description: 'Set.' }, ...problems(400, 410) },
+})
+
+const change = route({
+  ...mine,
+  tags,
+  operationId: 'change_password',
+  method: 'post',
+  path: '/password/change',
+  summary: 'Change my password; my other sessions end',
+  request: body(z.strictObject({ currentPassword: Password, newPassword: NewPassword })),
+  responses: { 204: { description: 'Changed.' }, ...problems(400, 401, 403) },
+})
+
+const sameAsBefore = () =>
+  new Refusal('validation_failed', { fields: [{ path: 'newPassword', code: 'invalid' }] })
+
+/** Whether it is the password that the account has now; the session that this makes ends at once. */
+async function isCurrent(identifier: Identifier, password: string, address: string) {
+  const tokens = await signIn(identifier, password, address)
+  if (tokens && !('refused' in tokens)) await discard(tokens)
+  return tokens !== undefined
+}
+
+type Verified = Returned & { codeId: string; accountId: string | null }
+
+export const passwords = area()
+  .openapi(forgot, async (c) => {
+    const { identifier } = c.req.valid('json')
+    const answer = await askForCode(c, identifier, 'reset')
+    // Limits of the address and the service are told; those of the identifier are kept silently.
+    if (['code_address', 'code_service'].includes(answer.error?.rule ?? '')) refuseReturned(answer)
+    return send(c, JSON.stringify({ resendAfter: answer.resendAfter }), 202)
+  })
+  .openapi(reset, async (c) => {
+    const { identifier, code, newPassword } = c.req.valid('json')
+    const verified = await backend<Verified>('verify_code', {
+      purpose: 'reset',
+      identifier: identifier.value,
+      hmac: await codeHmac('reset', identifier.value, code),
+      ...await origin(c.var.address),
+    })
+    refuseReturned(verified)
+    if (!verified.accountId) throw new Refusal('otp_invalid', { attemptsLeft: 0 })
+    try {
+      if (await isCurrent(identifier, newPassword, c.var.address)) throw sameAsBefore()
+      await resetPassword(verified.accountId, newPassword)
+    } catch (error) {
+      await backend('release_code', { codeId: verified.codeId })
+      throw error
+    }
+    await backend('finish_reset', { accountId: verified.accountId, identifier: identifier.value })
+    return c.body(null, 204)
+  })
+  .openapi(change, async (c) => {
+    const { currentPassword, newPassword } = c.req.valid('json')
+    const { user } = JSON.parse(await call(c, 'get_me', {}))
+    const identifier: Identifier = user.phone
+      ? { kind: 'phone', value: user.phone }
+      : { kind: 'email', value: user.email }
+    await proveByPassword(identifier, currentPassword, c.var.address)
+    const passwords = { present: currentPassword, next: newPassword }
+    await changePassword(c.var.caller.token!, passwords, c.var.address)
+    return c.body(null, 204)
+  })

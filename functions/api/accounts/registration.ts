@@ -1,0 +1,204 @@
+/** Registration by email or phone, and codes for it. Rules: sql/03_accounts/1_tables_codes.sql, sql/03_accounts/6_events_auth.sql. */
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { Session } from './schemas.ts'
+import { createUser, isDecoy } from '../../_shared/auth-service.ts'
+import { backend, rateHeaders } from '../../_shared/db.ts'
+import { area, body, type Env, json, problems, route, send } from '../http/route.ts'
+import { Code, Identifier, NewPassword, PersonName } from '../../_shared/identifiers.ts'
+import { Refusal, refuseReturned, type Returned } from '../../_shared/problem.ts'
+import {
+  codeHmac,
+  newCode,
+  origin,
+  type Purpose,
+  seal,
+  unknownPassword,
+  unseal,
+} from '../../_shared/secrets.ts'
+import { requireSms, sendCode, sendCodeLater } from './senders.ts'
+import { session } from './sign-in.ts'
+
+const tags = ['sign-in']
+
+const Registration = z.strictObject({
+  identifier: Identifier,
+  password: NewPassword,
+  confirmPassword: z.string().optional(),
+  fullName: PersonName.optional(),
+}).refine(({ password, confirmPassword }) => (confirmPassword ?? password) === password, {
+  error: 'password_mismatch',
+  path: ['confirmPassword'],
+})
+
+const Registered = z.union([
+  z.object({ accountId: z.uuid(), status: z.literal('active') }),
+  z.object({
+    status: z.literal('awaiting_otp'),
+    registrationId: z.uuid().openapi({ description: 'Secret name of this attempt.' }),
+    otp: z.object({ resendAfter: z.int(), expiresIn: z.int() }),
+  }),
+]).openapi('Registered')
+
+const register = {
+  tags,
+  method: 'post',
+  summary: 'Register by email (active at once) or phone (a code is sent)',
+  // The database has to know of each that is refused: it is an attempt on that phone.
+  unlimited: true,
+  request: body(Registration),
+  responses: {
+    201: json(Registered, 'An account, or an attempt that waits for its code.'),
+    ...problems(400, 409, 502),
+  },
+} as const
+
+const registerShort = route({ ...register, operationId: 'register', path: '/register' })
+const registerLong = route({
+  ...register,
+  operationId: 'register_individual',
+  path: '/register/individual',
+})
+
+const verify = route({
+  tags,
+  operationId: 'verify_otp',
+  method: 'post',
+  path: '/register/verify-otp',
+  summary: 'Prove the phone with the code: the account is made and signed in',
+  request: body(z.strictObject({
+    identifier: Identifier,
+    code: Code,
+    registrationId: z.uuid().optional(),
+  })),
+  responses: { 200: json(Session, 'Signed in.'), ...problems(400, 403, 409, 410) },
+})
+
+const resend = route({
+  tags,
+  operationId: 'resend_otp',
+  method: 'post',
+  path: '/otp/resend',
+  summary: 'Send another code; the one before it dies',
+  request: body(z.strictObject({
+    identifier: Identifier,
+    purpose: z.enum(['register', 'reset', 'delete']),
+    registrationId: z.uuid().optional(),
+  })),
+  responses: {
+    202: json(
+      z.object({ resendAfter: z.int() }).openapi('CodeSent'),
+      'The same whether there is anybody to send it to.',
+    ),
+    ...problems(400),
+  },
+})
+
+/** What the database says of a code: whether to send it, and the times that a client is told. */
+type Asked = Returned & { send?: boolean; resendAfter: number; expiresIn: number }
+
+type Given = z.output<typeof Registration>
+
+async function registerEmail(c: Context<Env>, { identifier, password, fullName }: Given) {
+  if (isDecoy(identifier)) throw new Refusal('identifier_invalid')
+  const rate = { rule: 'register_address', subject: c.var.address, tell: c }
+  const claim = { email: identifier.value }
+  await backend('claim_email', claim, rate)
+  try {
+    const accountId = await createUser({ identifier, password, fullName })
+    return { accountId, status: 'active' }
+  } catch (error) {
+    await backend('release_email', claim)
+    throw error
+  }
+}
+
+async function registerPhone(c: Context<Env>, { identifier, password, fullName }: Given) {
+  requireSms(identifier)
+  const phone = identifier.value
+  const registrationId = crypto.randomUUID()
+  const code = newCode()
+  const answer = await backend<Asked & { rate: string }>('register_phone', {
+    phone,
+    registrationId,
+    sealedPassword: await seal(password, phone),
+    fullName: fullName ?? null,
+    hmac: await codeHmac('register', phone, code),
+    ...await origin(c.var.address),
+  })
+  rateHeaders(c, answer.rate)
+  refuseReturned(answer)
+  const { resendAfter, expiresIn } = answer
+  await sendCode(identifier, { purpose: 'register', code, expiresIn })
+  return { status: 'awaiting_otp', registrationId, otp: { resendAfter, expiresIn } }
+}
+
+/** Has another code made and, if there is anybody, sent after the answer; refusals come as {error}. */
+export async function askForCode(
+  c: Context<Env>,
+  identifier: Identifier,
+  purpose: Purpose,
+  registrationId: string | null = null,
+): Promise<Asked> {
+  requireSms(identifier)
+  const code = newCode()
+  const answer = await backend<Asked>('request_code', {
+    purpose,
+    identifier: identifier.value,
+    registrationId,
+    hmac: await codeHmac(purpose, identifier.value, code),
+    ...await origin(c.var.address),
+  })
+  const { send, expiresIn } = answer
+  if (send) sendCodeLater(identifier, { purpose, code, expiresIn })
+  return answer
+}
+
+type Verified = Returned & {
+  codeId: string
+  fullName: string | null
+  sealedPassword: string | null
+}
+
+/** The account with the attempt's password, or with one that nobody knows (contract, section 2). */
+async function accountOf(identifier: Identifier, verified: Verified): Promise<string> {
+  const { sealedPassword, fullName, codeId } = verified
+  const password = sealedPassword && await unseal(sealedPassword, identifier.value) ||
+    unknownPassword()
+  try {
+    await createUser({ identifier, password, fullName })
+  } catch (error) {
+    await backend('release_code', { codeId })
+    throw error
+  }
+  return password
+}
+
+export const registration = area()
+for (const one of [registerShort, registerLong]) {
+  registration.openapi(one, async (c) => {
+    const given = c.req.valid('json')
+    const by = given.identifier.kind === 'phone' ? registerPhone : registerEmail
+    return send(c, JSON.stringify(await by(c, given)), 201)
+  })
+}
+registration.openapi(verify, async (c) => {
+  const { identifier, code, registrationId } = c.req.valid('json')
+  if (identifier.kind === 'email') throw new Refusal('otp_invalid', { attemptsLeft: 0 })
+  const verified = await backend<Verified>('verify_code', {
+    purpose: 'register',
+    identifier: identifier.value,
+    hmac: await codeHmac('register', identifier.value, code),
+    ...await origin(c.var.address),
+    registrationId,
+  })
+  refuseReturned(verified)
+  const password = await accountOf(identifier, verified)
+  return send(c, await session(c, identifier, password))
+})
+registration.openapi(resend, async (c) => {
+  const { identifier, purpose, registrationId } = c.req.valid('json')
+  const answer = await askForCode(c, identifier, purpose, registrationId)
+  refuseReturned(answer)
+  return send(c, JSON.stringify({ resendAfter: answer.resendAfter }), 202)
+})

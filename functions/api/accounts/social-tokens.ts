@@ -1,0 +1,120 @@
+/** Id tokens of Google and Apple: verified here before anything is written or Auth is asked. */
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { createRemoteJWKSet, errors as jose, type JWTPayload, jwtVerify } from 'jose'
+import { alarm } from '../../_shared/alarms.ts'
+import { env } from '../../_shared/env.ts'
+import { Identifier, PersonName } from '../../_shared/identifiers.ts'
+import { Refusal } from '../../_shared/problem.ts'
+
+export type ProviderName = 'google' | 'apple'
+
+const list = (name: string) =>
+  (Deno.env.get(name) ?? '').split(',').map((text) => text.trim()).filter(Boolean)
+
+/** Tests and local experiments bring keys of their own; production takes the provider's only. */
+const keysAt = (name: string, usual: string) =>
+  createRemoteJWKSet(new URL(!env.production && Deno.env.get(name) || usual), {
+    timeoutDuration: 4000,
+    cacheMaxAge: 3_600_000,
+  })
+
+export const providers = {
+  google: {
+    name: 'Google',
+    clientIds: list('GOOGLE_CLIENT_IDS'),
+    issuer: ['https://accounts.google.com'],
+    keys: keysAt('GOOGLE_JWKS_URL', 'https://www.googleapis.com/oauth2/v3/certs'),
+    // Its SDKs on iOS put a nonce into the token that the app does not know.
+    ownNonces: true,
+  },
+  apple: {
+    name: 'Apple',
+    clientIds: list('APPLE_CLIENT_IDS'),
+    issuer: ['https://appleid.apple.com', 'https://account.apple.com'],
+    keys: keysAt('APPLE_JWKS_URL', 'https://appleid.apple.com/auth/keys'),
+    ownNonces: false,
+  },
+}
+
+/** What a verified token says of a person, and the keys under which it is taken once. */
+export type Proven = {
+  subject: string
+  email: string | null
+  emailVerified: boolean
+  name?: string
+  /** The app or site that it was issued to. */
+  clientId: string
+  keys: string[]
+  expiresAt: string
+}
+
+const utf8 = new TextEncoder()
+const hash = (text: string) => bytesToHex(sha256(utf8.encode(text)))
+
+/** Whether all its texts are whole characters without NUL: no database keeps others, Auth's neither. */
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([name, one]) => isPlain(name) && isPlain(one))
+}
+
+const longestLife = 24 * 3600
+const isTrue = (value: unknown) => value === true || value === 'true'
+
+/** 401 social_token_invalid for whatever is wrong with it; 503 while the provider's keys are away. */
+export async function proven(
+  provider: ProviderName,
+  idToken: string,
+  nonce: string | undefined,
+): Promise<Proven> {
+  const payload = await verified(provider, idToken)
+  const { sub = '', aud, email, exp = 0, name } = payload
+  // The app gives the provider the hash of a nonce and us the nonce, as Auth has it.
+  const given = nonce === undefined ? undefined : hash(nonce)
+  const missing = isTrue(payload.nonce_supported) && payload.nonce === undefined
+  const own = providers[provider].ownNonces && given === undefined &&
+    typeof payload.nonce === 'string'
+  if (missing || payload.nonce !== given && !own) throw new Refusal('social_token_invalid')
+
+  const address = typeof email === 'string' ? Identifier.safeParse(email).data : undefined
+  const known = address?.kind === 'email' ? address.value : null
+  return {
+    subject: sub,
+    email: known,
+    emailVerified: known !== null && isTrue(payload.email_verified),
+    name: PersonName.safeParse(name).data,
+    clientId: [aud].flat()[0]!,
+    keys: [
+      // What was signed: a signature can be written in several ways.
+      `${provider} token ${hash(idToken.slice(0, idToken.lastIndexOf('.')))}`,
+      ...(given === undefined ? [] : [`${provider} nonce ${given}`]),
+    ],
+    expiresAt: new Date(exp * 1000).toISOString(),
+  }
+}
+
+async function verified(provider: ProviderName, idToken: string): Promise<JWTPayload> {
+  const { clientIds, issuer, keys } = providers[provider]
+  try {
+    const { payload, protectedHeader } = await jwtVerify(idToken, keys, {
+      algorithms: ['RS256'],
+      issuer,
+      requiredClaims: ['iss', 'sub', 'aud', 'exp', 'iat'],
+    })
+    const { aud, sub, exp = 0, iat = 0 } = payload
+    const audience = [aud ?? []].flat()
+    const ours = audience.length > 0 && audience.every((one) => clientIds.includes(one))
+    const timely = iat <= Date.now() / 1000 + 60 && exp - iat <= longestLife
+    const named = typeof sub === 'string' && sub.length > 0 && sub.length <= 255
+    if (ours && timely && named && isPlain(payload) && protectedHeader.kid) return payload
+  } catch (error) {
+    const away = error instanceof jose.JWKSTimeout || error instanceof jose.JWKSInvalid ||
+      !(error instanceof jose.JOSEError) || error.code === 'ERR_JOSE_GENERIC'
+    if (away) {
+      alarm('provider_keys_away', provider, { cause: String(error) })
+      throw new Refusal('service_unavailable', { retryAfter: 2 })
+    }
+  }
+  throw new Refusal('social_token_invalid')
+}

@@ -1,0 +1,150 @@
+/** Signing in with Google and Apple. Rules: sql/03_accounts/1_tables_social.sql; tokens: social-tokens.ts. */
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { Session } from './schemas.ts'
+import { keepAppleCode } from '../../_shared/apple.ts'
+import { createUser, isDecoy, signInByToken } from '../../_shared/auth-service.ts'
+import { backend, call } from '../../_shared/db.ts'
+import { area, body, type Check, type Env, json, problems, route, send } from '../http/route.ts'
+import { PersonName } from '../../_shared/identifiers.ts'
+import { problem, Refusal, refuseReturned, type Returned } from '../../_shared/problem.ts'
+import { unknownPassword } from '../../_shared/secrets.ts'
+import { signedIn } from './sign-in.ts'
+import { type Proven, proven, type ProviderName, providers } from './social-tokens.ts'
+import { callerOfIssued } from '../../_shared/tokens.ts'
+
+const tags = ['sign-in']
+
+const fields = {
+  idToken: z.string().min(1).max(8192).openapi({ description: 'The id token of the provider.' }),
+  nonce: z.string().min(1).max(256).optional().openapi({
+    description: 'The nonce whose SHA-256, in lower-case hex, the provider was given.',
+  }),
+  fullName: PersonName.optional().openapi({
+    description: 'Apple tells the app a name once, at the first sign-in.',
+  }),
+}
+const GivenByGoogle = z.strictObject(fields)
+const GivenByApple = z.strictObject({
+  ...fields,
+  authorizationCode: z.string().min(1).max(2048).optional().openapi({
+    description: 'Exchanged at once, so that it can be revoked when the account is deleted.',
+  }),
+})
+
+const SocialSession = z
+  .object({ ...Session.shape, isNewAccount: z.boolean() })
+  .openapi('SocialSession')
+
+/** Before anything is read: nothing of a provider that is not configured is looked at. */
+const configured = (provider: ProviderName): Check => (c) => {
+  const { name, clientIds } = providers[provider]
+  if (!clientIds.length) return problem(c, 'provider_disabled', { provider: name })
+}
+
+const described = (provider: ProviderName) => ({
+  tags,
+  method: 'post' as const,
+  summary: `Sign in with ${providers[provider].name}; a new subject gets an account`,
+  checks: [configured(provider)],
+  responses: {
+    200: json(SocialSession, 'Signed in.'),
+    ...problems(400, 401, 403, 409),
+  },
+})
+
+const google = route({
+  ...described('google'),
+  operationId: 'sign_in_with_google',
+  path: '/google',
+  request: body(GivenByGoogle),
+})
+
+const apple = route({
+  ...described('apple'),
+  operationId: 'sign_in_with_apple',
+  path: '/apple',
+  request: body(GivenByApple),
+})
+
+type Entry = Returned & { exists: boolean; hasName: boolean }
+
+/** Whether this caller is the one to make the account: of many at once, one has Auth hash a password. */
+const isFirst = (email: string) =>
+  backend('claim_email', { email }).then(() => true, (error) => {
+    if (error.message === 'email_taken') return false
+    throw error
+  })
+
+/** The account of a verified email that has none yet; false when another makes it just now. */
+async function makeUser(email: string, fullName: string | undefined): Promise<boolean> {
+  const identifier = { kind: 'email' as const, value: email }
+  if (isDecoy(identifier)) throw new Refusal('social_token_invalid')
+  if (!await isFirst(email)) {
+    await comesSoon(email)
+    return false
+  }
+  try {
+    await createUser({ identifier, password: unknownPassword(), fullName })
+    return true
+  } catch (error) {
+    await backend('release_email', { email })
+    if (error instanceof Refusal && error.code === 'email_taken') return false
+    throw error
+  }
+}
+
+async function comesSoon(email: string) {
+  for (const end = Date.now() + 6000; Date.now() < end;) {
+    if (await backend('account_with', { identifier: email })) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Refusal('service_unavailable', { retryAfter: 2 })
+}
+
+type Given = z.output<typeof GivenByApple>
+
+/** Has Auth open the account of a proven subject, made first if there is none. */
+async function tokensOf(
+  c: Context<Env>,
+  provider: ProviderName,
+  given: Given,
+  said: Proven,
+  entry: Entry,
+) {
+  const fullName = given.fullName ?? said.name
+  const isNewAccount = !entry.exists && await makeUser(said.email!, fullName)
+  const tokens = await signInByToken(provider, given, c.var.address)
+  if (!tokens) throw new Refusal('social_token_invalid')
+  if ('refused' in tokens) throw new Refusal(tokens.refused, { reason: tokens.reason })
+  c.set('caller', callerOfIssued(tokens.access_token))
+  if (entry.exists && !entry.hasName && fullName) {
+    await call(c, 'update_me', { fields: { fullName } })
+  }
+  return { tokens, isNewAccount }
+}
+
+async function comeBy(c: Context<Env>, provider: ProviderName, given: Given) {
+  const said = await proven(provider, given.idToken, given.nonce)
+  const { subject, email, emailVerified, keys, expiresAt } = said
+  const who = { provider, subject, email, emailVerified, keys }
+  const entry = await backend<Entry>('enter_social', who)
+  refuseReturned(entry)
+  try {
+    const { tokens, isNewAccount } = await tokensOf(c, provider, given, said, entry)
+    if (given.authorizationCode) {
+      await keepAppleCode(tokens.user.id, said.clientId, given.authorizationCode)
+    }
+    const also = { name: 'finish_social' as const, args: { keys, expiresAt } }
+    const session = await signedIn(c, tokens, { also: [also] })
+    return send(c, `${session.slice(0, -1)},"isNewAccount":${isNewAccount}}`)
+  } catch (error) {
+    // What gave no session stays good; if this fails too, in two minutes.
+    await backend('release_social', { keys }).catch(() => {})
+    throw error
+  }
+}
+
+export const social = area()
+  .openapi(google, (c) => comeBy(c, 'google', c.req.valid('json')))
+  .openapi(apple, (c) => comeBy(c, 'apple', c.req.valid('json')))

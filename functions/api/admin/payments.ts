@@ -1,0 +1,136 @@
+/** Money for admins: refunds, and what providers told. Rules: sql/05_billing/1_tables_refunds.sql. */
+import { z } from '@hono/zod-openapi'
+import { provider, providerNamed } from '../../payments/index.ts'
+import { type RefundOrder, Refused, Silent } from '../../payments/provider.ts'
+import { backend, call } from '../../_shared/db.ts'
+import { area, body, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
+import { Invoice } from '../billing/schemas.ts'
+
+const tags = ['admin']
+
+const Refund = z.object({
+  id: z.uuid(),
+  amount: z.number(),
+  to: z.enum(['wallet', 'source']),
+  state: z.enum(['requested', 'settled', 'rejected']),
+  reason: z.string(),
+  createdAt: z.string(),
+  settledAt: z.string().nullable(),
+}).openapi('Refund')
+
+const outside = { error: 'amount_out_of_range' }
+
+const refund = route({
+  ...mine,
+  tags,
+  operationId: 'refund_invoice',
+  method: 'post',
+  path: '/invoices/{invoiceId}/refund',
+  summary: 'Give back all or a part of what was paid',
+  request: {
+    params: z.strictObject({ invoiceId: z.uuid() }),
+    ...body(z.strictObject({
+      amount: z.number().positive(outside)
+        .refine((amount) => /^\d+(\.\d{1,3})?$/.test(String(amount)), outside).optional(),
+      to: z.enum(['wallet', 'source']),
+      reason: z.string().trim().min(1).max(500),
+      paymentId: z.uuid().optional().openapi({
+        description: 'The payment, where an invoice was paid twice: its surplus leaves the wallet.',
+      }),
+    })),
+  },
+  responses: {
+    200: json(
+      z.object({ refund: Refund, invoice: Invoice }).openapi('Refunded'),
+      'To the wallet at once; to its source it is settled when the provider says so.',
+    ),
+    ...problems(402, 404),
+  },
+})
+
+const PaymentEvent = z.object({
+  id: z.int(),
+  provider: z.string(),
+  eventKey: z.string(),
+  kind: z.enum(['payment', 'refund', 'look_up', 'other']),
+  paymentId: z.uuid().nullable(),
+  invoiceId: z.uuid().nullable(),
+  status: z.string().nullable(),
+  amount: z.number().nullable(),
+  currency: z.string().nullable(),
+  outcome: z.string(),
+  receivedAt: z.string(),
+  processedAt: z.string().nullable(),
+}).openapi('PaymentEvent')
+
+const Outcome = z.enum([
+  'received',
+  'paid',
+  'failed',
+  'refunded',
+  'surplus',
+  'pending',
+  'repeated',
+  'mismatch',
+  'unmatched',
+  'ignored',
+])
+
+const events = route({
+  ...mine,
+  tags,
+  operationId: 'list_payment_events',
+  method: 'get',
+  path: '/payments/events',
+  summary: 'What payment providers told and what came of it, newest first',
+  request: { query: PageQuery.extend({ outcome: Outcome.optional() }) },
+  responses: {
+    200: json(pageOf(PaymentEvent).openapi('PaymentEventPage'), 'mismatch needs a look.'),
+    ...problems(401, 403),
+  },
+})
+
+/** Asks the provider to give money back. Whatever it does not say now, the job asks again. */
+async function askForRefund(answer: string): Promise<string> {
+  const { refund } = JSON.parse(answer)
+  if (refund.to !== 'source' || refund.state !== 'requested') return answer
+  const order = await backend<RefundOrder & { provider: string } | null>('refund_order', {
+    refundId: refund.id,
+  })
+  const asked = order && providerNamed(order.provider)
+  if (!asked || order.refundRef) return answer
+  const told = await asked.refund(order).catch((error) => {
+    if (error instanceof Silent) return undefined
+    if (error instanceof Refused) return { refundRef: null, status: 'failed' as const }
+    throw error
+  })
+  if (!told) return answer
+  return JSON.stringify(
+    await backend('refund_answered', {
+      refundId: refund.id,
+      providerRef: told.refundRef,
+      status: told.status,
+    }),
+  )
+}
+
+export const adminPayments = area()
+  .openapi(refund, async (c) => {
+    const { to, ...rest } = c.req.valid('json')
+    const given = { ...c.req.valid('param'), ...rest, destination: to }
+    const answer = await call(c, 'refund_invoice', given, {
+      idempotent: true,
+      after: provider && {
+        name: 'use_provider',
+        args: { provider: provider.name, mode: provider.mode },
+      },
+    })
+    return send(c, await askForRefund(answer))
+  })
+  .openapi(events, async (c) => {
+    const { outcome, cursor, limit } = c.req.valid('query')
+    return send(
+      c,
+      await call(c, 'list_payment_events', { outcome, pageCursor: cursor, pageSize: limit }),
+    )
+  })

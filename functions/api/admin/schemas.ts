@@ -1,0 +1,155 @@
+/** What admins see and say. */
+import { z } from '@hono/zod-openapi'
+import { Identity, IdentityRecord } from '../accounts/schemas.ts'
+import { Cursor, Limit } from '../http/route.ts'
+import { Property, statuses, Time } from '../properties/schemas.ts'
+import { reportReasons, reportTargets } from './reports.ts'
+
+export const accountStatuses = [
+  'active',
+  'suspended',
+  'banned',
+  'deletion_requested',
+  'deleted',
+] as const
+
+/** Why an admin does something, on one line. */
+export const Reason = z.string().normalize('NFKC')
+  .overwrite((text) => text.replace(/\s+/g, ' ').trim())
+  .min(2).max(500)
+
+export const AdminUser = z
+  .object({
+    id: z.uuid(),
+    email: z.string().nullable(),
+    emailProven: z.boolean(),
+    phone: z.string().nullable(),
+    fullName: z.string().nullable(),
+    avatarUrl: z.string().nullable(),
+    language: z.enum(['ar', 'en']),
+    status: z.enum(accountStatuses),
+    statusReason: z.string().nullable(),
+    suspendedUntil: Time.nullable(),
+    deleteAt: Time.nullable(),
+    isAdmin: z.boolean(),
+    createdAt: Time,
+    lastSignInAt: Time.nullable(),
+    identities: z.array(Identity),
+  })
+  .openapi('AdminUser')
+
+export const AuditEntry = z
+  .object({
+    id: z.int(),
+    at: Time,
+    actor: z.object({ id: z.uuid(), fullName: z.string().nullable() }).nullable().openapi({
+      description: 'null for a change made in Studio, by SQL or by a job.',
+    }),
+    actorRole: z.string().openapi({ description: 'The login at the database.' }),
+    action: z.string().openapi({ example: 'account.status' }),
+    targetType: z.string().openapi({ example: 'account' }),
+    targetId: z.uuid().nullable(),
+    reason: z.string().nullable(),
+    before: z.record(z.string(), z.unknown()).nullable(),
+    after: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .openapi('AuditEntry')
+
+const count = z.int()
+const listingStatuses = [...statuses, 'deleted'] as const
+const byStatus = <T extends string>(states: readonly T[]) =>
+  z.partialRecord(z.enum(states), count).openapi({ description: 'Those that there are.' })
+
+export const AdminUserPage = z
+  .object({
+    user: AdminUser,
+    identities: z.array(IdentityRecord),
+    sessions: count,
+    listings: byStatus(listingStatuses),
+    audit: z.array(AuditEntry),
+  })
+  .openapi('AdminUserPage')
+
+export const UserStatus = z.strictObject({
+  status: z.enum(['active', 'suspended', 'banned']),
+  reason: Reason,
+  until: Time.optional().openapi({ description: 'When a suspension ends by itself.' }),
+})
+
+export const IdentityStatus = z.strictObject({
+  status: z.enum(['active', 'rejected', 'suspended']),
+  reason: Reason,
+})
+
+const decisions = ['approve', 'reject', 'suspend', 'restore', 'uphold', 'dismiss'] as const
+export const moderationKinds = ['listing', 'changes', 'report'] as const
+
+const Reported = z.object({
+  targetType: z.enum(reportTargets),
+  targetId: z.uuid(),
+  reason: z.enum(reportReasons),
+  note: z.string().nullable(),
+  reporter: z.object({ accountId: z.uuid(), identityId: z.uuid(), displayName: z.string() }),
+  target: z
+    .object({
+      accountId: z.uuid(),
+      identityId: z.uuid(),
+      displayName: z.string(),
+      status: z.string().nullable(),
+      text: z.string().nullable(),
+    })
+    .nullable()
+    .openapi({ description: 'Whom it is about, and what there is to see of it.' }),
+})
+
+export const ModerationItem = z
+  .object({
+    id: z.uuid(),
+    kind: z.enum(moderationKinds),
+    since: Time,
+    decisions: z.array(z.enum(decisions)),
+    listing: z.union([Property, z.null()]),
+    changes: z.record(z.string(), z.unknown()).nullable().openapi({
+      description: 'What the owner wants to change; until decided the listing stays as it was.',
+    }),
+    report: Reported.nullable(),
+  })
+  .openapi('ModerationItem')
+
+export const Decision = z.strictObject({
+  decision: z.enum(decisions),
+  reason: Reason.optional().openapi({ description: 'Needed to reject, suspend and uphold.' }),
+})
+
+export const Decided = z
+  .object({
+    id: z.uuid(),
+    kind: z.enum(['listing', 'report']),
+    status: z.string(),
+    decisions: z.array(z.enum(decisions)),
+  })
+  .openapi('Decided')
+
+export const AuditQuery = z.strictObject({
+  actorId: z.uuid().optional(),
+  action: z.string().min(1).max(60).optional(),
+  targetType: z.string().min(1).max(60).optional(),
+  targetId: z.uuid().optional(),
+  since: Time.optional(),
+  until: Time.optional(),
+  cursor: Cursor.optional(),
+  limit: Limit,
+})
+
+export const AdminStats = z
+  .object({
+    users: z.object({ total: count, byStatus: byStatus(accountStatuses) }),
+    newUsers: count.openapi({ description: 'In the last 7 days.' }),
+    identities: z.object({
+      total: count,
+      byType: z.record(z.string(), z.record(z.string(), count)),
+    }),
+    listings: z.object({ total: count, byStatus: byStatus(listingStatuses) }),
+    waiting: z.object({ identities: count, listings: count, changes: count, reports: count }),
+  })
+  .openapi('AdminStats')

@@ -1,0 +1,74 @@
+/** Invoices of the acting identity and their receipts. Rules: sql/05_billing/1_tables_invoices.sql. */
+import { z } from '@hono/zod-openapi'
+import { call } from '../../_shared/db.ts'
+import { area, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
+import { Invoice, InvoiceState } from './schemas.ts'
+import { jsonHeaders } from '../../_shared/problem.ts'
+import { type Receipt, receiptPage } from './receipt.ts'
+
+const tags = ['invoices']
+const OneInvoice = z.strictObject({ id: z.uuid() })
+
+const list = route({
+  ...mine,
+  tags,
+  operationId: 'list_invoices',
+  method: 'get',
+  path: '/',
+  summary: 'My invoices, newest first',
+  request: { query: PageQuery.extend({ state: InvoiceState.optional() }) },
+  responses: {
+    200: json(pageOf(Invoice).openapi('InvoicePage'), 'Of the acting identity.'),
+    ...problems(401, 403),
+  },
+})
+
+const one = route({
+  ...mine,
+  tags,
+  operationId: 'get_invoice',
+  method: 'get',
+  path: '/{id}',
+  summary: 'One invoice',
+  request: { params: OneInvoice },
+  responses: { 200: json(Invoice, 'As it is now.'), ...problems(401, 403, 404) },
+})
+
+const receipt = route({
+  ...mine,
+  tags,
+  operationId: 'get_receipt',
+  method: 'get',
+  path: '/{id}/receipt',
+  summary: 'The receipt of a paid invoice, and a page to print',
+  request: { params: OneInvoice },
+  responses: {
+    200: json(
+      z.object({
+        receipt: z.looseObject({ number: z.string(), total: z.string(), payer: z.string() }),
+        html: z.string().openapi({ description: 'A whole page in Arabic.' }),
+      }).openapi('Receipt'),
+      'The same for ever, once the invoice is paid.',
+    ),
+    ...problems(401, 403, 404),
+  },
+})
+
+export const invoices = area()
+  .openapi(list, async (c) => {
+    const { state, cursor, limit } = c.req.valid('query')
+    return send(
+      c,
+      await call(c, 'list_invoices', { state, pageCursor: cursor, pageSize: limit }),
+    )
+  })
+  .openapi(receipt, async (c) => {
+    const { id } = c.req.valid('param')
+    const { payer, receipt } = JSON.parse(await call(c, 'get_receipt', { invoiceId: id }))
+    const whole: Receipt = { ...receipt, payer }
+    return c.json({ receipt: whole, html: receiptPage(whole) }, 200, jsonHeaders)
+  })
+  .openapi(one, async (c) => {
+    const { id } = c.req.valid('param')
+    return send(c, await call(c, 'get_invoice', { invoiceId: id }))
+  })

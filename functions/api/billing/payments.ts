@@ -1,0 +1,195 @@
+/** Payments: starting a charge, webhooks, how an invoice stands. Rules: sql/05_billing/1_tables_payments.sql. */
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { take } from '../../payments/events.ts'
+import { provider, providerNamed, providers } from '../../payments/index.ts'
+import {
+  Lied,
+  type Order,
+  type Provider,
+  Refused,
+  Silent,
+  type Told,
+} from '../../payments/provider.ts'
+import { backend, call } from '../../_shared/db.ts'
+import { env } from '../../_shared/env.ts'
+import {
+  area,
+  body,
+  type Check,
+  type Env,
+  json,
+  mine,
+  problems,
+  route,
+  send,
+} from '../http/route.ts'
+import { Invoice, OneInvoice } from './schemas.ts'
+import { jsonHeaders, problem, Refusal, stumbled } from '../../_shared/problem.ts'
+
+const tags = ['payments']
+
+/** Whether a person may be sent there: a listed address or what lies under it, and nothing like it. */
+export function mayReturnTo(address: string, listed = env.returnUrls): boolean {
+  if (!URL.canParse(address) || /[\s\\\p{Cc}]/u.test(address)) return false
+  const wanted = new URL(address)
+  if (wanted.username || wanted.password) return false
+  return listed.some((entry) => {
+    const { protocol, host, pathname } = new URL(entry)
+    const under = pathname.endsWith('/') ? pathname : `${pathname}/`
+    return wanted.protocol === protocol && wanted.host === host &&
+      (wanted.pathname === pathname || wanted.pathname.startsWith(under))
+  })
+}
+
+const charge = route({
+  ...mine,
+  tags,
+  operationId: 'charge_invoice',
+  method: 'post',
+  path: '/charge',
+  summary: 'Start paying an invoice; within 15 minutes the same charge again',
+  request: body(z.strictObject({
+    invoiceId: z.uuid(),
+    returnUrl: z.string().max(250).refine((address) => mayReturnTo(address)).openapi({
+      description: 'One of the addresses that are allowed (RETURN_URLS), or under it.',
+      example: env.returnUrls.at(-1),
+    }),
+  })),
+  responses: {
+    200: json(
+      z.object({ paymentId: z.uuid(), redirectUrl: z.string() }).openapi('Charge'),
+      'Where the person pays.',
+    ),
+    ...problems(404, 502),
+  },
+})
+
+type Started = { paymentId: string; redirectUrl?: string; wait?: true; start?: true } & Order
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+async function startCharge(
+  c: Context<Env>,
+  given: { invoiceId: string; returnUrl: string },
+): Promise<string> {
+  const key = c.var.idempotencyKey
+  const deadline = Date.now() + 6000
+  for (;;) {
+    const text = await call(c, 'charge_invoice', { ...given, idempotencyKey: key }, {
+      after: provider && {
+        name: 'use_provider',
+        args: { provider: provider.name, mode: provider.mode },
+      },
+    })
+    const started: Started = JSON.parse(text)
+    if (started.redirectUrl) return text
+    if (started.start) return JSON.stringify(await makeCharge(provider!, started, key))
+    // Somebody else is asking the provider for it just now: its answer is ours too.
+    if (Date.now() > deadline) throw new Refusal('service_unavailable', { retryAfter: 5 })
+    await sleep(150)
+  }
+}
+
+async function makeCharge(provider: Provider, order: Started, idempotencyKey?: string) {
+  const { paymentId } = order
+  try {
+    const { ref, redirectUrl } = await provider.charge(order)
+    const answer = await backend('charge_started', {
+      paymentId,
+      providerRef: ref,
+      redirectUrl,
+      idempotencyKey,
+    })
+    if (answer) return answer
+  } catch (error) {
+    // Silent: it may have been made. The payment stays as it is and the next try asks by the same
+    // name; nobody asks again, the job finds out.
+    if (error instanceof Refused) {
+      const alarming = error instanceof Lied
+      await backend('charge_refused', { paymentId, why: error.message, alarming })
+    } else if (!(error instanceof Silent)) throw error
+    console.error(JSON.stringify({ provider: provider.name, paymentId, why: error.message }))
+  }
+  throw new Refusal('payment_provider_error')
+}
+
+const status = route({
+  ...mine,
+  tags,
+  operationId: 'get_payment_status',
+  method: 'get',
+  path: '/status/{invoiceId}',
+  summary: 'How an invoice stands: the same as in the list of invoices',
+  request: { params: OneInvoice },
+  responses: { 200: json(Invoice, 'As it is now.'), ...problems(401, 403, 404) },
+})
+
+// Webhooks ---------------------------------------------------------------------------------------
+
+const told = new WeakMap<Request, { from: Provider; told: Told }>()
+
+/** The signature over the body as it came, before anything else is looked at. */
+const signed: Check = async (c) => {
+  const named = c.req.param('provider')
+  const from = named
+    ? providerNamed(named)
+    : providers.find(({ header }) => c.req.header(header) !== undefined)
+  const event = await from?.verify(c.req.raw.headers, c.var.body ?? new Uint8Array())
+    // What its reader stumbles over was signed by no provider.
+    .catch((error) => void stumbled(error))
+  if (!from || !event) return problem(c, 'webhook_signature_invalid')
+  told.set(c.req.raw, { from, told: event })
+}
+
+const Taken = z.object({
+  received: z.literal(true),
+  duplicate: z.boolean(),
+}).openapi('WebhookTaken')
+
+const webhook = {
+  tags,
+  method: 'post',
+  unlimited: true,
+  checks: [signed],
+  responses: { 200: json(Taken, 'Taken in, now or before.'), ...problems(401, 502) },
+} as const
+
+const anyEvent = body(z.looseObject({}))
+
+const webhookAny = route({
+  ...webhook,
+  operationId: 'receive_webhook',
+  path: '/webhook',
+  summary: 'A payment provider tells what happened; its own API is asked and believed',
+  request: anyEvent,
+})
+
+const webhookOf = route({
+  ...webhook,
+  operationId: 'receive_webhook_of',
+  path: '/webhook/{provider}',
+  summary: 'The same, at an address of its own for each provider',
+  request: {
+    ...anyEvent,
+    params: z.strictObject({ provider: z.enum(['tap', 'myfatoorah', 'sandbox']) }),
+  },
+})
+
+async function receive(c: Context<Env>) {
+  const { from, told: event } = told.get(c.req.raw)!
+  try {
+    const { duplicate } = await take(from, event, c.var.body!)
+    return c.json({ received: true as const, duplicate }, 200, jsonHeaders)
+  } catch (error) {
+    if (!(error instanceof Silent || error instanceof Refused)) throw error
+    c.set('cause', error.message)
+    throw new Refusal('payment_provider_error') // so that it is sent again
+  }
+}
+
+export const payments = area()
+  .openapi(charge, async (c) => send(c, await startCharge(c, c.req.valid('json'))))
+  .openapi(status, async (c) => send(c, await call(c, 'get_payment_status', c.req.valid('param'))))
+  .openapi(webhookAny, receive)
+  .openapi(webhookOf, receive)

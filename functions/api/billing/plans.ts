@@ -1,0 +1,96 @@
+/** Plans: what an identity may do, and buying one. Rules: sql/05_billing/1_tables.sql, sql/05_billing/5_writes_paying.sql. */
+import { z } from '@hono/zod-openapi'
+import { call } from '../../_shared/db.ts'
+import { area, body, json, mine, problems, route, send } from '../http/route.ts'
+import { Invoice } from './schemas.ts'
+
+const tags = ['plans']
+
+const Plan = z.object({
+  id: z.uuid(),
+  code: z.string(),
+  nameAr: z.string(),
+  nameEn: z.string(),
+  audience: z.enum(['individual', 'office', 'company']),
+  price: z.number().openapi({ description: 'KWD for one interval.' }),
+  intervalDays: z.int(),
+  activeListings: z.int(),
+  listingDays: z.int(),
+  photosPerListing: z.int(),
+  featuredCredits: z.int(),
+}).openapi('Plan')
+
+const CurrentPlan = z.object({
+  plan: Plan,
+  subscription: z.object({
+    startsAt: z.string(),
+    endsAt: z.string(),
+    payWith: z.enum(['invoice', 'wallet']),
+    renews: z.boolean(),
+  }).nullable().openapi({ description: 'null with the free plan.' }),
+  usage: z.object({
+    activeListings: z.object({ limit: z.int(), used: z.int() }),
+    photosPerListing: z.object({ limit: z.int() }),
+    featuredCredits: z.object({ limit: z.int(), left: z.int() }),
+  }),
+}).openapi('CurrentPlan')
+
+const list = route({
+  ...mine,
+  tags,
+  operationId: 'list_plans',
+  method: 'get',
+  path: '/',
+  summary: 'The plans that are on sale',
+  responses: {
+    200: json(z.object({ items: z.array(Plan) }).openapi('Plans'), 'In order.'),
+    ...problems(401, 403),
+  },
+})
+
+const current = route({
+  ...mine,
+  tags,
+  operationId: 'current_plan',
+  method: 'get',
+  path: '/current',
+  summary: 'The plan of the acting identity, and how much of it is used',
+  responses: { 200: json(CurrentPlan, 'As it holds now.'), ...problems(401, 403) },
+})
+
+const subscribe = route({
+  ...mine,
+  tags,
+  operationId: 'subscribe_plan',
+  method: 'post',
+  path: '/subscribe',
+  summary: 'Buy a plan: by an invoice to be charged, or from the wallet at once',
+  request: body(z.strictObject({ planId: z.uuid(), payWith: z.enum(['invoice', 'wallet']) })),
+  responses: {
+    201: json(
+      z.object({ invoice: Invoice, current: CurrentPlan }).openapi('Subscribed'),
+      'The invoice, open or paid, and the plan that holds now.',
+    ),
+    ...problems(402, 404),
+  },
+})
+
+const cancel = route({
+  ...mine,
+  tags,
+  operationId: 'cancel_plan',
+  method: 'post',
+  path: '/cancel',
+  summary: 'Let the plan end when its time is over',
+  responses: { 200: json(CurrentPlan, 'It still holds until endsAt.'), ...problems(404) },
+})
+
+export const plans = area()
+  .openapi(list, async (c) => send(c, await call(c, 'list_plans', {})))
+  .openapi(current, async (c) => send(c, await call(c, 'current_plan', {})))
+  .openapi(
+    subscribe,
+    async (c) =>
+      send(c, await call(c, 'subscribe_plan', c.req.valid('json'), { idempotent: true }), 201),
+  )
+  .openapi(cancel, async (c) => send(c, await call(c, 'cancel_plan', {}, { idempotent: true })))

@@ -1,0 +1,154 @@
+/** The sandbox's checkout page: where a person pays, fails or leaves, in Arabic, right to left. */
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import type { Truth } from '../../payments/provider.ts'
+import { signature } from '../../payments/sandbox.ts'
+import { backend } from '../../_shared/db.ts'
+import { env } from '../../_shared/env.ts'
+import { secret } from '../../_shared/setting.ts'
+import type { Env } from '../http/route.ts'
+import { problem } from '../../_shared/problem.ts'
+import { escaped } from './receipt.ts'
+
+type Charge = Truth & { title: string; returnUrl: string }
+
+const style = `
+* { box-sizing: border-box }
+body { margin: 0; min-height: 100vh; background: #eef2f5; color: #1d2733; display: grid;
+  place-items: center; padding: 16px;
+  font: 16px/1.7 "Noto Naskh Arabic", "Noto Sans Arabic", "Geeza Pro", Tahoma, sans-serif }
+main { background: #fff; width: 100%; max-width: 430px; border-radius: 14px; overflow: hidden;
+  box-shadow: 0 6px 24px #1d273322 }
+header { background: #7a4b00; color: #fff; padding: 8px 20px; font-size: 14px }
+section { padding: 20px } h1 { font-size: 20px; margin: 0 0 4px }
+.amount { font-size: 34px; font-weight: bold; margin: 8px 0 16px }
+.amount small { font-size: 18px; font-weight: normal }
+button { width: 100%; padding: 12px; margin-top: 10px; border: 0; border-radius: 10px; cursor: pointer;
+  font: inherit; font-weight: bold; background: #0b6b57; color: #fff }
+button.fail { background: #fff; color: #a02b2b; border: 2px solid #a02b2b }
+button.leave { background: #fff; color: #4c5a67; border: 2px solid #c6d0d8 }
+label { display: block; margin-top: 14px; color: #4c5a67; font-size: 14px }
+select { width: 100%; padding: 9px; margin-top: 4px; border: 1px solid #c6d0d8; border-radius: 10px;
+  font: inherit; background: #fff }
+.ref { color: #4c5a67; font-size: 13px; margin: 16px 0 0; overflow-wrap: anywhere }
+.done { font-size: 18px; font-weight: bold; color: #0b6b57 } .bad { color: #a02b2b }`
+
+const shell = (title: string, inner: string) =>
+  `<!doctype html>
+<html lang="ar" dir="rtl">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${style}
+</style>
+</head>
+<body>
+<main>
+<header>بيئة تجريبية: لا تُخصم أي مبالغ حقيقية</header>
+<section>
+${inner}
+</section>
+</main>
+</body>
+</html>
+`
+
+const callbacks: Record<string, string> = {
+  once: 'مرة واحدة',
+  twice: 'مرتين في الوقت نفسه',
+  late: 'متأخراً خمس ثوانٍ',
+  never: 'لا يرسل أبداً',
+}
+
+const form = `<form method="post">
+<label>إشعار المتجر بالنتيجة
+<select name="callback">${
+  Object.entries(callbacks).map(([value, name]) => `<option value="${value}">${name}</option>`)
+    .join('')
+}</select></label>
+<button name="outcome" value="pay">ادفع الآن</button>
+<button name="outcome" value="fail" class="fail">فشل الدفع</button>
+<button name="outcome" value="leave" class="leave">مغادرة دون دفع</button>
+</form>`
+
+const ended: Record<string, string> = {
+  paid: '<p class="done">تم الدفع بنجاح.</p>',
+  failed: '<p class="done bad">لم يكتمل الدفع.</p>',
+}
+
+const checkout = ({ title, amount, ref, status }: Charge) =>
+  shell(
+    'الدفع التجريبي',
+    `<h1>إتمام الدفع</h1>
+<p>${escaped(title)}</p>
+<p class="amount"><bdi dir="ltr">${escaped(amount)}</bdi> <small>د.ك</small></p>
+${ended[status] ?? form}
+<p class="ref">مرجع العملية <bdi dir="ltr">${escaped(ref)}</bdi></p>`,
+  )
+
+const pageHeaders = { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'" }
+
+/** Tells the merchant, as a provider does: signed over the body as it is sent. */
+async function callBack({ ref, status, amount, currency }: Charge, times: number) {
+  const raw = JSON.stringify({
+    id: `evt_${crypto.randomUUID()}`,
+    type: 'charge',
+    chargeId: ref,
+    status,
+    amount,
+    currency,
+  })
+  const headers = {
+    'content-type': 'application/json',
+    'sandbox-signature': await signature(secret('SANDBOX_SECRET')!, raw),
+  }
+  await Promise.all(
+    Array.from({ length: times }, () =>
+      fetch(`${env.apiUrl}/payments/webhook/sandbox`, {
+        method: 'POST',
+        headers,
+        body: raw,
+        signal: AbortSignal.timeout(8000),
+      }).then((response) => response.body?.cancel(), (error) => {
+        console.error(JSON.stringify({ sandbox: ref, callback: (error as Error).name }))
+      })),
+  )
+}
+
+async function decided(c: Context<Env>, ref: string) {
+  const given = new URLSearchParams((await c.req.text()).slice(0, 1000))
+  const [outcome, callback] = [given.get('outcome') ?? '', given.get('callback') ?? 'once']
+  const states: Record<string, string> = { pay: 'paid', fail: 'failed' }
+  const charge = states[outcome]
+    ? await backend<Charge | null>('sandbox_decide', { id: ref, state: states[outcome] })
+    : await backend<Charge | null>('sandbox_look_up', { id: ref, reference: null })
+  if (!charge) return problem(c, 'not_found')
+  if (states[outcome] && callback !== 'never') {
+    const work = () => callBack(charge, callback === 'twice' ? 2 : 1)
+    if (callback === 'late') setTimeout(work, 5000)
+    else await work()
+  }
+  // As providers do: the person comes back with an id, which proves nothing.
+  const back = new URL(charge.returnUrl)
+  back.searchParams.set('sandbox_id', ref)
+  return c.redirect(back.href, 303)
+}
+
+/** Hangs the pages on the app; only where HTML is served and the sandbox exists. */
+export function sandboxPages(app: OpenAPIHono<Env>) {
+  app.get('/sandbox/done', (c) =>
+    c.html(
+      shell('عدت إلى التطبيق', '<h1>عدت إلى التطبيق</h1><p>يمكنك إغلاق هذه الصفحة.</p>'),
+      200,
+      pageHeaders,
+    ))
+  app.get('/sandbox/:ref', async (c) => {
+    const charge = await backend<Charge | null>('sandbox_look_up', {
+      id: c.req.param('ref'),
+      reference: null,
+    })
+    return charge ? c.html(checkout(charge), 200, pageHeaders) : problem(c, 'not_found')
+  })
+  app.post('/sandbox/:ref', (c) => decided(c, c.req.param('ref')))
+}

@@ -1,0 +1,81 @@
+/** The wallet of the acting identity. Rules: sql/05_billing/1_tables_wallet.sql. */
+import { z } from '@hono/zod-openapi'
+import { call } from '../../_shared/db.ts'
+import { area, body, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
+import { Invoice } from './schemas.ts'
+
+const tags = ['wallet']
+const currency = z.literal('KWD')
+
+const wallet = route({
+  ...mine,
+  tags,
+  operationId: 'get_wallet',
+  method: 'get',
+  path: '/',
+  summary: 'What I may spend',
+  responses: {
+    200: json(
+      z.object({ available: z.number(), held: z.number(), currency }).openapi('Wallet'),
+      'held is on its way back to where it came from.',
+    ),
+    ...problems(401, 403),
+  },
+})
+
+const Transaction = z.object({
+  id: z.int(),
+  transferId: z.uuid(),
+  kind: z.enum(['topup', 'payment', 'purchase', 'refund', 'hold', 'release', 'adjustment']),
+  part: z.enum(['available', 'held']),
+  amount: z.number().openapi({ description: 'Above zero comes in, below goes out.' }),
+  balanceAfter: z.number(),
+  currency,
+  invoiceId: z.uuid().nullable(),
+  createdAt: z.string(),
+}).openapi('WalletTransaction')
+
+const transactions = route({
+  ...mine,
+  tags,
+  operationId: 'list_wallet_transactions',
+  method: 'get',
+  path: '/transactions',
+  summary: 'What came in and went out, newest first',
+  request: { query: PageQuery },
+  responses: {
+    200: json(pageOf(Transaction).openapi('WalletTransactionPage'), 'Entries of the ledger.'),
+    ...problems(401, 403),
+  },
+})
+
+const outside = { error: 'amount_out_of_range' }
+
+const topUp = route({
+  ...mine,
+  tags,
+  operationId: 'top_up_wallet',
+  method: 'post',
+  path: '/topup',
+  summary: 'An invoice whose payment goes into the wallet',
+  request: body(z.strictObject({
+    amount: z.number().min(1, outside).max(1000, outside)
+      .refine((amount) => /^\d+(\.\d{1,3})?$/.test(String(amount)), outside),
+  })),
+  responses: { 201: json(Invoice, 'To be charged.'), ...problems() },
+})
+
+export const wallets = area()
+  .openapi(wallet, async (c) => send(c, await call(c, 'get_wallet', {})))
+  .openapi(transactions, async (c) => {
+    const { cursor, limit } = c.req.valid('query')
+    return send(
+      c,
+      await call(c, 'list_wallet_transactions', { pageCursor: cursor, pageSize: limit }),
+    )
+  })
+  .openapi(
+    topUp,
+    async (c) =>
+      send(c, await call(c, 'top_up_wallet', c.req.valid('json'), { idempotent: true }), 201),
+  )

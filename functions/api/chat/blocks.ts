@@ -1,0 +1,57 @@
+/** Whom the calling account does not want to hear from. Rules: sql/10_chat/1_tables_blocks.sql. */
+import { z } from '@hono/zod-openapi'
+import { call } from '../../_shared/db.ts'
+import { area, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
+import { Party } from '../organisations/schemas.ts'
+
+const tags = ['chat']
+const OneIdentity = z.strictObject({ identityId: z.uuid() })
+
+const Block = Party.extend({ createdAt: z.iso.datetime({ offset: true }) }).openapi('Block')
+
+const list = route({
+  ...mine,
+  tags,
+  operationId: 'list_blocks',
+  method: 'get',
+  path: '/',
+  summary: 'Whom I block, newest first',
+  request: { query: PageQuery },
+  responses: { 200: json(pageOf(Block).openapi('BlockPage'), 'Of the account.'), ...problems(401) },
+})
+
+const block = route({
+  ...mine,
+  tags,
+  operationId: 'block_identity',
+  method: 'post',
+  path: '/{identityId}',
+  summary: 'Block somebody: neither writes to the other; again changes nothing',
+  request: { params: OneIdentity },
+  responses: { 204: { description: 'Blocked.' }, ...problems(401, 404) },
+})
+
+const unblock = route({
+  ...mine,
+  tags,
+  operationId: 'unblock_identity',
+  method: 'delete',
+  path: '/{identityId}',
+  summary: 'Block somebody no longer',
+  request: { params: OneIdentity },
+  responses: { 204: { description: 'Not blocked.' }, ...problems(401, 404) },
+})
+
+export const blocks = area()
+  .openapi(list, async (c) => {
+    const { cursor, limit } = c.req.valid('query')
+    return send(c, await call(c, 'list_blocks', { pageCursor: cursor, pageSize: limit }))
+  })
+  .openapi(block, async (c) => {
+    await call(c, 'block_identity', c.req.valid('param'))
+    return c.body(null, 204)
+  })
+  .openapi(unblock, async (c) => {
+    await call(c, 'unblock_identity', c.req.valid('param'))
+    return c.body(null, 204)
+  })

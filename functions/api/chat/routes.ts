@@ -1,0 +1,176 @@
+/** Conversations and their messages. Rules: sql/10_chat; sockets: functions/chat. */
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { realtimeTopic } from '../accounts/schemas.ts'
+import { Conversation, Message, NewMessage } from './schemas.ts'
+import { call } from '../../_shared/db.ts'
+import {
+  area,
+  body,
+  type Env,
+  json,
+  Limit,
+  mine,
+  pageOf,
+  PageQuery,
+  problems,
+  route,
+  send,
+} from '../http/route.ts'
+import { inQuery } from '../../_shared/numbers.ts'
+
+const tags = ['chat']
+const OneConversation = z.strictObject({ id: z.uuid() })
+const Seq = inQuery(z.int().min(0).max(2_147_483_647)).optional()
+
+const create = route({
+  ...mine,
+  tags,
+  operationId: 'create_conversation',
+  method: 'post',
+  path: '/',
+  summary: 'Talk to an advertiser, about a listing or as such',
+  request: body(
+    z.strictObject({
+      propertyId: z.uuid().optional(),
+      identityId: z.uuid().optional(),
+      message: z.string().max(20_000, { error: 'message_too_long' }).optional().openapi({
+        description: 'The first message, at most 4000 characters.',
+      }),
+    }).refine(({ propertyId, identityId }) => propertyId ?? identityId, {
+      path: ['propertyId'],
+    }),
+  ),
+  responses: {
+    200: json(Conversation, 'The conversation that there is already.'),
+    201: json(Conversation, 'A new one.'),
+    ...problems(401, 403, 404),
+  },
+})
+
+const list = route({
+  ...mine,
+  tags,
+  operationId: 'list_conversations',
+  method: 'get',
+  path: '/',
+  summary: 'My conversations, those with the newest message first',
+  request: { query: PageQuery },
+  responses: {
+    200: json(
+      pageOf(Conversation).extend({ unreadTotal: z.int(), realtimeTopic })
+        .openapi('ConversationPage'),
+      'Of the acting identity. With limit=1 it tells who looks now and then whether anything was ' +
+        'missed.',
+    ),
+    ...problems(401, 403),
+  },
+})
+
+const get = route({
+  ...mine,
+  tags,
+  operationId: 'get_conversation',
+  method: 'get',
+  path: '/{id}',
+  summary: 'One of my conversations',
+  request: { params: OneConversation },
+  responses: { 200: json(Conversation, 'As in the list.'), ...problems(401, 403, 404) },
+})
+
+const messages = route({
+  ...mine,
+  tags,
+  operationId: 'list_messages',
+  method: 'get',
+  path: '/{id}/messages',
+  summary: 'The history: the newest, or what lies before or after a message',
+  request: {
+    params: OneConversation,
+    query: z.strictObject({ beforeSeq: Seq, afterSeq: Seq, limit: Limit }).refine(
+      ({ beforeSeq, afterSeq }) => beforeSeq === undefined || afterSeq === undefined,
+      { path: ['afterSeq'] },
+    ),
+  },
+  responses: {
+    200: json(
+      z.object({ items: z.array(Message), hasMore: z.boolean() }).openapi('MessagePage'),
+      'By ascending seq. hasMore: there is more in the direction that was asked for.',
+    ),
+    ...problems(401, 403, 404),
+  },
+})
+
+const say = route({
+  ...mine,
+  tags,
+  operationId: 'send_message',
+  method: 'post',
+  path: '/{id}/messages',
+  summary: 'Send a message',
+  request: { params: OneConversation, ...body(NewMessage) },
+  responses: {
+    200: json(Message, 'It was sent before under this clientMessageId.'),
+    201: json(Message, 'Sent.'),
+    ...problems(401, 403, 404),
+  },
+})
+
+const read = route({
+  ...mine,
+  tags,
+  operationId: 'read_conversation',
+  method: 'post',
+  path: '/{id}/read',
+  summary: 'I have read up to a message, or all of it',
+  request: {
+    params: OneConversation,
+    body: {
+      required: false,
+      content: {
+        'application/json': {
+          schema: z.strictObject({ upToSeq: z.int().min(0).max(2_147_483_647).optional() }),
+        },
+      },
+    },
+  },
+  responses: {
+    200: json(z.object({ unread: z.int() }).openapi('Unread'), 'What is left.'),
+    ...problems(401, 403, 404),
+  },
+})
+
+/** What was made now is 201, what was there already 200. */
+function sendMade(c: Context<Env>, text: string, name: 'conversation' | 'message') {
+  const { created, [name]: record } = JSON.parse(text)
+  return send(c, JSON.stringify(record), created ? 201 : 200)
+}
+
+export const chat = area()
+  .openapi(create, async (c) => {
+    const made = await call(c, 'create_conversation', c.req.valid('json'), { idempotent: true })
+    return sendMade(c, made, 'conversation')
+  })
+  .openapi(list, async (c) => {
+    const { cursor, limit } = c.req.valid('query')
+    return send(c, await call(c, 'list_conversations', { pageCursor: cursor, pageSize: limit }))
+  })
+  .openapi(get, async (c) => {
+    const conversationId = c.req.valid('param').id
+    return send(c, await call(c, 'get_conversation', { conversationId }))
+  })
+  .openapi(messages, async (c) => {
+    const { limit, ...range } = c.req.valid('query')
+    const conversationId = c.req.valid('param').id
+    return send(c, await call(c, 'list_messages', { conversationId, ...range, pageSize: limit }))
+  })
+  .openapi(say, async (c) => {
+    const message = { conversationId: c.req.valid('param').id, ...c.req.valid('json') }
+    const made = await call(c, 'send_message', message, { idempotent: true })
+    return sendMade(c, made, 'message')
+  })
+  .openapi(read, async (c) => {
+    const { upToSeq } = c.req.valid('json') ?? {}
+    const conversationId = c.req.valid('param').id
+    return send(c, await call(c, 'read_conversation', { conversationId, upToSeq }))
+  })

@@ -1,0 +1,21 @@
+/** Which methods a path has: for 405, which Hono does not know. */
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Env } from './route.ts'
+
+export function routesOf(app: OpenAPIHono<Env>): (path: string) => string[] {
+  const patterns = new Map<string, { pattern: RegExp; methods: Set<string> }>()
+  for (const { method, path } of app.routes) {
+    if (method === 'ALL') continue
+    const pattern = new RegExp(`^${path.replace(/:[^/]+/g, '[^/]+')}$`)
+    const known = patterns.get(path) ?? { pattern, methods: new Set() }
+    known.methods.add(method)
+    patterns.set(path, known)
+  }
+  return (path) => [
+    ...new Set(
+      [...patterns.values()].flatMap(({ pattern, methods }) =>
+        pattern.test(path) ? [...methods] : []
+      ),
+    ),
+  ]
+}

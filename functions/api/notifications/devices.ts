@@ -1,0 +1,74 @@
+/** Devices: where pushes of the calling account go. Rules: sql/13_notifications/1_tables_devices.sql. */
+import { z } from '@hono/zod-openapi'
+import { call } from '../../_shared/db.ts'
+import { area, body, json, mine, pageOf, problems, route, send } from '../http/route.ts'
+
+const Time = z.iso.datetime({ offset: true })
+const visible = /^[^\p{Cc}]+$/u
+
+const DeviceId = z.string().min(1).max(200).regex(visible)
+const Platform = z.enum(['ios', 'android', 'web'], { error: 'device_platform_invalid' })
+
+const Device = z.object({
+  deviceId: z.string(),
+  platform: z.enum(['ios', 'android', 'web']),
+  appVersion: z.string().nullable(),
+  locale: z.string().nullable(),
+  current: z.boolean().openapi({ description: 'Registered by the session that asks.' }),
+  createdAt: Time,
+  updatedAt: Time,
+}).openapi('Device')
+
+const OneDevice = z.strictObject({ deviceId: DeviceId })
+
+const tags = ['devices']
+
+const register = route({
+  ...mine,
+  tags,
+  operationId: 'register_device',
+  method: 'put',
+  path: '/',
+  summary: 'Send my pushes to this device, until its session ends',
+  request: body(z.strictObject({
+    deviceId: DeviceId,
+    platform: Platform,
+    pushToken: z.string().max(2048).regex(/^[\x21-\x7E]+$/).openapi({
+      description: 'Of FCM. It belongs to whoever registered it last.',
+      example: 'fGw3ZJ0kTzm1:APA91bHun4',
+    }),
+    appVersion: z.string().min(1).max(40).regex(visible).optional(),
+    locale: z.string().max(35).regex(/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/)
+      .openapi({ example: 'ar-KW' }).optional(),
+  })),
+  responses: { 200: json(Device, 'Registered, or changed.') },
+})
+
+const list = route({
+  ...mine,
+  tags,
+  operationId: 'list_devices',
+  method: 'get',
+  path: '/',
+  summary: 'The devices that my pushes go to',
+  responses: { 200: json(pageOf(Device).openapi('DevicePage'), 'The last registered first.') },
+})
+
+const remove = route({
+  ...mine,
+  tags,
+  operationId: 'remove_device',
+  method: 'delete',
+  path: '/{deviceId}',
+  summary: 'Send no more pushes to this device',
+  request: { params: OneDevice },
+  responses: { 204: { description: 'Gone.' }, ...problems(404) },
+})
+
+export const devices = area()
+  .openapi(register, async (c) => send(c, await call(c, 'register_device', c.req.valid('json'))))
+  .openapi(list, async (c) => send(c, await call(c, 'list_devices', {})))
+  .openapi(remove, async (c) => {
+    await call(c, 'remove_device', c.req.valid('param'))
+    return c.body(null, 204)
+  })

@@ -1,0 +1,125 @@
+/** Notifications: what the calling account should hear of. Rules: sql/13_notifications. */
+import { z } from '@hono/zod-openapi'
+import { call } from '../../_shared/db.ts'
+import { area, Cursor, json, Limit, mine, pageOf, problems, route, send } from '../http/route.ts'
+
+const Time = z.iso.datetime({ offset: true })
+
+const kinds = [
+  'message_new',
+  'lead_new',
+  'favorite_price_drop',
+  'favorite_unavailable',
+  'listing_expiring',
+  'listing_approved',
+  'listing_rejected',
+  'invoice_paid',
+  'invoice_failed',
+  'refund',
+  'plan_expiring',
+  'identity_verified',
+  'identity_rejected',
+  'review_new',
+  'security_login',
+  'security_password',
+  'system',
+] as const
+
+export const Notification = z.object({
+  id: z.uuid(),
+  identityId: z.uuid().nullable().openapi({
+    description: 'Which identity of the account it is about; null: the account itself.',
+  }),
+  kind: z.enum(kinds),
+  titleAr: z.string(),
+  bodyAr: z.string(),
+  titleEn: z.string(),
+  bodyEn: z.string(),
+  data: z.object({
+    route: z.string().openapi({ description: 'The screen that it opens, for entityId.' }),
+    entityId: z.uuid().nullable(),
+  }),
+  createdAt: Time.openapi({ description: 'Of the latest news that it stands for.' }),
+  readAt: Time.nullable(),
+}).openapi('Notification')
+
+const Unread = z.object({ unread: z.int() }).openapi('UnreadNotifications')
+const OneNotification = z.strictObject({ notificationId: z.uuid() })
+
+const tags = ['notifications']
+
+const list = route({
+  ...mine,
+  tags,
+  operationId: 'list_notifications',
+  method: 'get',
+  path: '/',
+  summary: 'What I should hear of, newest first',
+  request: {
+    query: z.strictObject({
+      unread: z.enum(['true', 'false']).transform((text) => text === 'true').optional()
+        .openapi({ description: 'true: unread ones only; false: read ones only.' }),
+      cursor: Cursor.optional(),
+      limit: Limit,
+    }),
+  },
+  responses: {
+    200: json(pageOf(Notification).openapi('NotificationPage'), 'Of all my identities.'),
+  },
+})
+
+const count = route({
+  ...mine,
+  tags,
+  operationId: 'count_unread_notifications',
+  method: 'get',
+  path: '/unread-count',
+  summary: 'How many I have not read: for a badge',
+  responses: { 200: json(Unread, 'Of all my identities.') },
+})
+
+const read = route({
+  ...mine,
+  tags,
+  operationId: 'read_notification',
+  method: 'post',
+  path: '/{notificationId}/read',
+  summary: 'I have read it',
+  request: { params: OneNotification },
+  responses: { 200: json(Unread, 'How many are left.'), ...problems(404) },
+})
+
+const readAll = route({
+  ...mine,
+  tags,
+  operationId: 'read_all_notifications',
+  method: 'post',
+  path: '/read-all',
+  summary: 'I have read all of them',
+  responses: { 200: json(Unread, 'How many came meanwhile.') },
+})
+
+const remove = route({
+  ...mine,
+  tags,
+  operationId: 'delete_notification',
+  method: 'delete',
+  path: '/{notificationId}',
+  summary: 'Take it from my list',
+  request: { params: OneNotification },
+  responses: { 204: { description: 'Gone.' }, ...problems(404) },
+})
+
+export const notifications = area()
+  .openapi(list, async (c) => {
+    const { unread, cursor, limit } = c.req.valid('query')
+    const args = { unread, pageCursor: cursor, pageSize: limit }
+    return send(c, await call(c, 'list_notifications', args))
+  })
+  .openapi(count, async (c) => send(c, await call(c, 'count_unread_notifications', {})))
+  .openapi(readAll, async (c) => send(c, await call(c, 'read_all_notifications', {})))
+  .openapi(read, async (c) => send(c, await call(c, 'read_notification', c.req.valid('param'))))
+  .openapi(remove, async (c) => {
+    await call(c, 'delete_notification', c.req.valid('param'))
+    return c.body(null, 204)
+  })

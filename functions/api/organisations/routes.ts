@@ -1,0 +1,161 @@
+/**
+ * Companies and offices: what everybody sees of them, and what they see and do as themselves.
+ * Rules: sql/04_organisations.
+ */
+import { z } from '@hono/zod-openapi'
+import { IdentityChanges } from '../accounts/schemas.ts'
+import { call } from '../../_shared/db.ts'
+import {
+  area,
+  body,
+  Cursor,
+  json,
+  Limit,
+  mine,
+  pageOf,
+  PageQuery,
+  problems,
+  route,
+  send,
+} from '../http/route.ts'
+import {
+  Lead,
+  Organisation,
+  OrganisationPage,
+  OrganisationProfile,
+  OrganisationStats,
+} from './schemas.ts'
+import { Property, statuses } from '../properties/schemas.ts'
+
+const tags = ['organisations']
+const OneOrganisation = z.strictObject({ id: z.uuid() })
+
+const Wanted = z.strictObject({
+  q: z.string().max(200).optional().openapi({
+    description: 'Words, or beginnings of words, of the name.',
+  }),
+  governorateId: z.string().max(60).optional(),
+  areaId: z.string().max(60).optional(),
+  sort: z.enum(['rating', 'listings', 'newest']).default('rating'),
+  cursor: Cursor.optional(),
+  limit: Limit,
+})
+
+const ListingsQuery = z.strictObject({
+  status: z.enum(statuses).optional(),
+  cursor: Cursor.optional(),
+  limit: Limit,
+})
+
+const names = {
+  company: { one: 'company', many: 'companies', own: 'my company' },
+  office: { one: 'office', many: 'offices', own: 'my office' },
+} as const
+
+export const organisations = area()
+for (const { one, many, own } of Object.values(names)) {
+  const onlyIt = problems(401, 403)
+
+  const list = route({
+    tags,
+    operationId: `list_${many}`,
+    method: 'get',
+    path: `/${many}`,
+    summary: `Verified ${many}`,
+    request: { query: Wanted },
+    responses: { 200: json(pageOf(Organisation), 'In the order asked for.'), ...problems() },
+  })
+
+  const get = route({
+    tags,
+    operationId: `get_${one}`,
+    method: 'get',
+    path: `/${one}/{id}`,
+    summary: `One verified ${one}, with its newest listings and a summary of its reviews`,
+    request: { params: OneOrganisation },
+    responses: { 200: json(OrganisationPage, 'Its page.'), ...problems(404) },
+  })
+
+  const profile = route({
+    ...mine,
+    tags,
+    operationId: `get_${one}_profile`,
+    method: 'get',
+    path: `/${one}/profile`,
+    summary: `The page of ${own}`,
+    responses: { 200: json(OrganisationProfile, 'As it is now.'), ...onlyIt },
+  })
+
+  const change = route({
+    ...mine,
+    tags,
+    operationId: `update_${one}_profile`,
+    method: 'patch',
+    path: `/${one}/profile`,
+    summary: `Change the page of ${own}; name and licence go back to verification`,
+    request: body(IdentityChanges),
+    responses: {
+      200: json(OrganisationProfile, 'Changed.'),
+      ...problems(400, 401, 403, 404, 409),
+    },
+  })
+
+  const listings = route({
+    ...mine,
+    tags,
+    operationId: `list_${one}_listings`,
+    method: 'get',
+    path: `/${one}/listings`,
+    summary: `The listings of ${own}, newest first`,
+    request: { query: ListingsQuery },
+    responses: { 200: json(pageOf(Property), 'All, or those in one state.'), ...onlyIt },
+  })
+
+  const leads = route({
+    ...mine,
+    tags,
+    operationId: `list_${one}_leads`,
+    method: 'get',
+    path: `/${one}/leads`,
+    summary: `Who asked ${own} for a contact, newest first`,
+    request: { query: PageQuery },
+    responses: { 200: json(pageOf(Lead), 'Each way of contact counts once a day.'), ...onlyIt },
+  })
+
+  const stats = route({
+    ...mine,
+    tags,
+    operationId: `get_${one}_stats`,
+    method: 'get',
+    path: `/${one}/stats`,
+    summary: `Figures of ${own}`,
+    responses: { 200: json(OrganisationStats, 'As they are now.'), ...onlyIt },
+  })
+
+  organisations
+    .openapi(list, async (c) => {
+      const { cursor, limit, ...wanted } = c.req.valid('query')
+      const page = { ...wanted, pageCursor: cursor, pageSize: limit }
+      return send(c, await call(c, `list_${many}`, page))
+    })
+    .openapi(profile, async (c) => send(c, await call(c, `get_${one}_profile`, {})))
+    .openapi(change, async (c) => {
+      const fields = c.req.valid('json')
+      return send(c, await call(c, `update_${one}_profile`, { fields }))
+    })
+    .openapi(listings, async (c) => {
+      const { cursor, limit, status } = c.req.valid('query')
+      const page = { status, pageCursor: cursor, pageSize: limit }
+      return send(c, await call(c, `list_${one}_listings`, page))
+    })
+    .openapi(leads, async (c) => {
+      const { cursor, limit } = c.req.valid('query')
+      const page = { pageCursor: cursor, pageSize: limit }
+      return send(c, await call(c, `list_${one}_leads`, page))
+    })
+    .openapi(stats, async (c) => send(c, await call(c, `get_${one}_stats`, {})))
+    .openapi(get, async (c) => {
+      const { id } = c.req.valid('param')
+      return send(c, await call(c, `get_${one}`, { identityId: id }))
+    })
+}

@@ -1,0 +1,53 @@
+/** The export of an account: everything that it owns, to take along. Rules: sql/14_privacy/4_reads_export.sql. */
+import { z } from '@hono/zod-openapi'
+import { IdentityRecord, User } from './accounts/schemas.ts'
+import { call } from '../_shared/db.ts'
+import { area, json, mine, problems, route, send } from './http/route.ts'
+import { Property, Time } from './properties/schemas.ts'
+
+const records = z.array(z.looseObject({}))
+
+const Export = z
+  .object({
+    exportedAt: Time,
+    user: User.extend({ emailProven: z.boolean() }),
+    settings: z.looseObject({}),
+    sessions: z.array(z.object({
+      createdAt: Time.nullable(),
+      userAgent: z.string().nullable(),
+      address: z.string().nullable(),
+    })),
+    devices: records,
+    notifications: records,
+    blocks: records,
+    reports: records,
+    identities: z.array(z.object({
+      identity: IdentityRecord,
+      listings: z.array(Property),
+      favorites: records,
+      contacts: records,
+      pictures: records,
+      conversations: records,
+      subscriptions: records,
+      invoices: records,
+      wallet: records,
+      reviews: records,
+    })),
+  })
+  .openapi('AccountExport')
+
+const exported = route({
+  ...mine,
+  tags: ['accounts'],
+  operationId: 'export_account',
+  method: 'get',
+  path: '/me/export',
+  summary: 'Everything that I own, as one JSON',
+  responses: { 200: json(Export, 'All of it.'), ...problems(401, 403) },
+})
+
+export const accountExport = area()
+  .openapi(exported, async (c) => {
+    c.header('Content-Disposition', 'attachment; filename="export.json"')
+    return send(c, await call(c, 'export_account', {}, { rate: 'export' }))
+  })

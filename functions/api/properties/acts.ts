@@ -1,0 +1,105 @@
+/** What is done to a listing: its states, its contact, its auction. Rules: sql/06_properties/5_writes_states.sql. */
+import { z } from '@hono/zod-openapi'
+import { call } from '../../_shared/db.ts'
+import { area, body, json, mine, problems, route, send } from '../http/route.ts'
+import { NewAuction } from './fields.ts'
+import { OneProperty, Property } from './schemas.ts'
+
+export const tags = ['properties']
+export const property = json(Property, 'The listing.')
+
+const acts = [
+  ['publish', 'publish_property', 'Publish my draft, or hand it in where an admin looks first'],
+  ['pause', 'pause_property', 'Hide my active listing; its time stands still'],
+  ['resume', 'resume_property', 'Show my paused listing again'],
+  ['renew', 'renew_property', 'Give my listing that expired within 90 days a new time'],
+  ['archive', 'archive_property', 'Put my listing away'],
+  ['restore', 'restore_property', 'Make my archived listing a draft again'],
+  ['mark-sold', 'mark_property_sold', 'My listing for sale is sold'],
+  ['mark-rented', 'mark_property_rented', 'My listing for rent is rented'],
+  ['mark-exchanged', 'mark_property_exchanged', 'My listing for exchange is exchanged'],
+  ['confirm-available', 'confirm_property_available', 'My active listing still holds'],
+] as const
+
+const actRoute = ([path, operationId, summary]: (typeof acts)[number]) =>
+  route({
+    ...mine,
+    tags,
+    operationId,
+    method: 'post',
+    path: `/{id}/${path}`,
+    summary,
+    request: { params: OneProperty },
+    responses: { 200: property, ...problems(401, 402, 403, 404, 409) },
+  })
+
+const contact = route({
+  ...mine,
+  tags,
+  operationId: 'contact_property',
+  method: 'post',
+  path: '/{id}/contact',
+  summary: 'How to reach the owner; counts as a lead',
+  request: {
+    params: OneProperty,
+    ...body(z.strictObject({ kind: z.enum(['call', 'whatsapp', 'chat']) }).openapi('ContactKind')),
+  },
+  responses: {
+    200: json(
+      z.object({
+        phone: z.string().optional(),
+        whatsappUrl: z.url().optional(),
+        conversationId: z.uuid().optional(),
+      }).openapi('Contact'),
+      'What was asked for.',
+    ),
+    ...problems(400, 401, 403, 404, 409, 413, 415),
+  },
+})
+
+const setAuction = route({
+  ...mine,
+  tags,
+  operationId: 'set_auction',
+  method: 'post',
+  path: '/{id}/auction',
+  summary: 'Offer my listing for sale in an auction',
+  request: { params: OneProperty, ...body(NewAuction) },
+  responses: {
+    201: json(Property, 'The listing with its auction.'),
+    ...problems(400, 401, 403, 404, 409, 413, 415),
+  },
+})
+
+const removeAuction = route({
+  ...mine,
+  tags,
+  operationId: 'remove_auction',
+  method: 'delete',
+  path: '/{id}/auction',
+  summary: 'Take back an auction that is not running',
+  request: { params: OneProperty },
+  responses: { 204: { description: 'There is none.' }, ...problems(401, 403, 404, 409) },
+})
+
+export const propertyActs = area()
+  .openapi(contact, async (c) => {
+    const args = { propertyId: c.req.valid('param').id, ...c.req.valid('json') }
+    const options = { rate: 'contact', idempotent: true }
+    return send(c, await call(c, 'contact_property', args, options))
+  })
+  .openapi(setAuction, async (c) => {
+    const args = { propertyId: c.req.valid('param').id, ...c.req.valid('json') }
+    return send(c, await call(c, 'set_auction', args, { idempotent: true }), 201)
+  })
+  .openapi(removeAuction, async (c) => {
+    await call(c, 'remove_auction', { propertyId: c.req.valid('param').id })
+    return c.body(null, 204)
+  })
+
+for (const act of acts) {
+  propertyActs.openapi(
+    actRoute(act),
+    async (c) => send(c, await call(c, act[1], { propertyId: c.req.valid('param').id })),
+  )
+}

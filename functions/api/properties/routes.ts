@@ -1,0 +1,140 @@
+/** Properties: listings for sale, rent and exchange. Rules: sql/06_properties/1_tables.sql and beside it. */
+import { z } from '@hono/zod-openapi'
+import { call } from '../../_shared/db.ts'
+import { area, body, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
+import { property, tags } from './acts.ts'
+import { NewProperty, PropertyChanges } from './fields.ts'
+import { OneProperty, Property, statuses, Time } from './schemas.ts'
+
+const page = json(pageOf(Property).openapi('PropertyPage'), 'A page.')
+
+const create = route({
+  ...mine,
+  tags,
+  operationId: 'create_property',
+  method: 'post',
+  path: '/',
+  summary: 'Write a listing: a draft, or published at once',
+  request: body(NewProperty),
+  responses: {
+    201: json(Property, 'It is draft, active or pending_review.'),
+    ...problems(400, 401, 402, 403, 404, 409, 413, 415),
+  },
+})
+
+const listMine = route({
+  ...mine,
+  tags,
+  operationId: 'list_my_properties',
+  method: 'get',
+  path: '/mine',
+  summary: 'My own listings, newest first',
+  request: { query: PageQuery.extend({ status: z.enum(statuses).optional() }) },
+  responses: { 200: page, ...problems(401, 403) },
+})
+
+const read = route({
+  tags,
+  operationId: 'get_property',
+  method: 'get',
+  path: '/{id}',
+  summary: 'A listing',
+  request: { params: OneProperty },
+  responses: { 200: property, ...problems(404) },
+})
+
+const update = route({
+  ...mine,
+  tags,
+  operationId: 'update_property',
+  method: 'patch',
+  path: '/{id}',
+  summary: 'Change my listing',
+  request: {
+    params: OneProperty,
+    headers: z.object({
+      'if-match': z.string().regex(/^("?)[0-9]{1,9}\1$/).optional().openapi({
+        description: 'The version that the change is meant for.',
+      }),
+    }),
+    ...body(PropertyChanges),
+  },
+  responses: { 200: property, ...problems(400, 401, 403, 404, 409, 413, 415) },
+})
+
+const remove = route({
+  ...mine,
+  tags,
+  operationId: 'delete_property',
+  method: 'delete',
+  path: '/{id}',
+  summary: 'Delete my listing',
+  request: { params: OneProperty },
+  responses: { 204: { description: 'It is gone.' }, ...problems(401, 403, 404) },
+})
+
+const prices = route({
+  tags,
+  operationId: 'list_price_history',
+  method: 'get',
+  path: '/{id}/price-history',
+  summary: 'What a listing has cost since it was first published',
+  request: { params: OneProperty, query: PageQuery },
+  responses: {
+    200: json(
+      pageOf(z.object({ price: z.number().nullable(), changedAt: Time })).openapi('PriceHistory'),
+      'Newest first.',
+    ),
+    ...problems(404),
+  },
+})
+
+const similar = route({
+  tags,
+  operationId: 'list_similar_properties',
+  method: 'get',
+  path: '/{id}/similar',
+  summary: 'Listings like this one, ten at most',
+  request: { params: OneProperty },
+  responses: { 200: page, ...problems(404) },
+})
+
+export const properties = area()
+  .openapi(create, async (c) => {
+    const { publish, uploadSessionId, ...fields } = c.req.valid('json')
+    const args = { fields, publish, uploadSessionId }
+    const created = await call(c, 'create_property', args, { idempotent: true })
+    return send(c, created, 201)
+  })
+  .openapi(listMine, async (c) => {
+    const { cursor, limit, status } = c.req.valid('query')
+    const args = { status, pageCursor: cursor, pageSize: limit }
+    return send(c, await call(c, 'list_my_properties', args))
+  })
+  .openapi(
+    read,
+    async (c) => send(c, await call(c, 'get_property', { propertyId: c.req.valid('param').id })),
+  )
+  .openapi(update, async (c) => {
+    const version = c.req.valid('header')['if-match']?.replaceAll('"', '')
+    const changed = await call(c, 'update_property', {
+      propertyId: c.req.valid('param').id,
+      fields: c.req.valid('json'),
+      expectedVersion: version === undefined ? undefined : Number(version),
+    })
+    return send(c, changed)
+  })
+  .openapi(remove, async (c) => {
+    await call(c, 'delete_property', { propertyId: c.req.valid('param').id })
+    return c.body(null, 204)
+  })
+  .openapi(prices, async (c) => {
+    const { cursor, limit } = c.req.valid('query')
+    const args = { propertyId: c.req.valid('param').id, pageCursor: cursor, pageSize: limit }
+    return send(c, await call(c, 'list_price_history', args))
+  })
+  .openapi(
+    similar,
+    async (c) =>
+      send(c, await call(c, 'list_similar_properties', { propertyId: c.req.valid('param').id })),
+  )

@@ -1,0 +1,51 @@
+/** Feed: what was published, newest first, in numbered pages. Rules: sql/08_search/4_reads_feed.sql. */
+import { z } from '@hono/zod-openapi'
+import { call } from '../../_shared/db.ts'
+import { area, json, Limit, problems, route, send } from '../http/route.ts'
+import { OrganisationFields } from '../organisations/schemas.ts'
+import { inQuery } from '../../_shared/numbers.ts'
+import { Property } from '../properties/schemas.ts'
+
+const PropertyItem = Property.extend({
+  kind: z.literal('property'),
+  propertyKind: Property.shape.kind.openapi({ description: "The listing's kind." }),
+}).openapi('FeedProperty')
+
+const OfficeItem = OrganisationFields.extend({ kind: z.literal('office') }).openapi('FeedOffice')
+
+const FeedPage = z
+  .object({
+    items: z.array(z.discriminatedUnion('kind', [PropertyItem, OfficeItem])).openapi({
+      description: 'Shorter than the limit where listings have gone: only hasMore ends the walk.',
+    }),
+    page: z.int(),
+    hasMore: z.boolean(),
+    snapshot: z.iso.datetime({ offset: true }).openapi({
+      description: 'Send it with the next page: the numbering holds for it, 6 hours long.',
+    }),
+  })
+  .openapi('FeedPage')
+
+const list = route({
+  tags: ['feed'],
+  operationId: 'list_feed',
+  method: 'get',
+  path: '/',
+  summary: 'The home feed, newest first; on all, every eighth slot is a verified office',
+  request: {
+    query: z.strictObject({
+      filter: z
+        .enum(['all', 'sale', 'rent', 'exchange'], { error: 'feed_filter_unknown' })
+        .default('all'),
+      page: inQuery(z.int().min(1).max(500)).default(1),
+      limit: Limit,
+      snapshot: z.iso.datetime({ offset: true, error: 'cursor_invalid' }).optional(),
+    }),
+  },
+  responses: { 200: json(FeedPage, 'A page of slots.'), ...problems() },
+})
+
+export const feed = area().openapi(list, async (c) => {
+  const { limit, ...place } = c.req.valid('query')
+  return send(c, await call(c, 'list_feed', { ...place, pageSize: limit }))
+})

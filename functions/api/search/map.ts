@@ -1,0 +1,116 @@
+/** Map: what is listed in a box, and what each area costs. Rules: sql/08_search/4_reads_map.sql. */
+import { z } from '@hono/zod-openapi'
+import { call } from '../../_shared/db.ts'
+import { area, json, pageOf, problems, route, send } from '../http/route.ts'
+import { inQuery, plainNumber } from '../../_shared/numbers.ts'
+import { queryFilters, unknownFilter } from './filters.ts'
+
+const invalid = { error: 'bbox_invalid' }
+
+const bbox = z
+  .preprocess(
+    (given) => typeof given === 'string' ? given.split(',').map(plainNumber) : given,
+    z.array(z.number(invalid), invalid).length(4, invalid),
+  )
+  .openapi({
+    type: 'string',
+    description: 'minLng,minLat,maxLng,maxLat; cut to Kuwait.',
+    example: '47.95,29.3,48.1,29.4',
+    param: { required: true },
+  })
+
+const zoom = inQuery(z.int().min(0).max(20)).openapi({ type: 'integer', param: { required: true } })
+
+// Filters that belong to one strategy have no meaning here.
+const { companyId: _, requestYearMin: _from, requestYearMax: _to, ...filters } = queryFilters
+
+const Cluster = z
+  .object({
+    lat: z.number(),
+    lng: z.number(),
+    count: z.int(),
+    minPrice: z.number().nullable(),
+    bbox: z.array(z.number()).length(4).openapi({
+      description: 'Around its listings: minLng, minLat, maxLng, maxLat.',
+    }),
+  })
+  .openapi('MapCluster')
+
+const Point = z
+  .object({
+    id: z.uuid(),
+    lat: z.number(),
+    lng: z.number(),
+    type: z.enum(['SALE', 'RENT', 'EXCHANGE']),
+    kind: z.string(),
+    price: z.number().nullable(),
+    priceLabel: z.string(),
+  })
+  .openapi('MapPoint')
+
+const Clusters = z
+  .object({
+    clusters: z.array(Cluster).openapi({ description: 'The fullest first, 5,000 at most.' }),
+    approximate: z.boolean().openapi({ description: 'Counted from a sample.' }),
+  })
+  .openapi('MapClusters')
+
+const Points = z
+  .object({
+    points: z.array(Point).openapi({ description: 'The newest first, 500 at most.' }),
+    truncated: z.boolean(),
+  })
+  .openapi('MapPoints')
+
+const listings = route({
+  tags: ['map'],
+  unknownKey: 'filter_unknown',
+  operationId: 'list_map_listings',
+  method: 'get',
+  path: '/listings',
+  summary: 'What is listed in a box: clusters below zoom 15, else points',
+  request: { query: z.strictObject({ ...filters, bbox, zoom }, unknownFilter) },
+  responses: {
+    200: json(z.union([Clusters, Points]), 'Each listing at the point that it shows.'),
+    ...problems(),
+  },
+})
+
+const AreaPrices = z
+  .object({
+    areaId: z.string(),
+    governorateId: z.string(),
+    nameAr: z.string(),
+    nameEn: z.string(),
+    lat: z.number().nullable(),
+    lng: z.number().nullable(),
+    count: z.int(),
+    medianPrice: z.number().nullable(),
+    medianPricePerM2: z.number().nullable(),
+  })
+  .openapi('AreaPrices')
+
+const areas = route({
+  tags: ['map'],
+  unknownKey: 'filter_unknown',
+  operationId: 'list_map_areas',
+  method: 'get',
+  path: '/areas',
+  summary: 'How many listings each area has, and what they cost',
+  request: { query: z.strictObject(filters, unknownFilter) },
+  responses: {
+    200: json(pageOf(AreaPrices), 'Every area of Kuwait; no median of fewer than 5 prices.'),
+    ...problems(),
+  },
+})
+
+export const map = area()
+  .openapi(listings, async (c) => {
+    const { bbox, zoom, ...filters } = c.req.valid('query')
+    return send(c, await call(c, 'list_map_listings', { bbox, zoom, filters }))
+  })
+  .openapi(areas, async (c) => {
+    const answer = await call(c, 'list_map_areas', { filters: c.req.valid('query') })
+    c.header('Cache-Control', 'public, max-age=60')
+    return send(c, answer)
+  })

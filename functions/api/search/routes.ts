@@ -1,0 +1,93 @@
+/** Search: five strategies, one set of filters. Rules: sql/08_search/8_api.sql and beside it. */
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { inTurn } from '../http/concurrency.ts'
+import { call } from '../../_shared/db.ts'
+import {
+  area,
+  body,
+  Cursor,
+  type Env,
+  json,
+  Limit,
+  pageOf,
+  problems,
+  route,
+  send,
+} from '../http/route.ts'
+import { invalid, problem } from '../../_shared/problem.ts'
+import { Property } from '../properties/schemas.ts'
+import { jsonFilters, queryFilters, unknownFilter } from './filters.ts'
+
+const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as const
+
+const asked = {
+  // Two units for a character are the most; the database counts characters, up to 200.
+  q: z.string().max(400).optional().openapi({
+    description:
+      'Words in any order; what looks like them follows where fewer than 5 of the strategy ' +
+      'have them, before any filter.',
+    example: 'شقة السالمية',
+  }),
+  sort: z
+    .enum(['newest', 'price_asc', 'price_desc', 'area_desc', 'drop_desc', 'ends_at', 'distance'])
+    .optional(),
+  cursor: Cursor.optional(),
+}
+
+const page = json(pageOf(Property).openapi('SearchPage'), 'A page.')
+
+const advanced = route({
+  tags: ['search'],
+  unknownKey: 'filter_unknown',
+  operationId: 'search',
+  method: 'post',
+  path: '/advanced',
+  summary: 'Search by one of five strategies',
+  'x-read': true,
+  request: body(
+    z
+      .strictObject({
+        strategy: z.enum(strategies, { error: 'search_strategy_unknown' }),
+        ...asked,
+        limit: z.int().min(1).max(50).default(20),
+        ...jsonFilters,
+      }, unknownFilter)
+      .openapi('Search'),
+  ),
+  responses: { 200: page, ...problems(400, 413, 415) },
+})
+
+const quick = route({
+  tags: ['search'],
+  unknownKey: 'filter_unknown',
+  operationId: 'quick_search',
+  method: 'get',
+  path: '/',
+  summary: 'The same as strategy standard, in a query string',
+  request: { query: z.strictObject({ ...asked, limit: Limit, ...queryFilters }, unknownFilter) },
+  responses: { 200: page, ...problems() },
+})
+
+/** Who names no strategy that there is gets told which there are. */
+type Result = { success: true } | { success: false; error: z.ZodError }
+function naming(result: Result, c: Context<Env>): undefined {
+  if (result.success) return
+  const code = 'search_strategy_unknown'
+  if (!result.error.issues.some(({ message }) => message === code)) {
+    return invalid(c, result.error) as never
+  }
+  return problem(c, code, { fields: [{ path: 'strategy', code }], allowed: strategies }) as never
+}
+
+export const search = area()
+  .openapi(advanced, async (c) => {
+    const { strategy, q, sort, cursor, limit, ...filters } = c.req.valid('json')
+    const args = { filters, q, sort, pageCursor: cursor, pageSize: limit }
+    return send(c, await inTurn(() => call(c, 'search', { strategy, ...args })))
+  }, naming)
+  .openapi(quick, async (c) => {
+    const { q, sort, cursor, limit, ...filters } = c.req.valid('query')
+    const args = { filters, q, sort, pageCursor: cursor, pageSize: limit }
+    return send(c, await inTurn(() => call(c, 'quick_search', args)))
+  })

@@ -1,0 +1,82 @@
+/** Frames of clients: read strictly, so that nothing in them is guessed at. */
+import { z } from '@hono/zod-openapi'
+import { NewMessage } from '../../api/chat/schemas.ts'
+import type { ErrorCode } from '../../_shared/errors.ts'
+import { type Detail, found, Refusal, stumbled } from '../../_shared/problem.ts'
+import { checkJson } from '../../_shared/json.ts'
+import type { Ref } from '../protocol.ts'
+
+const ConversationId = z.uuid().toLowerCase()
+
+const data = {
+  auth: z.strictObject({ accessToken: z.string().max(8192) }),
+  join_conversation: z.strictObject({
+    conversationId: ConversationId,
+    afterSeq: z.int().min(0).optional(),
+  }),
+  leave_conversation: z.strictObject({ conversationId: ConversationId }),
+  send_message: NewMessage.extend({ conversationId: ConversationId }),
+  heartbeat: z.strictObject({}),
+}
+
+type Data = { [Event in keyof typeof data]: z.infer<typeof data[Event]> }
+
+export type Frame = {
+  [Event in keyof Data]: { event: Event; data: Data[Event]; ref?: Ref }
+}[keyof Data]
+
+const Envelope = z.strictObject({
+  event: z.enum(Object.keys(data) as [keyof Data]),
+  data: z.unknown(),
+  ref: z.union([z.string().min(1).max(64), z.int()]).optional(),
+})
+
+/** A frame that is not what it should be; `ref` tells which, if that much could be read. */
+export class BadFrame extends Refusal {
+  readonly ref?: Ref
+
+  constructor(code: ErrorCode, detail: Detail, ref?: Ref) {
+    super(code, detail)
+    this.ref = ref
+  }
+}
+
+/** What the sender calls the frame, as far as it can be said back. */
+function refIn(value: { ref?: unknown } | null): Ref | undefined {
+  const { data: ref } = read(Envelope.shape.ref, value?.ref)
+  return typeof ref === 'string' && !ref.isWellFormed() ? undefined : ref
+}
+
+/** Reads a frame. Throws a SyntaxError for what is no JSON, else a BadFrame. */
+export function readFrame(text: string): Frame {
+  const value = JSON.parse(text)
+  try {
+    checkJson(text)
+  } catch (error) {
+    const { code, detail } = error as Refusal
+    throw new BadFrame(code, detail, refIn(value))
+  }
+  const envelope = read(Envelope, value)
+  if (!envelope.success) throw bad(envelope.error, '', refIn(value))
+  const { event, ref } = envelope.data
+  const parsed = read(data[event], envelope.data.data ?? {})
+  if (!parsed.success) throw bad(parsed.error, 'data', ref)
+  return { event, data: parsed.data, ref } as Frame
+}
+
+function read<T extends z.ZodType>(schema: T, value: unknown): z.ZodSafeParseResult<z.output<T>> {
+  try {
+    return schema.safeParse(value)
+  } catch (error) {
+    return { success: false, error: stumbled(error) as z.ZodError<z.output<T>> }
+  }
+}
+
+function bad(error: z.ZodError, within: string, ref?: Ref) {
+  const [code, { fields = [] }] = found(error)
+  const inFrame = fields.map(({ path, code }) => ({
+    path: [within, path].filter(Boolean).join('.'),
+    code,
+  }))
+  return new BadFrame(code, { fields: inFrame }, ref)
+}

@@ -1,0 +1,21 @@
+/** How an upgrade is refused: by HTTP, in the shape of every error. */
+import type { ErrorCode } from '../../_shared/errors.ts'
+import { jsonHeaders, worded } from '../../_shared/problem.ts'
+
+export type HttpRefusal = { refuse: number; code: ErrorCode; path?: string }
+
+export function answerOf({ refuse: status, code, path }: HttpRefusal) {
+  const detail = path === undefined ? {} : { fields: [{ path, code: 'invalid' }] }
+  const error = worded(code, detail, { english: false, requestId: crypto.randomUUID() })
+  const headers: Record<string, string> = {
+    ...jsonHeaders,
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+    ...(status === 426 && { 'Upgrade': 'websocket', 'Sec-WebSocket-Version': '13' }),
+    ...(status === 503 && { 'Retry-After': '2' }),
+  }
+  return { status, headers, body: JSON.stringify({ error }) }
+}
+
+/** For what is no upgrade to a WebSocket. */
+export const notUpgraded: HttpRefusal = { refuse: 426, code: 'validation_failed', path: 'Upgrade' }
