@@ -28,3 +28,14 @@ export function commandOf(pid: number): string {
     return ''
   }
 }
+
+/** The process that started another, as the system still knows it; 0 is nobody. */
+export function parentOf(pid: number): number {
+  try {
+    if (process.platform === 'win32') return 0
+    if (process.platform !== 'linux') return Number(ps(pid, 'ppid'))
+    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')[1])
+  } catch {
+    return 0
+  }
+}

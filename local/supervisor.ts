@@ -10,6 +10,7 @@ import { chatProgram } from './functions-process.ts'
 import { ensureKeys } from './keys.ts'
 import { takeLock } from './lock.ts'
 import { migrate } from './migrate.ts'
+import { whenNpmEnds } from './npm.ts'
 import { startPostgres } from './postgres.ts'
 import { Refusal } from './refusal.ts'
 import { type Ports, readSettings, type Settings } from './settings.ts'
@@ -37,12 +38,12 @@ export async function run(): Promise<void> {
   const { dataDir } = settings
   const lock = takeLock(dataDir)
   toStop.push(lock.release)
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      if (!stopping) say('stopping')
-      void stop().then(() => process.exit(0))
-    })
+  const end = () => {
+    if (!stopping) say('stopping')
+    void stop().then(() => process.exit(0))
   }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
+  whenNpmEnds(end)
   // Whoever reads our output may go away first.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
