@@ -6,18 +6,26 @@ import { summary } from './test/summary.ts'
 // would have to wait before it opens a slot, and what must always hold after everything. `npm test`
 // runs them on two stacks at once (test/run.ts).
 const after = [
-  'test/matrix.test.ts',
-  'test/search-oracle.test.ts',
-  'test/invariants-planted.test.ts',
+  'test/whole/matrix.test.ts',
+  'test/search/oracle.test.ts',
+  'test/whole/invariants-planted.test.ts',
 ]
-const always = ['test/invariants.test.ts']
+const everything = ['{test,local}/**/*.test.ts']
+const aside = ['**/*.alone.test.ts', '**/*.timing.test.ts']
+const always = ['test/whole/invariants.test.ts']
 
-const group = (name: string, groupOrder: number, include: string[], alone: boolean) => ({
+const group = (
+  name: string,
+  groupOrder: number,
+  include: string[],
+  exclude: string[],
+  alone: boolean,
+) => ({
   extends: true as const,
   test: {
     name,
     include,
-    exclude: include.includes('test/*.test.ts') ? [...after, ...always] : [],
+    exclude,
     sequence: { groupOrder },
     fileParallelism: !alone,
   },
@@ -26,7 +34,7 @@ const group = (name: string, groupOrder: number, include: string[], alone: boole
 export default defineConfig({
   test: {
     globalSetup: ['test/setup.ts'],
-    setupFiles: ['test/answers.ts'],
+    setupFiles: ['test/support/answers.ts'],
     reporters: ['default', summary],
     // When to give up, no more: a busy machine takes several times what a quiet one does.
     testTimeout: 300_000,
@@ -34,10 +42,10 @@ export default defineConfig({
     // More than there are cores: many tests wait for something.
     maxWorkers: 5,
     projects: [
-      group('areas', 0, ['test/*.test.ts'], false),
-      group('alone', 1, ['test/alone/*.test.ts'], true),
-      group('after', 2, after, true),
-      group('always', 3, always, true),
+      group('areas', 0, everything, [...aside, ...after, ...always], false),
+      group('alone', 1, ['{test,local}/**/*.alone.test.ts'], [], true),
+      group('after', 2, after, [], true),
+      group('always', 3, always, [], true),
     ],
   },
 })

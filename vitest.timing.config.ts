@@ -7,7 +7,7 @@ process.env.HASHING = 'usual'
 export default defineConfig({
   test: {
     globalSetup: ['test/setup.ts'],
-    include: ['test/timing/*.test.ts'],
+    include: ['{test,local}/**/*.timing.test.ts'],
     fileParallelism: false,
     testTimeout: 900_000,
     hookTimeout: 60_000,

@@ -1,6 +1,6 @@
 /** How many broadcasts each act costs, counted where Realtime takes them from. */
 import pg from 'pg'
-import type { Stack } from '../test/stack.ts'
+import type { Stack } from '../test/support/stack.ts'
 import type { Person } from './chat-ways.ts'
 
 export type Broadcasts = Record<'a message' | 'a read' | 'a block' | 'a sign-out', number>

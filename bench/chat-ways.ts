@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { WebSocket } from 'ws'
-import type { Stack } from '../test/stack.ts'
+import type { Stack } from '../test/support/stack.ts'
 import { openLine, post } from './load.ts'
 
 // deno-lint-ignore no-explicit-any

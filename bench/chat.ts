@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Stack, startStack } from '../test/stack.ts'
+import { type Stack, startStack } from '../test/support/stack.ts'
 import {
   bareWay,
   type Ear,

@@ -2,7 +2,7 @@
 import { launch } from '../local/children.ts'
 import { functionsProgram } from '../local/functions-process.ts'
 import { functionsEnvironment, readStack } from '../local/stack.ts'
-import type { Stack } from '../test/stack.ts'
+import type { Stack } from '../test/support/stack.ts'
 
 export async function startFunctions({ folder, url }: Stack, settings = {}) {
   const env = {

@@ -7,7 +7,7 @@
  */
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { startStack } from '../test/stack.ts'
+import { startStack } from '../test/support/stack.ts'
 import { benchChat, chatTable } from './chat.ts'
 import { benchFacade, type Compared } from './facade.ts'
 import { loadListings } from './listings.ts'

@@ -18,7 +18,7 @@ import {
   segment,
   webp,
   webpChunk,
-} from '../test/pictures.ts'
+} from '../test/support/pictures.ts'
 
 const bytes = 10 * 1024 * 1024
 const small = { width: 40, height: 30 }

@@ -8,9 +8,9 @@ import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { descendants } from '../test/descendants.ts'
-import { png } from '../test/pictures.ts'
-import type { Stack } from '../test/stack.ts'
+import { descendants } from '../test/support/descendants.ts'
+import { png } from '../test/support/pictures.ts'
+import type { Stack } from '../test/support/stack.ts'
 import { benchWorst, type WorstFigures } from './media-worst.ts'
 
 const bytesOfPicture = 4 * 1024 * 1024

@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import pg from 'pg'
-import type { Stack } from '../test/stack.ts'
+import type { Stack } from '../test/support/stack.ts'
 import { startFunctions } from './functions.ts'
 import { loadListings } from './listings.ts'
 import { loadCalls, loadHttp, type Measured } from './load.ts'

@@ -1,6 +1,6 @@
 /**
  * `npm test`: the areas on one embedded stack and, beside them, what needs a stack to itself
- * (test/alone) on another. Both end with what must hold after everything. A project that is given
+ * (*.alone.test.ts) on another. Both end with what must hold after everything. A project that is given
  * (SUPABASE_URL) is one stack: there one comes after the other. Arguments are vitest's.
  */
 import { spawn } from 'node:child_process'
@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { neverCalled } from './called-functions.ts'
+import { neverCalled } from './support/called-functions.ts'
 import type { Summary } from './summary.ts'
 
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))

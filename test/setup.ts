@@ -3,14 +3,14 @@
  * SUPABASE_SECRET_KEY, DATABASE_URL and INBOX_URL, or else an embedded stack of its own on free
  * ports and an empty folder, which is gone afterwards.
  */
-import { noteCalls } from './called-functions.ts'
-import { liftQuota } from './plans.ts'
+import { noteCalls } from './support/called-functions.ts'
+import { liftQuota } from './support/plans.ts'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { liftRates } from './rates.ts'
-import { startIssuer } from './social-issuer.ts'
-import { startStack } from './stack.ts'
+import { liftRates } from './support/rates.ts'
+import { startIssuer } from './support/social-issuer.ts'
+import { startStack } from './support/stack.ts'
 
 const names = [
   'SUPABASE_URL',

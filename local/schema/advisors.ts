@@ -41,7 +41,7 @@ function objectOf({ name: lint, cacheKey, metadata }: Advice): string {
   return more && more !== cacheKey ? `${schema}.${name} ${more}` : `${schema}.${name}`
 }
 
-export function exceptions(file = 'test/advisors.json'): Exception[] {
+export function exceptions(file = 'test/whole/advisors.json'): Exception[] {
   const list = JSON.parse(readFileSync(join(root, file), 'utf8')) as Exception[]
   for (const one of list) {
     if (one.lint && one.object && one.reason) continue
@@ -54,7 +54,7 @@ export function exceptions(file = 'test/advisors.json'): Exception[] {
 export function unexplained(
   findings: Finding[],
   exceptions: Exception[],
-  file = 'test/advisors.json',
+  file = 'test/whole/advisors.json',
 ): string[] {
   const same = (a: Finding | Exception, b: Finding | Exception) =>
     a.lint === b.lint && a.object === b.object

@@ -113,16 +113,16 @@ function looked({ sql, config, migrations }: Places, migrated: string, said: Sai
           .map(({ path }) => `${path} (${run_migration})`),
     ],
     [
-      'advisors find nothing outside test/advisors.json',
+      'advisors find nothing outside test/whole/advisors.json',
       async () => unexplained(await advise(migrated), exceptions()),
     ],
     [
-      'MIG-06 squawk finds nothing in new migrations outside test/squawk.json',
+      'MIG-06 squawk finds nothing in new migrations outside test/whole/squawk.json',
       async () =>
         unexplained(
           await lint(migrations),
-          exceptions('test/squawk.json'),
-          'test/squawk.json',
+          exceptions('test/whole/squawk.json'),
+          'test/whole/squawk.json',
         ),
     ],
     ...habits.map((habit): Check => [habit.name, () => broken(migrated, habit)]),

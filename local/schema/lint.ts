@@ -1,5 +1,5 @@
 // squawk over every migration after the first ones: whether it would keep people waiting or break
-// the code that runs before it. What it finds is held against the exceptions in test/squawk.json.
+// the code that runs before it. What it finds is held against the exceptions in test/whole/squawk.json.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 /** Pictures: of a person, and of a listing in one flow with a bad one among them. */
-import { jpeg, partsIn, png } from '../pictures.ts'
+import { jpeg, partsIn, png } from '../support/pictures.ts'
 import { ask, brief, type Json, me, must, show, step, url } from './guide.ts'
 import { listing } from './world.ts'
 

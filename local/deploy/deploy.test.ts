@@ -1,0 +1,282 @@
+/**
+ * npm run deploy, as it is run: the program, the real CLI, a real database that is as empty as a new
+ * project's, and a Management API that keeps what it is sent (management.ts).
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkConfig, configText } from './config-file.ts'
+import { onFreshServer } from '../schema/server.ts'
+import type { Postgres } from '../postgres.ts'
+import { deployTo, type Settings } from './test-deploying.ts'
+import { type Platform, ref, secretKey, startPlatform, token } from './test-management.ts'
+
+let server: Postgres
+let stop: () => void
+let stopped: Promise<void>
+let platform: Platform
+
+beforeAll(async () => {
+  await new Promise<void>((ready, failed) => {
+    stopped = onFreshServer(async (fresh) => {
+      server = fresh
+      await new Promise<void>((done) => {
+        stop = done
+        ready()
+      })
+    })
+    stopped.catch(failed)
+  })
+  platform = await startPlatform(server)
+})
+
+afterAll(async () => {
+  await platform.stop()
+  stop()
+  await stopped
+})
+
+const deploy = (settings: Settings = {}, ...flags: string[]) =>
+  deployTo(platform, settings, ...flags)
+
+const asked = () => platform.sent.map(({ method, path }) => `${method} ${path}`)
+const bodyOf = (method: string, path: string) =>
+  platform.sent.filter((one) => one.method === method && one.path === path).map(({ body }) => body)
+
+/** A platform that says no to this, and what it was asked. */
+async function failing(method: string, path: string, work: () => Promise<void>) {
+  platform.fails = (one, at) => one === method && at.startsWith(path) ? 403 : undefined
+  await work().finally(() => (platform.fails = () => undefined))
+}
+
+const query = async (sql: string, url = server.adminUrl) => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+describe('a project from scratch', () => {
+  const outputs: string[] = []
+  const lines = new Set<string>()
+  let first: Map<string, string>
+
+  /** What every process of this machine shows of itself meanwhile. */
+  const watching = setInterval(() => {
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      try {
+        lines.add(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '))
+      } catch {
+        // It has ended, or this is no Linux.
+      }
+    }
+  }, 50)
+  if (process.platform !== 'linux') clearInterval(watching)
+  afterAll(() => clearInterval(watching))
+
+  test('stops where the platform says no, and says what', async () => {
+    await failing('PUT', '/functions', async () => {
+      const { code, said } = await deploy({ CORS_ORIGINS: 'https://dar.example' })
+      outputs.push(said)
+      expect(code).toBe(1)
+      expect(said).toContain('Stopped at "functions"')
+      expect(said).toContain('run it again when mended')
+    })
+    first = new Map(platform.secrets)
+    const steps = asked().map((one) => one.replace(/\?.*/, ''))
+    expect(steps).toEqual([
+      // A role is lent, for the migrations and to give the facade its password.
+      'POST /cli/login-role',
+      'POST /secrets',
+      'POST /secrets',
+      // What config.toml holds, by the CLI.
+      'PATCH /postgrest',
+      'PUT /ssl-enforcement',
+      'PATCH /config/auth',
+      'PATCH /config/storage',
+      // What it cannot hold.
+      'PATCH /config/auth',
+      'PATCH /config/auth',
+      'PATCH /config/realtime',
+      'PATCH /config/auth',
+      // After the captcha has refused a sign-in.
+      'PATCH /config/auth',
+      ...Array(3).fill('POST /functions/deploy'),
+      'PUT /functions',
+    ])
+  })
+
+  test('sends the settings that the product rests on, and the rate last', () => {
+    const [file, forwarding, audit, site, rate] = bodyOf('PATCH', '/config/auth')
+    expect(file).toEqual({
+      disable_signup: true,
+      external_phone_enabled: true,
+      hook_custom_access_token_enabled: true,
+      hook_custom_access_token_uri: 'pg-functions://postgres/private/custom_access_token',
+      hook_send_email_enabled: true,
+      hook_send_email_uri: 'pg-functions://postgres/private/refuse_sending',
+      hook_send_sms_enabled: true,
+      hook_send_sms_uri: 'pg-functions://postgres/private/refuse_sending',
+      mailer_autoconfirm: false,
+      mfa_totp_enroll_enabled: false,
+      mfa_totp_verify_enabled: false,
+      password_min_length: 8,
+      security_captcha_enabled: true,
+      security_captcha_provider: 'turnstile',
+      security_captcha_secret: 'nobody-has-one',
+      security_update_password_require_current_password: true,
+    })
+    expect([forwarding, audit, site, rate]).toEqual([
+      { security_sb_forwarded_for_enabled: true },
+      { audit_log_disable_postgres: true },
+      { site_url: 'https://dar.example' },
+      { rate_limit_token_refresh: 1800 },
+    ])
+    expect(bodyOf('PATCH', '/config/realtime')).toEqual([{ private_only: true }])
+    expect(bodyOf('PATCH', '/config/storage')).toEqual([
+      { features: { imageTransformation: { enabled: false } }, fileSizeLimit: 10_485_760 },
+    ])
+    expect(bodyOf('PUT', '/ssl-enforcement')).toEqual([{ requestedConfig: { database: true } }])
+    expect(bodyOf('PATCH', '/postgrest')).toEqual([
+      { db_schema: 'api', db_extra_search_path: 'api' },
+    ])
+  })
+
+  test('makes what nobody else needs to know: keys of 32 bytes, a password of the facade', async () => {
+    expect([...first.keys()].sort()).toEqual(
+      ['CODE_SECRET', 'CORS_ORIGINS', 'ENVIRONMENT', 'FACADE_DB_URL', 'SEAL_KEY'],
+    )
+    expect(first.get('ENVIRONMENT')).toBe('production')
+    for (const name of ['CODE_SECRET', 'SEAL_KEY']) {
+      expect(Buffer.from(first.get(name)!, 'base64')).toHaveLength(32)
+    }
+    const url = new URL(first.get('FACADE_DB_URL')!)
+    expect(url.username).toBe(`facade.${ref}`)
+    // The pooler takes the reference off; there is none here.
+    url.username = 'facade'
+    expect(await query('select current_user::text as name', url.href)).toEqual([{ name: 'facade' }])
+  })
+
+  test('brings the database to the newest migration, all of it owned by postgres', async () => {
+    const files = readdirSync('supabase/migrations').filter((name) => name.endsWith('.sql'))
+    const [{ newest }] = await query(
+      'select max(version) as newest from supabase_migrations.schema_migrations',
+    )
+    expect(newest).toBe(files.sort().at(-1)!.split('_')[0])
+    const owners = await query(
+      `select distinct relowner::regrole::text as owner from pg_class
+       where relnamespace in ('public'::regnamespace, 'private'::regnamespace) and relkind = 'r'`,
+    )
+    expect(owners).toEqual([{ owner: 'postgres' }])
+  })
+
+  test('goes on where it stopped, and repeats nothing that is there', async () => {
+    const { code, said } = await deploy({ CORS_ORIGINS: 'https://dar.example' })
+    outputs.push(said)
+    expect(said).toContain('Deployed.')
+    expect(code).toBe(0)
+    expect(asked().map((one) => one.replace(/\?.*/, ''))).toEqual([
+      'POST /cli/login-role',
+      ...Array(3).fill('POST /functions/deploy'),
+      'PUT /functions',
+      'POST /secrets',
+    ])
+    expect(bodyOf('POST', '/secrets')).toEqual([[{ name: 'CLIENT_IP_HOPS', value: '2' }]])
+    for (const [name, value] of first) expect(platform.secrets.get(name), name).toBe(value)
+    expect(said).toContain('client addresses: CLIENT_IP_HOPS is 2')
+    expect(said).toContain('jobs: 2 ran')
+    expect(said).toContain('health: status ok, database ok')
+  })
+
+  test('deploys every function that config.toml lists, each with its settings', () => {
+    const listed = checkConfig(configText(), {}).functions
+    expect(listed.sort()).toEqual(['api', 'chat', 'jobs'])
+    expect([...platform.functions.keys()].sort()).toEqual(listed)
+    for (const [name, { verifyJwt, files }] of platform.functions) {
+      expect(verifyJwt, name).toBe(false)
+      expect(files, name).toContain(`functions/${name}/index.ts`)
+      expect(files, name).toContain('functions/deno.json')
+    }
+  })
+
+  test('gives the facade another password when it is asked to, or none at all', async () => {
+    await failing('POST', '/secrets', async () => {
+      const { code, said } = await deploy({}, '--new-facade-password')
+      outputs.push(said)
+      expect(code).toBe(1)
+      expect(said).toContain('Stopped at "secrets"')
+    })
+    // What the functions have still opens the database.
+    const url = new URL(platform.secrets.get('FACADE_DB_URL')!)
+    url.username = 'facade'
+    expect(await query('select 1 as one', url.href)).toEqual([{ one: 1 }])
+  })
+
+  test('takes an earlier version back, whose migrations are not the newest', async () => {
+    // As the project has one that this version does not know.
+    await query(
+      `insert into supabase_migrations.schema_migrations (version, name) values ('99991231235959', 'x')`,
+    )
+    await failing('PUT', '/functions', async () => {
+      const newer = await deploy()
+      expect(newer.said).toContain('Stopped at "migrations"')
+      const earlier = await deploy({}, '--without-migrations')
+      expect(earlier.said).toContain('Stopped at "functions"')
+      outputs.push(newer.said, earlier.said)
+    })
+    await query(
+      `delete from supabase_migrations.schema_migrations where version = '99991231235959'`,
+    )
+  })
+
+  test('is deployed to by one at a time', async () => {
+    const other = new pg.Client({ connectionString: server.url })
+    await other.connect()
+    try {
+      await other.query(`select pg_advisory_lock(hashtext('deploy'))`)
+      const { code, said } = await deploy()
+      outputs.push(said)
+      expect(code).toBe(1)
+      expect(said).toContain('Somebody else deploys to this project')
+      expect(asked()).toEqual(['POST /cli/login-role'])
+    } finally {
+      await other.end()
+    }
+  })
+
+  test('takes the password of the database in place of a role that is lent', async () => {
+    await query(
+      // The pooler would take the reference off its name.
+      `create role "postgres.${ref}" login superuser password 'of-the-database-itself'`,
+    )
+    await failing('PUT', '/functions', async () => {
+      const { said } = await deploy({ SUPABASE_DB_PASSWORD: 'of-the-database-itself' })
+      outputs.push(said)
+      expect(said).toContain('-- migrations')
+      expect(said).not.toContain('Stopped at "migrations"')
+      expect(asked()).not.toContain('POST /cli/login-role')
+    })
+  })
+
+  test('is not asked again and again by somebody who has the wrong password', async () => {
+    const { code, said } = await deploy({ SUPABASE_DB_PASSWORD: 'of-another-database' })
+    outputs.push(said)
+    expect(code).toBe(1)
+    expect(said).toMatch(/^The database does not let us in: password authentication failed/m)
+    expect(asked()).toEqual([])
+  })
+
+  test('says no secret, and shows none on a command line', () => {
+    const lent = ['lent-for-some-minutes', 'of-the-database-itself', 'of-another-database']
+    const secrets = [token, secretKey, ...lent, ...platform.secrets.values()]
+      .filter((value) => !['production', '2', 'https://dar.example'].includes(value))
+    secrets.push(new URL(platform.secrets.get('FACADE_DB_URL')!).password)
+    expect(secrets).toHaveLength(9)
+    const seen = [...outputs, ...lines].join('\n')
+    for (const secret of secrets) expect(seen.includes(secret), secret.slice(0, 4)).toBe(false)
+    if (process.platform === 'linux') expect(seen).toContain('db push')
+  })
+})

@@ -1,0 +1,137 @@
+// The gateway as a wire: what goes through it, byte by byte. It needs no stack.
+import { once } from 'node:events'
+import { createServer as createHttpServer, request as httpRequest } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { forward, forwardUpgrade } from './proxy.ts'
+import { Connection, type Exchange } from './upstream.ts'
+import { until } from '../../test/support/until.ts'
+
+describe('the gateway', () => {
+  test('passes bodies on as they come, in both directions', async () => {
+    const upstream = createHttpServer((request, response) => {
+      const { url } = request
+      if (url === '/echo') request.pipe(response.writeHead(200, { 'x-way': 'there and back' }))
+      else if (url === '/empty') response.writeHead(204).end()
+      else if (url === '/same') response.writeHead(304, { etag: '"1"' }).end()
+      else if (url === '/cut') {
+        response.writeHead(200, { 'content-length': 100 }).write('half')
+        setTimeout(() => response.destroy(), 20)
+      } else response.end(`${request.method} ${request.headers['x-forwarded-for']}`)
+    })
+    upstream.listen(0, '127.0.0.1')
+    await once(upstream, 'listening')
+    const { port } = upstream.address() as AddressInfo
+    const gateway = createHttpServer((request, response) =>
+      forward(request, response, {
+        port,
+        path: request.url!,
+        peer: '192.0.2.1',
+        unavailable: () => response.writeHead(503).end(),
+      })
+    )
+    gateway.listen(0, '127.0.0.1')
+    await once(gateway, 'listening')
+    const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`
+    const big = 'محتوى'.repeat(400_000)
+    const echo = await fetch(`${url}/echo`, { method: 'POST', body: big })
+    expect(echo.headers.get('x-way')).toBe('there and back')
+    expect(await echo.text()).toBe(big)
+    const stream = { method: 'POST', body: new Blob([big]).stream(), duplex: 'half' }
+    const chunked = await fetch(`${url}/echo`, stream as RequestInit)
+    expect(await chunked.text()).toBe(big)
+    const forged = { 'x-forwarded-for': '198.51.100.1' }
+    expect(await (await fetch(`${url}/who`, { headers: forged })).text()).toBe('GET 192.0.2.1')
+    expect((await fetch(`${url}/empty`)).status).toBe(204)
+    expect((await fetch(`${url}/same`)).status).toBe(304)
+    expect((await fetch(`${url}/who`, { method: 'HEAD' })).status).toBe(200)
+    await expect(fetch(`${url}/cut`).then((response) => response.text())).rejects.toThrow()
+    // Somebody who goes away before the answer spoils nothing for the next one.
+    const leaver = httpRequest(`${url}/echo`, { method: 'POST' })
+    leaver.on('error', () => {})
+    leaver.write('and gone')
+    await sleep(50)
+    leaver.destroy()
+    const many = await Promise.all(Array.from({ length: 100 }, () => fetch(`${url}/who`)))
+    expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200]))
+    upstream.close()
+    upstream.closeAllConnections()
+    await sleep(50)
+    expect((await fetch(`${url}/who`)).status).toBe(503)
+    gateway.close()
+    gateway.closeAllConnections()
+  })
+
+  test('whoever leaves late takes nobody else along', async () => {
+    const upstream = createHttpServer((_, response) => response.end('answer')).listen(
+      0,
+      '127.0.0.1',
+    )
+    await once(upstream, 'listening')
+    const { port } = upstream.address() as AddressInfo
+    const ask = (connection: Connection) => {
+      let exchange: Exchange
+      const answered = new Promise<boolean>((resolve) => {
+        exchange = {
+          head: false,
+          onHead: () => {},
+          onBody: (_, last) => {
+            if (last) resolve(true)
+            return true
+          },
+          onFailure: () => resolve(false),
+        }
+        connection.begin(exchange, 'GET / HTTP/1.1\r\nHost: upstream\r\n\r\n', true)
+      })
+      return { exchange: exchange!, answered }
+    }
+    const connection = Connection.to(port)
+    const first = ask(connection)
+    expect(await first.answered).toBe(true)
+    expect(Connection.to(port)).toBe(connection)
+    const second = ask(connection)
+    connection.abandon(first.exchange)
+    expect(await second.answered).toBe(true)
+    upstream.close()
+    upstream.closeAllConnections()
+  })
+})
+
+describe('the gateway and WebSockets', () => {
+  test('joins both ends once the upgrade is agreed', async () => {
+    const upstream = createHttpServer().on('upgrade', (request, socket, first) => {
+      const { upgrade, connection, 'x-forwarded-for': peer } = request.headers
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\n\r\n')
+      socket.write(`${upgrade} ${connection} ${peer} ${request.url};`)
+      socket.write(first)
+      socket.pipe(socket)
+    })
+    upstream.listen(0, '127.0.0.1')
+    await once(upstream, 'listening')
+    const { port } = upstream.address() as AddressInfo
+    const gateway = createHttpServer().on(
+      'upgrade',
+      (request, socket, head) =>
+        forwardUpgrade(request, socket as Socket, head, {
+          port,
+          path: '/chat',
+          peer: '192.0.2.1',
+          unavailable: () => socket.destroy(),
+        }),
+    )
+    gateway.listen(0, '127.0.0.1')
+    await once(gateway, 'listening')
+    const socket = connect((gateway.address() as AddressInfo).port, '127.0.0.1')
+    let read = ''
+    socket.on('data', (data) => (read += data))
+    socket.write('GET /functions/v1/chat HTTP/1.1\r\nHost: x\r\nUpgrade: echo\r\n')
+    socket.write('Connection: Upgrade\r\nX-Forwarded-For: 198.51.100.1\r\n\r\nhello')
+    await until('it answers', () => read.includes('hello'))
+    expect(read).toMatch(/^HTTP\/1.1 101 .*echo Upgrade 192.0.2.1 \/chat;hello$/s)
+    upstream.close()
+    upstream.closeAllConnections()
+    socket.destroy()
+    gateway.close()
+  })
+})

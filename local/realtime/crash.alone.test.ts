@@ -1,0 +1,89 @@
+/** Realtime on a stack of its own: its process or the database killed under clients that are joined. */
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient } from '@supabase/supabase-js'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Stack, startStack } from '../../test/support/stack.ts'
+import { until } from '../../test/support/until.ts'
+
+let stack: Stack
+let database: pg.Pool
+beforeAll(async () => {
+  stack = await startStack({ RATES: 'off', GATEWAYS: '0' })
+  database = new pg.Pool({ connectionString: stack.databaseUrl, max: 2 })
+  database.on('error', () => {})
+})
+afterAll(async () => {
+  await database?.end()
+  await stack?.stop()
+})
+
+/** The part of this stack that has such a word in its command. */
+function pidOf(word: string): number {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().split('\n')
+  const rows = lines.map((line) => /^ *(\d+) +(\d+) (.*)$/.exec(line)?.slice(1) ?? [])
+  const supervisor =
+    rows.find(([, parent, command]) =>
+      Number(parent) === process.pid && command!.includes('local/start.ts')
+    )![0]
+  const part = rows.find(([, parent, command]) => parent === supervisor && command!.includes(word))
+  return Number(part![0])
+}
+
+/** Somebody whom the policies do not concern, on a private topic. */
+async function listener() {
+  const topic = randomUUID()
+  const client = createClient(stack.url, stack.secretKey)
+  await client.realtime.setAuth(stack.secretKey)
+  const states: string[] = []
+  const got: number[] = []
+  client.channel(topic, { config: { private: true, broadcast: { replication_ready: true } } })
+    .on('broadcast', { event: 'm' }, ({ payload }) => got.push(payload.n))
+    .on('system', {}, ({ message }) => states.push(message))
+    .subscribe((state) => states.push(state))
+  const send = (n: number) =>
+    database.query(`select realtime.send(jsonb_build_object('n', $1::int), 'm', $2)`, [n, topic])
+  await until('it hears', () => states.at(-1) === ready)
+  await send(1)
+  await until('it hears', () => got.length === 1)
+  return { client, states, got, send }
+}
+
+const ready = 'Replication connection established'
+
+describe('clients of Realtime', () => {
+  const parts = [['realtime.ts', 'the process'], ['services.ts', 'the gateway']]
+  test.for(parts)('come back by themselves after %s was killed: %s', async ([word]) => {
+    const { client, states, got, send } = await listener()
+    process.kill(pidOf(word!), 'SIGKILL')
+    await until('it is told', () => states.at(-1) === 'CHANNEL_ERROR')
+    await until('it hears again', () => states.at(-1) === ready)
+    // From then on nothing is lost, whatever was before.
+    for (let n = 2; n < 50; n++) await send(n)
+    await until('it hears all of it', () => got.length === 49)
+    expect(got).toEqual([...Array(49).keys()].map((n) => n + 1))
+    await client.realtime.disconnect()
+  })
+
+  test('are not told when the database is killed, and hear it again by and by', async () => {
+    const { client, states, got, send } = await listener()
+    const before = [...states]
+    const realtime = pidOf('realtime.ts')
+    process.kill(pidOf('postgres'), 'SIGKILL')
+    // The first ones may still come, from connections that have not noticed yet.
+    const sent = [1]
+    await until('it is heard again, and something before it never was', async () => {
+      const n = sent.at(-1)! + 1
+      await send(n)
+      sent.push(n)
+      await sleep(100)
+      return got.at(-1) === n && got.length < sent.length
+    })
+    expect(states).toEqual(before)
+    // The process waits for a database that is away.
+    expect(pidOf('realtime.ts')).toBe(realtime)
+    await client.realtime.disconnect()
+  })
+})

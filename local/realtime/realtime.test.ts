@@ -1,0 +1,295 @@
+/**
+ * The Realtime stand-in of the embedded stack, to the wire formats of Supabase Realtime. What the
+ * project builds on it is tested with the areas; here it is the stand-in itself.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasStack } from '../../test/support/facade.ts'
+import {
+  joined,
+  type Json,
+  payloads,
+  startRealtime,
+  subscribed,
+  type TestRealtime,
+} from './test-server.ts'
+import { until } from '../../test/support/until.ts'
+
+let realtime: TestRealtime
+beforeAll(async () => {
+  if (hasStack) realtime = await startRealtime()
+})
+afterAll(() => realtime?.stop())
+
+const newTopic = () => `room:${randomUUID()}`
+
+describe.runIf(hasStack)('messages from the database', () => {
+  test.for(['2.0.0', '1.0.0'])('reach unchanged supabase-js, protocol %s', async (vsn) => {
+    const topic = newTopic()
+    const { got } = await joined(realtime, topic, { vsn })
+    await realtime.send(topic, 'new_message', { text: 'السلام عليكم 🏠', n: 1 })
+    await until('it comes', () => got.length === 1)
+    expect(got[0]).toEqual({
+      type: 'broadcast',
+      event: 'new_message',
+      payload: { text: 'السلام عليكم 🏠', n: 1, id: expect.any(String) },
+      meta: { id: got[0].payload.id },
+    })
+  })
+
+  test('come only after the commit, in the order of the commits', async () => {
+    const topic = newTopic()
+    const { got } = await joined(realtime, topic)
+    const [first, second, third] = await Promise.all(
+      [1, 2, 3].map(() => realtime.database.connect()),
+    )
+    const say = (client: Json, n: number) =>
+      client.query(`begin; select realtime.send('{"n":${n}}', 'm', '${topic}')`)
+    await say(first, 1)
+    await say(second, 2)
+    await say(third, 3)
+    await sleep(300)
+    expect(got).toEqual([])
+    await second!.query('commit')
+    await third!.query('rollback')
+    await first!.query('commit')
+    for (const client of [first, second, third]) client!.release()
+    await until('both come', () => got.length === 2)
+    await sleep(200)
+    expect(payloads(got).map(({ n }) => n)).toEqual([2, 1])
+  })
+
+  test('are complete while a client is joined, whoever sends at the same time', async () => {
+    const topic = newTopic()
+    const members = await Promise.all([
+      joined(realtime, topic),
+      joined(realtime, topic, { vsn: '1.0.0' }),
+    ])
+    const sender = async (who: number) => {
+      for (let n = 0; n < 100; n++) await realtime.send(topic, 'm', { who, n })
+    }
+    await Promise.all([0, 1, 2, 3, 4].map(sender))
+    for (const { got } of members) {
+      await until('all are there', () => got.length === 500)
+      for (let who = 0; who < 5; who++) {
+        const own = payloads(got).filter((payload) => payload.who === who).map(({ n }) => n)
+        expect(own).toEqual([...Array(100).keys()])
+      }
+    }
+    expect(payloads(members[0]!.got)).toEqual(payloads(members[1]!.got))
+  })
+
+  test('are complete from the answer to the join on', async () => {
+    const topic = newTopic()
+    let sent = 0
+    let sending = true
+    const sender = (async () => {
+      while (sending) await realtime.send(topic, 'm', { n: sent++ })
+    })()
+    for (let round = 0; round < 5; round++) {
+      const raw = await realtime.raw()
+      const sub = randomUUID()
+      await realtime.member(topic, sub)
+      await raw.join(topic, { private: true }, { access_token: await realtime.token(sub) })
+      const from = sent
+      await until('some come', () => raw.events(topic, 'broadcast').length > 20)
+      raw.close()
+      const numbers = raw.events(topic, 'broadcast').map(({ payload }: Json) => payload.n)
+      expect(numbers[0]).toBeLessThanOrEqual(from)
+      expect(numbers).toEqual(numbers.map((_: number, index: number) => numbers[0] + index))
+    }
+    sending = false
+    await sender
+  })
+
+  test('public ones go to public channels, private ones to private channels', async () => {
+    const topic = newTopic()
+    const { got } = await joined(realtime, topic)
+    const open: Json[] = []
+    const channel = realtime.client().channel(topic)
+    channel.on('broadcast', { event: '*' }, (message) => open.push(message))
+    expect(await subscribed(channel)).toMatchObject({ status: 'SUBSCRIBED' })
+    await realtime.send(topic, 'm', { n: 1 }, false)
+    await realtime.send(topic, 'm', { n: 2 }, true)
+    await channel.send({ type: 'broadcast', event: 'm', payload: { n: 3 } })
+    await until('each has its own', () => got.length > 0 && open.length > 0)
+    await sleep(100)
+    expect(payloads(got)).toMatchObject([{ n: 2 }])
+    expect(payloads(open)).toMatchObject([{ n: 1 }])
+  })
+
+  test('carry bytes to clients that can read them', async () => {
+    const topic = newTopic()
+    const [now, old] = await Promise.all([
+      joined(realtime, topic),
+      joined(realtime, topic, { vsn: '1.0.0' }),
+    ])
+    await realtime.query(`select realtime.send_binary('\\x00ff10', 'bytes', $1)`, [topic])
+    await realtime.send(topic, 'm', { n: 1 })
+    await until('they come', () => now.got.length === 2 && old.got.length === 1)
+    expect(now.got[0]).toMatchObject({ event: 'bytes', meta: { id: expect.any(String) } })
+    expect([...new Uint8Array(now.got[0].payload)]).toEqual([0, 255, 16])
+  })
+})
+
+describe.runIf(hasStack)('the stream of the database', () => {
+  test('is lost without a word: who is joined stays so, deaf, and hears again later', async () => {
+    const own = await startRealtime()
+    const topic = newTopic()
+    const { got, states } = await joined(own, topic)
+    const letGo = own.tenant.hold()
+    await own.query(
+      `select pg_terminate_backend(active_pid) from pg_replication_slots
+       where database = current_database()`,
+    )
+    await until('it is lost', () => !own.tenant.hears)
+    await own.send(topic, 'm', { n: 1 })
+    const { got: late, states: later } = await joined(own, topic)
+    letGo()
+    await until('there is another', () => own.tenant.hears)
+    await own.send(topic, 'm', { n: 2 })
+    await until('it is heard again', () => got.length === 1 && late.length === 1)
+    expect(payloads(got)).toMatchObject([{ n: 2 }])
+    expect([states, later]).toEqual([['SUBSCRIBED'], ['SUBSCRIBED']])
+    await own.stop()
+  })
+
+  test('is not waited for by a join; who asks is told when it is there', async () => {
+    const own = await startRealtime({ readyWithin: 1200 })
+    const topic = newTopic()
+    const letGo = own.tenant.hold()
+    own.tenant.lose()
+    await until('it is lost', () => !own.tenant.hears)
+    const asking = { broadcast: { replication_ready: true } }
+    const [patient, silent, tired] = await Promise.all([own.raw(), own.raw(), own.raw()])
+    expect(await tired!.join(topic, asking)).toMatchObject({ status: 'ok' })
+    await tired!.find('the end', ([, , , event]) => event === 'phx_close')
+    expect(tired!.events(topic, 'system')).toEqual([{
+      extension: 'system',
+      status: 'error',
+      message: 'Replication connection was not established in time',
+      channel: topic,
+    }])
+    expect(await patient!.join(topic, asking)).toMatchObject({ status: 'ok' })
+    expect(await silent!.join(topic)).toMatchObject({ status: 'ok' })
+    expect(patient!.events(topic, 'system')).toEqual([])
+    letGo()
+    await until('it is told', () => patient!.events(topic, 'system').length === 1)
+    expect(patient!.frames.at(-1)).toEqual(['1', null, `realtime:${topic}`, 'system', {
+      extension: 'system',
+      status: 'ok',
+      message: 'Replication connection established',
+      channel: topic,
+    }])
+    await own.send(topic, 'm', { n: 1 }, false)
+    for (const raw of [patient!, silent!]) {
+      await until('it hears', () => raw.events(topic, 'broadcast').length === 1)
+    }
+    expect(silent!.events(topic, 'system')).toEqual([])
+    await own.stop()
+  })
+
+  test('supabase-js tells of it, over both protocols', async () => {
+    for (const vsn of ['2.0.0', '1.0.0']) {
+      const topic = newTopic()
+      const { got } = await joined(realtime, topic, {
+        vsn,
+        config: { broadcast: { replication_ready: true } },
+      })
+      await until('it is told', () => got.length === 1)
+      expect(got[0].system).toMatchObject({ extension: 'system', status: 'ok' })
+    }
+  })
+})
+
+describe.runIf(hasStack)('the functions of the database', () => {
+  test('realtime.send makes a warning of every failure, broadcast_changes raises it', async () => {
+    const client = await realtime.database.connect()
+    const notices: string[] = []
+    client.on('notice', ({ message }) => notices.push(message!))
+    // No topic, which the table does not take.
+    await client.query(`select realtime.send('{}', 'm', null)`)
+    expect(notices).toEqual([expect.stringContaining('WarnSendingBroadcastMessage')])
+    await expect(client.query(
+      `select realtime.broadcast_changes('t', 'e', 'INSERT', 'x', 'public', row(1), row(2),
+         'STATEMENT')`,
+    )).rejects.toThrow('for each row')
+    await client.query('begin; set local role authenticated')
+    await client.query(`select realtime.send('{}', 'm', 'not mine')`)
+    await client.query('rollback')
+    client.release()
+    expect(notices).toHaveLength(2)
+  })
+
+  test('broadcast_changes tells old and new record of a row', async () => {
+    const topic = newTopic()
+    const { got } = await joined(realtime, topic)
+    const table = `t_${randomUUID().replaceAll('-', '')}`
+    await realtime.query(`
+      create table public.${table} (id int, name text);
+      create function public.${table}() returns trigger language plpgsql as $$
+      begin
+        perform realtime.broadcast_changes('${topic}', tg_op, tg_op, tg_table_name,
+          tg_table_schema, new, old);
+        return null;
+      end $$;
+      create trigger told after insert or update or delete on public.${table}
+        for each row execute function public.${table}();
+      insert into public.${table} values (1, 'a');
+      update public.${table} set name = 'b';
+      delete from public.${table};
+    `)
+    await until('all come', () => got.length === 3)
+    const common = { schema: 'public', table }
+    expect(payloads(got)).toMatchObject([
+      { ...common, operation: 'INSERT', record: { id: 1, name: 'a' }, old_record: null },
+      { ...common, operation: 'UPDATE', record: { name: 'b' }, old_record: { name: 'a' } },
+      { ...common, operation: 'DELETE', record: null, old_record: { id: 1, name: 'b' } },
+    ])
+  })
+})
+
+describe.runIf(hasStack)('replay', () => {
+  test('gives what the database sent before, once', async () => {
+    const topic = newTopic()
+    const before = Date.now() - 1000
+    for (let n = 0; n < 30; n++) await realtime.send(topic, 'm', { n })
+    const all = await joined(realtime, topic, {
+      config: { broadcast: { replay: { since: before, limit: 25 } } },
+    })
+    await until('they come', () => all.got.length === 25)
+    expect(payloads(all.got).map(({ n }) => n)).toEqual([...Array(25).keys()].map((n) => n + 5))
+    expect(all.got[0].meta).toEqual({ replayed: true, id: all.got[0].payload.id })
+    const usual = await joined(realtime, topic, {
+      config: { broadcast: { replay: { since: before } } },
+    })
+    await until('ten are usual', () => usual.got.length === 10)
+    const none = { since: Date.now() + 60_000 }
+    const late = await joined(realtime, topic, { config: { broadcast: { replay: none } } })
+    await realtime.send(topic, 'm', { n: 30 })
+    await until('live goes on', () => late.got.length === 1 && all.got.length === 26)
+    expect(late.got[0].meta).toEqual({ id: late.got[0].payload.id })
+  })
+
+  test('is for private topics and for sensible questions', async () => {
+    const topic = newTopic()
+    const sub = randomUUID()
+    await realtime.member(topic, sub)
+    const access_token = await realtime.token(sub)
+    const since = Date.now()
+    const attempts: Json[] = [
+      { private: false, broadcast: { replay: { since } } },
+      { private: true, broadcast: { replay: { since, limit: 26 } } },
+      { private: true, broadcast: { replay: { since, limit: 0 } } },
+      { private: true, broadcast: { replay: { since: 'yesterday' } } },
+      { private: true, broadcast: { replay: true } },
+    ]
+    await Promise.all(attempts.map(async (config) => {
+      const raw = await realtime.raw()
+      const { response } = await raw.join(topic, config, { access_token })
+      expect(response.reason).toMatch(/^UnableToReplayMessages: /)
+      raw.close()
+    }))
+  })
+})

@@ -1,0 +1,206 @@
+/** The Realtime stand-in: who may join, hear and send, and for how long. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { projectUrl } from '../../test/support/client.ts'
+import { hasStack } from '../../test/support/facade.ts'
+import {
+  joined,
+  type Json,
+  payloads,
+  startRealtime,
+  tell,
+  type TestRealtime,
+} from './test-server.ts'
+import { bare, hashed } from '../../test/support/token-maker.ts'
+import { until } from '../../test/support/until.ts'
+
+let realtime: TestRealtime
+beforeAll(async () => {
+  if (hasStack) realtime = await startRealtime()
+})
+afterAll(() => realtime?.stop())
+
+const newTopic = () => `room:${randomUUID()}`
+
+describe.runIf(hasStack)('private topics', () => {
+  test('AUTH-01 AUTH-02 AUTH-08 are joined by those whom the policies let read, and by nobody else', async () => {
+    const topic = newTopic()
+    const token = await realtime.token(randomUUID())
+    const member = randomUUID()
+    await realtime.member(topic, member)
+    const [head, claims, signature] = (await realtime.token(member)).split('.')
+    const told = Buffer.from(claims!, 'base64url').toString()
+    const { kid } = JSON.parse(Buffer.from(head!, 'base64url').toString())
+    const keys = await fetch(`${projectUrl}/auth/v1/.well-known/jwks.json`)
+    const publicKey = JSON.stringify((await keys.json()).keys[0])
+    const changed = told.replace('authenticated"', 'anon"')
+    const forged = `${head}.${Buffer.from(changed).toString('base64url')}.${signature}`
+    const expired = await realtime.token(member, { exp: Math.floor(Date.now() / 1000) - 7 })
+    const attempts: [Json, RegExp][] = [
+      [{ access_token: token }, /^Unauthorized: .*read from this Channel topic: room:/],
+      [{}, /^Unauthorized: /],
+      [{ access_token: realtime.publishableKey }, /^Unauthorized: /],
+      [{ access_token: forged }, /^JwtSignatureError: /],
+      [{ access_token: expired }, /^InvalidJWTToken: Token has expired [78] seconds ago$/],
+      [{ access_token: 'rubbish' }, /^MalformedJWT: /],
+      ...['none', 'None', 'NONE', 'nOnE'].flatMap((alg): [Json, RegExp][] => {
+        const unsigned = bare({ alg, typ: 'JWT' }, JSON.parse(told))
+        return [unsigned, `${unsigned}.`].map((access_token) => [
+          { access_token },
+          /^(MalformedJWT|JwtSignatureError): /,
+        ])
+      }),
+      [
+        { access_token: hashed({ kid }, JSON.parse(told), publicKey) },
+        /^(MalformedJWT|JwtSignatureError): /,
+      ],
+    ]
+    const began = Date.now()
+    await Promise.all(attempts.map(async ([more, reason]) => {
+      const raw = await realtime.raw()
+      const answer = await raw.join(topic, { private: true }, more)
+      expect(answer).toMatchObject({ status: 'error' })
+      expect(answer.response.reason).toMatch(reason)
+      raw.close()
+    }))
+    // Trying at random is slow.
+    expect(Date.now() - began).toBeGreaterThan(4900)
+    const { rows } = await realtime.query(
+      'select count(*)::int as left from realtime.messages where topic = $1',
+      [topic],
+    )
+    expect(rows).toEqual([{ left: 0 }])
+  })
+
+  test('policies see topic, role, claims and sub, and nothing of the message', async () => {
+    const topic = newTopic()
+    await realtime.query(`
+      create table if not exists public.told (topic text, told jsonb);
+      create or replace function public.tell(rec realtime.messages) returns boolean
+        language plpgsql volatile security definer set search_path = '' as $$
+      begin
+        raise exception using errcode = 'P0001', message = jsonb_build_object(
+          'topic', rec.topic, 'extension', rec.extension, 'payload', rec.payload,
+          'event', rec.event, 'private', rec.private, 'setting', realtime.topic(),
+          'role', current_setting('role'), 'sub', current_setting('request.jwt.claim.sub'),
+          'claims', current_setting('request.jwt.claims')::jsonb ->> 'sub')::text;
+      end $$;
+      create policy "tells ${topic}" on realtime.messages for select to anon
+        using (case when topic = '${topic}' then public.tell(messages) else false end);
+    `)
+    const said: string[] = []
+    const { error } = console
+    console.error = (line: string) => void said.push(line)
+    const raw = await realtime.raw()
+    const answer = await raw.join(topic, { private: true })
+    console.error = error
+    await realtime.query(`drop policy "tells ${topic}" on realtime.messages`)
+    expect(answer.response.reason).toMatch(/^Unauthorized/)
+    const told = JSON.parse(said.find((line) => line.includes(topic))!.replace(/^join: /, ''))
+    expect(told).toEqual({
+      topic,
+      extension: 'broadcast',
+      payload: null,
+      event: null,
+      private: false,
+      setting: topic,
+      role: 'anon',
+      sub: '',
+      claims: null,
+    })
+    raw.close()
+  })
+
+  test('what may not be sent is dropped without a word', async () => {
+    const topic = newTopic()
+    const [writer, reader, old] = await Promise.all([
+      joined(realtime, topic, { config: { broadcast: { ack: true, self: true } } }),
+      joined(realtime, topic, { rights: { writes: false }, config: { broadcast: { ack: true } } }),
+      joined(realtime, topic, { vsn: '1.0.0' }),
+    ])
+    const say = (who: typeof writer, n: number) =>
+      who!.channel.send({ type: 'broadcast', event: 'm', payload: { n, text: 'بيت' } })
+    expect(await say(reader!, 1)).toBe('timed out')
+    expect(await say(writer!, 2)).toBe('ok')
+    expect(await say(old!, 3)).toBe('ok')
+    await until('they come', () => writer!.got.length === 2 && reader!.got.length === 2)
+    await sleep(100)
+    // Itself only who asked for that.
+    expect(payloads(writer!.got)).toEqual([{ n: 2, text: 'بيت' }, { n: 3, text: 'بيت' }])
+    expect(payloads(reader!.got)).toEqual([{ n: 2, text: 'بيت' }, { n: 3, text: 'بيت' }])
+    expect(payloads(old!.got)).toEqual([{ n: 2, text: 'بيت' }])
+  })
+
+  test('rights are kept until another token comes', async () => {
+    const topic = newTopic()
+    const config = { broadcast: { ack: true } }
+    const [leaver, other] = await Promise.all([
+      joined(realtime, topic, { config }),
+      joined(realtime, topic),
+    ])
+    const say = (n: number) =>
+      leaver.channel.send({ type: 'broadcast', event: 'm', payload: { n } })
+    expect(await say(1)).toBe('ok')
+    await realtime.query('delete from public.members where sub = $1', [leaver.sub])
+    expect(await say(2)).toBe('ok')
+    await realtime.send(topic, 'm', { n: 3 })
+    await until('it still hears', () => leaver.got.length === 1)
+    // The same token again changes nothing, nor does a key.
+    tell(leaver.channel, leaver.token)
+    tell(leaver.channel, realtime.publishableKey)
+    expect(await say(4)).toBe('ok')
+    expect(leaver.states).toEqual(['SUBSCRIBED'])
+    tell(leaver.channel, await realtime.token(leaver.sub, { again: true }))
+    await until('the channel is closed', () => leaver.states.at(-1) === 'CLOSED')
+    expect(leaver.got.at(-1).system).toEqual({
+      extension: 'system',
+      status: 'error',
+      message: `You no longer have permission to read from this Channel topic: ${topic}`,
+      channel: topic,
+    })
+    await until('the other heard', () => other.got.length === 4)
+    expect(payloads(other.got).map(({ n }) => n)).toEqual([1, 2, 3, 4])
+  })
+
+  test('the right to send is looked up again with another token', async () => {
+    const topic = newTopic()
+    const writer = await joined(realtime, topic, { config: { broadcast: { ack: true } } })
+    const say = () => writer.channel.send({ type: 'broadcast', event: 'm', payload: {} })
+    expect(await say()).toBe('ok')
+    await realtime.query('update public.members set writes = false where sub = $1', [writer.sub])
+    tell(writer.channel, await realtime.token(writer.sub, { again: true }))
+    expect(await say()).toBe('timed out')
+    expect(writer.states).toEqual(['SUBSCRIBED'])
+  })
+
+  test('a token that ends closes its channel and says so', async () => {
+    const topic = newTopic()
+    const sub = randomUUID()
+    await realtime.member(topic, sub)
+    const exp = Math.floor(Date.now() / 1000) + 2
+    const raw = await realtime.raw()
+    const more = { access_token: await realtime.token(sub, { exp }) }
+    expect(await raw.join(topic, { private: true }, more)).toMatchObject({ status: 'ok' })
+    const bad = await realtime.token(sub, { exp: exp - 100 })
+    const goodbye = await raw.find('the end', ([, , , event]) => event === 'phx_close')
+    expect(goodbye).toEqual(['1', '1', `realtime:${topic}`, 'phx_close', {}])
+    expect(raw.events(topic, 'system')).toEqual([{
+      extension: 'system',
+      status: 'error',
+      message: expect.stringMatching(/^Token has expired [01] seconds ago$/),
+      channel: topic,
+    }])
+    await realtime.send(topic, 'm', { n: 1 })
+    // A bad token closes as well.
+    const token = await realtime.token(sub)
+    await raw.join(topic, { private: true }, { access_token: token }, '2')
+    raw.send(`realtime:${topic}`, 'access_token', { access_token: bad }, '2')
+    await raw.find(
+      'the second end',
+      ([joinRef, , , event]) => event === 'phx_close' && joinRef === '2',
+    )
+    expect(raw.events(topic, 'broadcast')).toEqual([])
+    raw.close()
+  })
+})

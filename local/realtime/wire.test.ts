@@ -1,0 +1,337 @@
+/** The Realtime stand-in frame by frame: what is outside of messages and rights. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasStack } from '../../test/support/facade.ts'
+import {
+  type Json,
+  openRaw,
+  type Raw,
+  readBroadcast,
+  startRealtime,
+  type TestRealtime,
+} from './test-server.ts'
+import { until } from '../../test/support/until.ts'
+
+let realtime: TestRealtime
+beforeAll(async () => {
+  if (hasStack) realtime = await startRealtime()
+})
+afterAll(() => realtime?.stop())
+
+/** With the limits of its plan, counted ten times as often as on the platform. */
+const hurried = { rates: true, countStep: 500 }
+
+const newTopic = () => `room:${randomUUID()}`
+
+/** A broadcast as a client of protocol 2.0.0 writes it. */
+function push(topic: string, event: string, payload: string | Buffer, joinRef = '1', ref = '7') {
+  const parts = [joinRef, ref, `realtime:${topic}`, event, ''].map((part) => Buffer.from(part))
+  const encoding = typeof payload === 'string' ? 1 : 0
+  const head = Buffer.from([3, ...parts.map(({ length }) => length), encoding])
+  return Buffer.concat([head, ...parts, Buffer.from(payload as string)])
+}
+
+describe.runIf(hasStack)('a connection', () => {
+  test('needs a key of the project', async () => {
+    const attempts = [
+      '',
+      'apikey=',
+      'apikey=sb_publishable_wrong',
+      'apikey=eyJhbGciOiJub25lIn0.e30.',
+    ]
+    const began = Date.now()
+    for (const status of await Promise.all(attempts.map(handshake))) expect(status).toBe(401)
+    expect(Date.now() - began).toBeGreaterThan(1900)
+    const { socket } = await realtime.raw('2.0.0', `apikey=${realtime.secretKey}&vsn=2.0.0`)
+    socket.close()
+    await openRaw(`${realtime.url}/realtime/v1/websocket?apikey=${realtime.publishableKey}`)
+  })
+
+  async function handshake(query: string) {
+    const response = await fetch(`${realtime.url}/realtime/v1/websocket?${query}`)
+    await response.body?.cancel()
+    const opened = await realtime.raw('2.0.0', query).then(() => 101, (error: Error) => error)
+    return Number(/\d{3}/.exec(String(opened))?.[0])
+  }
+
+  test('answers heartbeats and says what it does not know', async () => {
+    const raw = await realtime.raw()
+    expect(await raw.answerTo(raw.send('phoenix', 'heartbeat', {}, null))).toEqual({
+      status: 'ok',
+      response: {},
+    })
+    for (const topic of ['room:1', 'realtime:never joined']) {
+      const event = topic.endsWith('joined') ? 'broadcast' : 'phx_join'
+      expect(await raw.answerTo(raw.send(topic, event))).toEqual({
+        status: 'error',
+        response: { reason: 'unmatched topic' },
+      })
+    }
+    expect(await raw.answerTo(raw.send('realtime:', 'phx_join'))).toEqual({
+      status: 'error',
+      response: { reason: 'TopicNameRequired: You must provide a topic name' },
+    })
+    raw.close()
+  })
+
+  test('joining again closes the first channel, which says so after the second was let in', async () => {
+    const raw = await realtime.raw()
+    const topic = newTopic()
+    const wire = `realtime:${topic}`
+    const ok = { status: 'ok', response: { postgres_changes: [] } }
+    expect(await raw.join(topic, {}, {}, '1')).toEqual(ok)
+    const again = raw.send(wire, 'phx_join', {}, '2')
+    await raw.find('the end of the first', (frame) => frame[3] === 'phx_close')
+    expect(raw.frames.slice(1)).toEqual([
+      ['2', again, wire, 'phx_reply', ok],
+      ['1', '1', wire, 'phx_close', {}],
+    ])
+    // What is meant for the channel that is gone goes nowhere and is not answered.
+    for (const event of ['broadcast', 'phx_leave']) raw.send(wire, event, { event: 'm' }, '1')
+    // Without the ref of a join it is meant for whichever there is.
+    raw.send(wire, 'broadcast', { event: 'm' }, null)
+    const leave = raw.send(wire, 'phx_leave', {}, '2')
+    expect(await raw.answerTo(leave)).toEqual({ status: 'ok', response: {} })
+    await raw.find('the end', (frame) => frame[3] === 'phx_close' && frame[0] === '2')
+    await realtime.send(topic, 'm', {}, false)
+    await sleep(100)
+    expect(raw.frames.slice(3)).toEqual([
+      ['2', leave, wire, 'phx_reply', { status: 'ok', response: {} }],
+      ['2', '2', wire, 'phx_close', {}],
+    ])
+    raw.close()
+  })
+
+  test('nothing is delivered on it while a join is refused, nor an answer given', async () => {
+    const raw = await realtime.raw()
+    const topic = newTopic()
+    const refused = newTopic()
+    await raw.join(topic)
+    const asked = raw.send(`realtime:${refused}`, 'phx_join', { config: { private: true } }, '2')
+    const beat = raw.send('phoenix', 'heartbeat', {}, null)
+    await realtime.send(topic, 'm', { n: 1 }, false)
+    await sleep(4500)
+    expect(raw.frames).toHaveLength(1)
+    await raw.answerTo(beat)
+    const [answer, broadcast, heartbeat] = raw.frames.slice(1)
+    expect([answer[1], heartbeat[1]]).toEqual([asked, beat])
+    expect(readBroadcast(broadcast)).toMatchObject({ kind: 4, event: 'm', json: true })
+    raw.close()
+  })
+
+  test('speaks protocol 1.0.0 when no version is named', async () => {
+    const raw = await realtime.raw('', `apikey=${realtime.publishableKey}`)
+    const topic = newTopic()
+    raw.socket.send(JSON.stringify({
+      topic: `realtime:${topic}`,
+      event: 'phx_join',
+      payload: { config: { broadcast: { self: 'true', ack: 'true' } } },
+      ref: '1',
+      join_ref: '1',
+    }))
+    await until('it is joined', () => raw.frames.length === 1)
+    const topicOnWire = `realtime:${topic}`
+    // Its frames have no place for the ref of a join.
+    expect(raw.frames[0]).toEqual({
+      topic: topicOnWire,
+      event: 'phx_reply',
+      ref: '1',
+      payload: { status: 'ok', response: { postgres_changes: [] } },
+    })
+    const payload = { type: 'broadcast', event: 'm', payload: { n: 1 } }
+    const broadcast = { topic: `realtime:${topic}`, event: 'broadcast', payload }
+    raw.socket.send(JSON.stringify({ ...broadcast, ref: '2', join_ref: '1' }))
+    await until('it hears itself', () => raw.frames.length === 3)
+    expect(raw.frames.slice(1)).toMatchObject([broadcast, { event: 'phx_reply', ref: '2' }])
+    raw.socket.send(JSON.stringify({
+      topic: topicOnWire,
+      event: 'phx_leave',
+      payload: {},
+      ref: '3',
+      join_ref: '1',
+    }))
+    await until('it is left', () => raw.frames.length === 5)
+    // Only the ref says which join it was.
+    expect(raw.frames[4]).toEqual({ topic: topicOnWire, event: 'phx_close', payload: {}, ref: '1' })
+    raw.close()
+  })
+
+  test('broken frames are not answered and harm nobody', async () => {
+    const topic = newTopic()
+    const witness = await realtime.raw()
+    await witness.join(topic)
+    const broken: (string | Buffer)[] = [
+      '{',
+      'null',
+      '[1,2,3,4,5]',
+      '["1","1","phoenix","heartbeat"]',
+      Buffer.from([9, 0, 0]),
+      Buffer.from([3, 255, 255, 255, 255, 255, 1, 65]),
+    ]
+    const sender = await realtime.raw()
+    for (const frame of broken) sender.socket.send(frame)
+    await sender.answerTo(sender.send('phoenix', 'heartbeat', {}, null))
+    expect(sender.frames).toHaveLength(1)
+    sender.socket.send('x'.repeat(5_000_001))
+    expect(await sender.closed).toBe(1009)
+    // JSON that is not what it says breaks nobody either.
+    const raw = await realtime.raw()
+    await raw.join(topic)
+    raw.socket.send(push(topic, 'm', 'not json'))
+    await until('it comes as it was sent', () => witness.frames.some(Buffer.isBuffer))
+    expect(witness.socket.readyState).toBe(witness.socket.OPEN)
+    for (const each of [raw, witness]) each.close()
+  })
+
+  test('broadcasts of clients go as bytes to those who read bytes', async () => {
+    const topic = newTopic()
+    const [sender, now, old] = await Promise.all(
+      [realtime.raw(), realtime.raw(), realtime.raw('1.0.0')],
+    ) as [Raw, Raw, Raw]
+    await sender.join(topic, { broadcast: { ack: true } })
+    await now.join(topic)
+    const ref = '1'
+    const payload = { config: {} }
+    old.socket.send(JSON.stringify({ topic: `realtime:${topic}`, event: 'phx_join', payload, ref }))
+    await until('all are joined', () => old.frames.length === 1)
+    sender.socket.send(push(topic, 'typing', JSON.stringify({ who: 'سالم' })))
+    sender.socket.send(push(topic, 'bytes', Buffer.from([0, 1, 2]), '1', '8'))
+    for (const each of ['7', '8']) {
+      expect(await sender.answerTo(each)).toEqual({ status: 'ok', response: {} })
+    }
+    await until('they come', () => now.frames.filter(Buffer.isBuffer).length === 2)
+    const [first, second] = now.frames.filter(Buffer.isBuffer).map(readBroadcast)
+    expect(first).toMatchObject({
+      kind: 4,
+      topic: `realtime:${topic}`,
+      event: 'typing',
+      meta: '',
+      json: true,
+      payload: Buffer.from('{"who":"سالم"}'),
+    })
+    expect(second).toMatchObject({ event: 'bytes', json: false, payload: Buffer.from([0, 1, 2]) })
+    expect(old.frames.slice(1).map(({ payload }: Json) => payload)).toEqual([
+      { type: 'broadcast', event: 'typing', payload: { who: 'سالم' } },
+    ])
+    for (const each of [sender, now, old]) each.close()
+  })
+
+  test('who does not read harms only itself', async () => {
+    const topic = newTopic()
+    const [slow, good] = await Promise.all([realtime.raw(), realtime.raw()])
+    await slow.join(topic)
+    await good.join(topic)
+    slow.socket.pause()
+    const text = 'x'.repeat(200_000)
+    for (let n = 0; n < 150; n++) await realtime.send(topic, 'm', { n, text }, false)
+    await until('the other has all', () => good.events(topic, 'broadcast').length === 150)
+    slow.socket.resume()
+    expect(await slow.closed).toBe(1006)
+    good.close()
+  })
+})
+
+describe.runIf(hasStack)('limits', () => {
+  test('a socket has at most 100 channels', async () => {
+    const raw = await realtime.raw()
+    for (let n = 0; n < 100; n++) {
+      expect(await raw.join(`${n}`)).toMatchObject({ status: 'ok' })
+    }
+    expect(await raw.join('100')).toEqual({
+      status: 'error',
+      response: { reason: 'ChannelRateLimitReached: Too many channels' },
+    })
+    raw.close()
+  })
+
+  test.for([['free', 256_500], ['pro', 3_000_500]] as const)(
+    'a payload on the plan %s has at most %s bytes, whoever sends it',
+    async ([plan, most]) => {
+      const own = await startRealtime({ plan })
+      const raw = await own.raw()
+      await raw.join('1', { broadcast: { ack: true, self: true } })
+      raw.socket.send(push('1', 'm', 'x'.repeat(most + 1), '1', 'large'))
+      expect(await raw.answerTo('large')).toEqual({
+        status: 'error',
+        response: { reason: 'payload_size_exceeded' },
+      })
+      const text = (length: number) => ({ text: 'x'.repeat(length) })
+      // What the database sends is dropped without a word.
+      await own.send('1', 'large', text(most), false)
+      await own.send('1', 'good', text(most - 1000), false)
+      await until('the other comes', () => raw.events('1', 'broadcast').length === 1)
+      expect(raw.events('1', 'broadcast')[0].event).toBe('good')
+      await own.stop()
+    },
+  )
+
+  test('a project is set to private channels alone', async () => {
+    const own = await startRealtime({ privateOnly: true })
+    const raw = await own.raw()
+    expect(await raw.join('1')).toEqual({
+      status: 'error',
+      response: { reason: 'PrivateOnly: This project only allows private channels' },
+    })
+    await own.stop()
+  })
+
+  test('200 connections that have joined; the next may neither join nor connect', async () => {
+    const own = await startRealtime({ rates: true })
+    const early = await own.raw()
+    const many = await Promise.all([...Array(200).keys()].map(() => own.raw()))
+    await Promise.all(many.map((raw, n) => raw.join(`${n}`)))
+    await expect(own.raw()).rejects.toThrow('429')
+    expect(await early.join('late')).toEqual({
+      status: 'error',
+      response: { reason: 'ConnectionRateLimitReached: Too many connected users' },
+    })
+    for (const each of [early, ...many]) each.close()
+    await own.stop()
+  })
+
+  test('100 joins a second, seen at the end of a step; then the connection ends', async () => {
+    const own = await startRealtime({ ...hurried, refusalPause: 100 })
+    const raw = await own.raw()
+    let joins = 0
+    for (let answer: Json = { status: 'ok' }; answer.status === 'ok'; joins++) {
+      answer = await raw.join('often', {}, {}, String(joins))
+      if (answer.status === 'ok') continue
+      expect(answer.response.reason).toMatch(/^ClientJoinRateLimitReached: /)
+    }
+    // After a quiet time a step may have a tenth of what a minute would carry.
+    expect(joins).toBeGreaterThan(99)
+    expect(await raw.closed).toBe(1001)
+    await expect(own.raw()).rejects.toThrow('429')
+    await own.stop()
+  })
+
+  test('more than 100 events a second close channels, drop what the database sends and are refused over HTTP', async () => {
+    const own = await startRealtime(hurried)
+    const [raw, idle] = await Promise.all([own.raw(), own.raw()])
+    await raw.join('crowd', { broadcast: { self: true } })
+    await idle.join('idle')
+    const closed = () => raw.frames.some((frame) => frame[3] === 'phx_close')
+    for (; !closed(); await sleep(3)) raw.socket.send(push('crowd', 'm', '{}'))
+    await own.send('idle', 'm', { n: 1 }, false)
+    const response = await fetch(`${own.url}/realtime/v1/api/broadcast`, {
+      method: 'POST',
+      headers: { apikey: own.publishableKey },
+      body: JSON.stringify({ messages: [{ topic: 't', event: 'e', payload: {} }] }),
+    })
+    expect([response.status, await response.json()]).toEqual([429, { message: expect.any(String) }])
+    expect(raw.events('crowd', 'system')[0].message).toBe('Too many messages per second')
+    // Each counts when it is sent and for everybody who hears it.
+    const heard = raw.frames.filter(Buffer.isBuffer).length
+    expect(heard).toBeGreaterThan(49)
+    // Later it goes on, and what was dropped does not come any more.
+    await until('it is heard again', async () => {
+      await own.send('idle', 'm', { n: 2 }, false)
+      await sleep(100)
+      return idle.events('idle', 'broadcast').length > 0
+    })
+    const numbers = idle.events('idle', 'broadcast').map(({ payload }: Json) => payload.n)
+    expect(new Set(numbers)).toEqual(new Set([2]))
+    await own.stop()
+  })
+})

@@ -1,0 +1,281 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { advise, exceptions, type Finding, unexplained } from './advisors.ts'
+import { build, connected } from './build.ts'
+import { project, push } from './cli.ts'
+import { differences, rows, snapshot } from './compare.ts'
+import { flat } from './expression.ts'
+import { broken, habits, unsoundBodies } from './habits.ts'
+import { migrate, places } from './migration.ts'
+import { onFreshServer } from './server.ts'
+import type { Postgres } from '../postgres.ts'
+
+// The checks of `npm run check` are held to what they promise here: each thing planted is found.
+// They need a database that nobody else uses, whatever project the suite runs against.
+let server: Postgres
+let stop: () => void
+let stopped: Promise<void>
+
+beforeAll(async () => {
+  await new Promise<void>((ready, failed) => {
+    stopped = onFreshServer(async (fresh) => {
+      server = fresh
+      await build(await fresh.createDatabase('clean'), places.sql)
+      ready()
+      await new Promise<void>((resolve) => (stop = resolve))
+    })
+    stopped.catch(failed)
+  })
+})
+
+afterAll(async () => {
+  stop?.()
+  await stopped
+})
+
+const clean = () => server.urlOf('postgres', 'clean')
+
+/** A database as the clean one, with something bad in it. */
+async function planted(name: string, sql: string): Promise<string> {
+  await connected(
+    server.adminUrl,
+    (client) => client.query(`create database ${name} template clean owner postgres`),
+  )
+  const url = server.urlOf('postgres', name)
+  await connected(url, (client) => client.query(sql))
+  return url
+}
+
+describe('ISO-01 catalogue of protections', () => {
+  // On a project given by the environment the catalogue is that project's.
+  const url = () => process.env.DATABASE_URL ?? clean()
+
+  for (const habit of habits) {
+    test(habit.name, async () => {
+      expect(await broken(url(), habit)).toEqual([])
+    })
+  }
+
+  const bad = `
+    create table public.planted (id uuid primary key, note text);
+    grant select, insert (note) on public.planted to anon;
+    grant truncate on public.planted to authenticated;
+    alter table public.planted add constraint planted_later check (note <> '') not valid;
+    create view public.planted_view as select * from public.planted;
+    create materialized view public.planted_copy as select 1 as one;
+    create function api.planted() returns integer language sql security definer as 'select 1';
+    grant execute on function api.planted to public;`
+
+  test('a planted table, view and function break every one of them', async () => {
+    const url = await planted('bad_catalogue', bad)
+    for (const habit of habits) {
+      const found = await broken(url, habit)
+      expect(found.length, habit.name).toBeGreaterThan(0)
+      expect(found.every((what) => what.includes('planted')), habit.name).toBe(true)
+    }
+  })
+})
+
+describe('advisors', () => {
+  test('a planted bad table and function are found', async () => {
+    const url = await planted(
+      'bad_advice',
+      `create table api.planted (
+         id bigint primary key,
+         area_id text references public.areas (id)
+       );
+       grant select on api.planted to anon;
+       create table public.planted (id bigint);
+       alter table public.planted enable row level security;
+       create function api.planted_call() returns integer language sql as 'select 1';`,
+    )
+    const findings = await advise(url)
+    expect(findings.map(({ lint, object }) => `${lint} ${object}`)).toEqual(
+      expect.arrayContaining([
+        'rls_disabled_in_public api.planted',
+        'unindexed_foreign_keys api.planted planted_area_id_fkey',
+        'function_search_path_mutable api.planted_call',
+        'rls_enabled_no_policy public.planted',
+        'no_primary_key public.planted',
+      ]),
+    )
+    const lines = unexplained(findings, exceptions())
+    expect(lines.filter((line) => line.includes('planted')).length).toBeGreaterThanOrEqual(5)
+  })
+
+  test('an exception excuses what it names and nothing else', () => {
+    const finding: Finding = { lint: 'no_primary_key', object: 'public.a', detail: 'none' }
+    const reason = 'because'
+    expect(unexplained([finding], [{ lint: 'no_primary_key', object: 'public.a', reason }]))
+      .toEqual([])
+    expect(unexplained([finding], [{ lint: 'no_primary_key', object: 'public.b', reason }]))
+      .toHaveLength(2)
+    expect(unexplained([], [{ lint: 'no_primary_key', object: 'public.a', reason }])[0])
+      .toContain('take it out')
+  })
+})
+
+describe('the comparison', () => {
+  test('finds a grant, a policy, a comment, a setting and a row that one side lacks', async () => {
+    const url = await planted(
+      'different',
+      `grant select on public.areas to facade;
+       create policy planted on storage.objects using (false);
+       comment on schema api is 'planted';
+       alter role backend set work_mem = '5MB';
+       insert into storage.buckets (id, name) values ('planted', 'planted');`,
+    )
+    const things = differences(await snapshot(clean()), await snapshot(url), ['one', 'other'])
+    const found = (text: string) => expect(things.join('\n')).toContain(text)
+    found('grants on relation public.areas')
+    found('policy storage.objects planted')
+    found('comment on schema api')
+    const lines = differences(await rows(clean()), await rows(url), ['one', 'other'])
+    expect(lines).toEqual([expect.stringContaining('planted')])
+    // Roles belong to the server, so only another server could show the setting.
+    await connected(url, (client) => client.query('alter role backend reset work_mem'))
+  })
+
+  test('is not misled by how Postgres prints a condition', () => {
+    expect(flat('CHECK (((a AND b) AND (c AND d)))')).toBe(flat('CHECK ((a AND b AND (c AND d)))'))
+    expect(flat('CHECK (((a OR b) AND c))')).not.toBe(flat('CHECK ((a OR (b AND c)))'))
+    expect(flat(`CHECK ((a = '(x AND y') AND b)`)).toContain(`'(x AND y'`)
+  })
+
+  test('finds a function whose body no longer fits the schema', async () => {
+    const url = await planted(
+      'unsound',
+      `set check_function_bodies = off;
+       create function private.planted() returns text language sql set search_path = ''
+         as 'select no_such_column from public.areas';`,
+    )
+    expect(await unsoundBodies(url)).toEqual([expect.stringContaining('no_such_column')])
+  })
+})
+
+describe('a migration', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'migrations-'))
+  const sample = { ...places, sql: join(folder, 'sql'), migrations: join(folder, 'migrations') }
+  mkdirSync(sample.sql)
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  const write = (name: string, text: string) => writeFileSync(join(sample.sql, name), text)
+  const run = async (name: string, renames: string[] = []) => {
+    const copy = mkdtempSync(join(folder, 'copy-'))
+    const made = await migrate(server, copy, sample, { name, renames, log: () => {} })
+    return made.map(({ file }) => file.replace(/^\d{14}_/, ''))
+  }
+  const latest = (name: string) => {
+    const file = readdirSync(sample.migrations).filter((one) => one.endsWith(`_${name}.sql`)).at(-1)
+    return readFileSync(join(sample.migrations, file!), 'utf8')
+  }
+  const lamps = `
+    create table public.lamps (
+      id integer primary key,
+      watts private.watts not null,
+      colour text not null,
+      constraint bright check (id between 1 and 99 and colour <> '')
+    );
+    alter table public.lamps enable row level security;`
+  const row = (id: number) =>
+    `insert into public.lamps values (${id}, 5, 'red') on conflict do nothing;`
+
+  test('brings over scripts verbatim and areas in the order of their names', async () => {
+    write('02_lamps.sql', `${lamps} create extension if not exists cube with schema extensions;`)
+    write('01_watts.sql', 'create schema private; create domain private.watts as integer;')
+    write('91_data.sql', row(1))
+    expect(await run('lamps')).toEqual(['lamps_extensions.sql', 'lamps.sql', 'data.sql'])
+    expect(latest('data').split('\n')[0]).toMatch(/^-- Generated by .* from sql\/91_data.sql/)
+    expect(latest('data')).toContain(row(1))
+    // What the stand-in has already, and what older hosted projects give away.
+    expect(latest('lamps_extensions')).toContain('create extension if not exists cube')
+    expect(latest('lamps')).toContain('revoke all on tables\n  from anon, authenticated')
+    expect(latest('lamps')).toMatch(/"id" .*"watts" .*"colour" /)
+  })
+
+  test('closes what projects from before 30 May 2026 open by themselves', async () => {
+    const url = await server.createDatabase('older')
+    const all = ['tables', 'sequences', 'functions'].map((kind) =>
+      `alter default privileges in schema public grant all on ${kind}
+       to anon, authenticated, service_role;`
+    )
+    await connected(url, (client) => client.query(all.join('')))
+    await push(project(mkdtempSync(join(folder, 'copy-')), places.config, sample.migrations), url)
+    const grants = (await snapshot(url)).get('grants on relation public.lamps')
+    expect(grants).toMatch(/^postgres=\w+\/postgres$/)
+  })
+
+  test('is not written when nothing changed', async () => {
+    expect(await run('nothing')).toEqual([])
+  })
+
+  test('has only what changed', async () => {
+    write(
+      '02_lamps.sql',
+      `${lamps} alter table public.lamps add column label text;
+      create extension if not exists cube with schema extensions;`,
+    )
+    expect(await run('label')).toEqual(['label.sql'])
+    expect(latest('label')).toMatch(/ADD COLUMN "label" text/)
+    write('91_data.sql', row(1) + row(2))
+    expect(await run('second')).toEqual(['data.sql'])
+  })
+
+  test('asks before it takes a renaming for a loss', async () => {
+    write(
+      '02_lamps.sql',
+      lamps.replaceAll('colour', 'hue') +
+        'alter table public.lamps add column label text;',
+    )
+    const pair = 'column:public.lamps.colour=column:public.lamps.hue'
+    await expect(run('hue')).rejects.toThrow(`--rename=${pair}`)
+    expect(await run('hue', [pair])).toEqual(['hue.sql', 'hue_validated.sql'])
+    expect(latest('hue')).toContain('RENAME COLUMN "colour" TO "hue"')
+  })
+
+  test('leaves triggers on tables of Auth to 90_platform.sql, also when they go', async () => {
+    write(
+      '01_watts.sql',
+      `create schema private; create domain private.watts as integer;
+       create function private.touched() returns trigger language plpgsql
+         as 'begin return null; end';`,
+    )
+    write(
+      '90_platform.sql',
+      `create or replace trigger touched after delete on auth.mfa_amr_claims
+         for each row execute function private.touched();`,
+    )
+    expect(await run('touched')).toEqual(['touched.sql', 'platform.sql'])
+    expect(latest('touched')).not.toMatch(/trigger .* on /i)
+    write('90_platform.sql', 'select 1;')
+    await expect(run('untouched')).rejects.toThrow(
+      /only in the migrations: trigger auth.mfa_amr_claims touched/,
+    )
+    write('90_platform.sql', 'drop trigger if exists touched on auth.mfa_amr_claims;')
+    expect(await run('untouched')).toEqual(['platform.sql'])
+  })
+
+  test('is refused when a script forgets what it did before', async () => {
+    const before = readdirSync(sample.migrations)
+    write('91_data.sql', row(2))
+    await expect(run('forgotten')).rejects.toThrow(/only in the migrations: public.lamps {"id": 1/)
+    expect(readdirSync(sample.migrations)).toEqual(before)
+  })
+
+  test('says where sql/ is wrong', async () => {
+    write('03_wrong.sql', 'select 1;\n\ncreate table public.wrong (id nonsense);')
+    await expect(run('wrong')).rejects.toThrow(
+      /sql\/03_wrong.sql:3: type "nonsense" does not exist/,
+    )
+  })
+
+  test('says which file needs a later one', async () => {
+    write('03_wrong.sql', 'create table public.wrong (id public.later);')
+    write('04_later.sql', 'create domain public.later as integer;')
+    await expect(run('wrong')).rejects.toThrow(
+      /sql\/03_wrong.sql:1: type "public.later" does not exist/,
+    )
+  })
+})

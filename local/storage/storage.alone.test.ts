@@ -1,0 +1,294 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+import {
+  anybody,
+  as,
+  most,
+  ownBuckets,
+  refused,
+  removeBucket,
+  service,
+  textOf,
+} from '../../test/support/buckets.ts'
+import {
+  database,
+  type Person,
+  projectUrl,
+  publishableKey,
+  secretKey,
+} from '../../test/support/client.ts'
+import { served } from '../../test/support/uploads.ts'
+
+const made = ownBuckets()
+const { bucket, open } = made
+
+let owner: Person
+let stranger: Person
+
+beforeAll(() => {
+  ;({ owner, stranger } = made)
+})
+
+type FileBody = Parameters<ReturnType<typeof service.from>['upload']>[1]
+
+describe('an object', () => {
+  test('comes and goes in every way that storage-js sends it', async () => {
+    const files = as(owner).from(bucket)
+    const bodies: [string, Parameters<typeof files.upload>[1]][] = [
+      ['blob', new Blob(['hello'], { type: 'text/plain' })],
+      ['text', 'hello'],
+      ['bytes', new TextEncoder().encode('hello')],
+      ['stream', new Blob(['hello']).stream()],
+    ]
+    for (const [name, body] of bodies) {
+      const path = `${owner.id}/${name} (1).txt`
+      const options = { contentType: 'text/plain', cacheControl: '60', metadata: { a: 1 } }
+      const { data, error } = await files.upload(path, body, options)
+      expect(error).toBe(null)
+      expect(data).toEqual({ id: expect.any(String), path, fullPath: `${bucket}/${path}` })
+      expect(await textOf((await files.download(path)).data)).toBe('hello')
+      const info = await files.info(path)
+      expect(info.data).toMatchObject({
+        name: path,
+        size: 5,
+        contentType: 'text/plain',
+        cacheControl: 'max-age=60',
+        metadata: { a: 1 },
+      })
+      expect(await files.exists(path)).toMatchObject({ data: true })
+    }
+    const { rows } = await database().query(
+      `select owner, owner_id, metadata ->> 'eTag' as etag from storage.objects
+      where bucket_id = $1 and name = $2`,
+      [bucket, `${owner.id}/blob (1).txt`],
+    )
+    const etag = expect.stringMatching(/^"[0-9a-f]{32}(-\d+)?"$/)
+    expect(rows).toEqual([{ owner: owner.id, owner_id: owner.id, etag }])
+    const paths = bodies.map(([name]) => `${owner.id}/${name} (1).txt`)
+    const { data } = await files.remove([...paths, `${owner.id}/none`])
+    expect(data!.map(({ name }) => name).toSorted()).toEqual(paths.toSorted())
+    expect(await files.exists(paths[0])).toMatchObject({ data: false })
+  })
+
+  test('is replaced only by upsert, and is never half of two', async () => {
+    const files = as(owner).from(bucket)
+    const path = `${owner.id}/replaced.txt`
+    const put = (body: string, upsert: boolean) => files.upload(path, body, { upsert })
+    expect((await put('one', false)).error).toBe(null)
+    expect(await put('two', false)).toMatchObject(refused('409'))
+    expect(await textOf((await files.download(path)).data)).toBe('one')
+    expect((await put('three', true)).error).toBe(null)
+    expect((await files.update(path, 'four')).error).toBe(null)
+    expect(await textOf((await files.download(path)).data)).toBe('four')
+
+    // Of two at once the second stays, whether it meant to replace or not.
+    const texts = Array.from({ length: 10 }, (_, index) => String(index).repeat(50_000))
+    await Promise.all(texts.map((text, at) => put(text, at % 2 === 0)))
+    expect(texts).toContain(await textOf((await files.download(path)).data))
+  })
+
+  test('is moved and copied', async () => {
+    const files = as(owner).from(bucket)
+    const at = (name: string) => `${owner.id}/${name}.txt`
+    await files.upload(at('a'), 'a')
+    expect((await files.move(at('a'), at('b'))).data).toMatchObject({
+      message: 'Successfully moved',
+    })
+    expect((await files.copy(at('b'), at('c'))).data).toEqual({ path: `${bucket}/${at('c')}` })
+    expect((await files.download(at('a'))).error).not.toBe(null)
+    for (const name of ['b', 'c']) {
+      expect(await textOf((await files.download(at(name))).data)).toBe('a')
+    }
+    expect(await files.move(at('none'), at('d'))).toMatchObject(refused('404'))
+    expect(await files.copy(at('b'), at('c'))).toMatchObject(refused('409'))
+    expect(await files.move(at('b'), at('c'))).toMatchObject(refused('409'))
+    expect(await files.move(at('b'), at('../d'))).toMatchObject(refused('400'))
+  })
+
+  test('is listed by folder, in pages', async () => {
+    const files = as(owner).from(bucket)
+    const folder = `${owner.id}/listed`
+    for (
+      const name of ['b.txt', 'a.txt', 'sub/c.txt', 'sub/d.txt', '100%_x.txt'.replace('%', '$')]
+    ) {
+      await files.upload(`${folder}/${name}`, name)
+    }
+    const names = (found: { data: { name: string }[] | null }) =>
+      found.data!.map(({ name }) => name)
+    expect(names(await files.list(folder))).toEqual(['100$_x.txt', 'a.txt', 'b.txt', 'sub'])
+    expect(names(await files.list(folder, { limit: 2, offset: 1 }))).toEqual(['a.txt', 'b.txt'])
+    expect(names(await files.list(folder, { search: 'A' }))).toEqual(['a.txt'])
+    expect(names(await files.list(folder, { sortBy: { column: 'name', order: 'desc' } })))
+      .toEqual(['sub', 'b.txt', 'a.txt', '100$_x.txt'])
+    const byTime = { sortBy: { column: 'created_at', order: 'desc' } }
+    expect(names(await files.list(folder, byTime)))
+      .toEqual(['sub', '100$_x.txt', 'a.txt', 'b.txt'])
+    expect(await files.list(folder, { limit: 0 })).toMatchObject(refused('400'))
+    const first = await files.listV2({ prefix: `${folder}/`, limit: 2, with_delimiter: true })
+    expect(first.data).toMatchObject({ hasNext: true })
+    const { nextCursor: cursor } = first.data!
+    const rest = await files.listV2({ prefix: `${folder}/`, with_delimiter: true, cursor })
+    expect(rest.data!.folders).toMatchObject([{ name: `${folder}/sub/`, key: 'sub' }])
+    expect(rest.data!.objects).toMatchObject([{ name: `${folder}/b.txt`, key: 'b.txt' }])
+    expect(await as(stranger).from(bucket).list(folder)).toEqual({ data: [], error: null })
+  })
+})
+
+describe('limits', () => {
+  const makers: [what: string, told: boolean, make: (bytes: Buffer) => FileBody][] = [
+    ['a raw body', true, (bytes) => new Uint8Array(bytes)],
+    ['a form', true, (bytes) => new Blob([new Uint8Array(bytes)], { type: 'text/plain' })],
+    ['a raw body without a length', false, (bytes) => new Blob([new Uint8Array(bytes)]).stream()],
+  ]
+
+  test.each(makers)('of size hold where Storage knows it: %s', async (_, told, make) => {
+    const files = as(owner).from(bucket)
+    const at = () => `${owner.id}/${randomUUID()}.txt`
+    const options = { contentType: 'text/plain' }
+    const [fits, tooLong] = [make(randomBytes(most)), () => make(randomBytes(most + 1))]
+    const refusal = told ? refused('413') : { error: null }
+    expect((await files.upload(at(), fits, options)).error).toBe(null)
+    expect(await files.upload(at(), tooLong(), options)).toMatchObject(refusal)
+    const path = at()
+    const { data } = await files.createSignedUploadUrl(path)
+    expect(await files.uploadToSignedUrl(path, data!.token, tooLong(), options))
+      .toMatchObject(refusal)
+  })
+
+  test("are sizes as Storage writes them, and none above the project's", async () => {
+    for (const [size, status] of [['100KiB', '400'], ['10 MB', '400'], ['20GB', '413']]) {
+      expect(await service.updateBucket(bucket, { public: false, fileSizeLimit: size }))
+        .toMatchObject(refused(status!))
+    }
+  })
+
+  test('of type hold, letter by letter; the type is what the client says', async () => {
+    const files = as(owner).from(bucket)
+    const at = `${owner.id}/${randomUUID()}`
+    for (const contentType of ['application/pdf', 'image/png; a=b', 'IMAGE/PNG', 'png']) {
+      expect(await files.upload(at, 'x', { contentType })).toMatchObject(refused('415'))
+    }
+    expect((await files.upload(at, '<html>', { contentType: 'text/html' })).error).toBe(null)
+    const { data } = await files.createSignedUrl(at, 60)
+    const { headers } = await served(data!.signedUrl)
+    expect(headers.get('content-type')).toBe('text/plain')
+    // Nothing keeps a browser from guessing a type.
+    expect(headers.get('x-content-type-options')).toBe(null)
+  })
+
+  test('of names: no control marks, no other script, no way up', async () => {
+    const files = as(owner).from(bucket)
+    const names = ['صورة.png', 'a\u0000b', 'a%0Ab', 'a%23b', '%', 'a%2F..%2Fb', '..%2Fb', 'a%2F.']
+    for (const name of names) {
+      expect((await files.upload(`${owner.id}/${name}`, 'x')).error).toMatchObject({ status: 400 })
+    }
+    expect(await service.from('no-such-bucket').upload('a', 'x')).toMatchObject(refused('404'))
+  })
+
+  test('of names at once: 1,000', async () => {
+    const names = Array.from({ length: 1001 }, (_, at) => `none/${at}`)
+    expect(await service.from(bucket).remove(names)).toMatchObject(refused('400'))
+    expect(await service.from(bucket).remove(names.slice(1))).toEqual({ data: [], error: null })
+    expect(await service.from(bucket).createSignedUrls(names, 60)).toMatchObject(refused('400'))
+  })
+})
+
+test('a public bucket is read by address, in parts and by tag, and is listed to nobody', async () => {
+  const bytes = randomBytes(300_000)
+  await store(open, 'a/b.bin', bytes)
+  const { publicUrl } = anybody.from(open).getPublicUrl('a/b.bin').data
+  const whole = await served(publicUrl)
+  expect(whole.bytes.equals(bytes)).toBe(true)
+  const etag = whole.headers.get('etag')!
+  expect((await served(publicUrl, { 'if-none-match': etag })).status).toBe(304)
+  const later = new Date(Date.parse(whole.headers.get('last-modified')!) + 1000).toUTCString()
+  expect((await served(publicUrl, { 'if-modified-since': later })).status).toBe(304)
+  const other = await served(publicUrl, { 'if-none-match': '"other"' })
+  // What a client is told unless whoever stored it said more.
+  expect(other.headers.get('cache-control')).toBe('no-cache, stale-while-revalidate=30')
+  expect(whole.headers.get('cache-control')).toBe('no-cache')
+  for (
+    const [range, from, to] of [
+      ['bytes=0-0', 0, 1],
+      ['bytes=299999-', 299_999, 300_000],
+      ['bytes=-10', 299_990, 300_000],
+      ['bytes=5-9999999', 5, 300_000],
+    ] as const
+  ) {
+    const part = await served(publicUrl, { range })
+    expect(part.status).toBe(206)
+    expect(part.bytes.equals(bytes.subarray(from, to))).toBe(true)
+    expect(part.headers.get('content-range')).toBe(`bytes ${from}-${to - 1}/300000`)
+  }
+  for (const range of ['bytes=300000-', 'bytes=3-2', 'bytes=0-1,3-4', 'bytes=-']) {
+    expect((await served(publicUrl, { range })).status).toBe(416)
+  }
+  const head = await fetch(publicUrl, { method: 'HEAD' })
+  expect(head.headers.get('content-length')).toBe('300000')
+  expect(await anybody.from(open).list('a')).toEqual({ data: [], error: null })
+  const closed = anybody.from(bucket).getPublicUrl(`${owner.id}/replaced.txt`).data.publicUrl
+  expect((await served(closed)).status).toBe(400)
+})
+
+test('the name of a download is said without quotes, and cannot add a header', async () => {
+  await store(open, 'named.bin', Buffer.from('x'))
+  const { publicUrl } = anybody.from(open).getPublicUrl('named.bin').data
+  const dispositionOf = async (query: string) =>
+    (await served(`${publicUrl}?${query}`)).headers.get('content-disposition')
+  expect(await dispositionOf('')).toBe(null)
+  expect(await dispositionOf('download')).toBe('attachment;')
+  const name = encodeURIComponent('a"\r\nX: y.html')
+  expect(await dispositionOf(`download=${name}`))
+    .toBe(`attachment; filename=${name}; filename*=UTF-8\'\'${name}`)
+  expect((await served(`${publicUrl}?download=a&download=b`)).status).toBe(400)
+})
+
+/** As our functions do: a raw body, and no word about caches. */
+async function store(bucket: string, path: string, body: Buffer) {
+  const response = await fetch(`${projectUrl}/storage/v1/object/${bucket}/${path}`, {
+    method: 'POST',
+    headers: { apikey: secretKey, 'content-type': 'image/png' },
+    body: new Uint8Array(body),
+  })
+  expect(response.status).toBe(200)
+}
+
+test('buckets are made, changed and removed with the secret key only', async () => {
+  const id = `test-${randomUUID()}`
+  await service.createBucket(id, { public: false })
+  expect((await service.createBucket(id)).error).toMatchObject({ statusCode: '409' })
+  await service.updateBucket(id, { public: true, fileSizeLimit: 10 })
+  expect((await service.getBucket(id)).data)
+    .toMatchObject({ id, public: true, file_size_limit: 10, allowed_mime_types: null })
+  await service.from(id).upload('x', 'x')
+  expect((await service.deleteBucket(id)).error).toMatchObject({ statusCode: '409' })
+  await removeBucket(id)
+  expect((await service.getBucket(id)).error).toMatchObject({ statusCode: '404' })
+})
+
+test('a row is not deleted by SQL, which would leave its file', async () => {
+  await expect(database().query('delete from storage.objects where bucket_id = $1', [bucket]))
+    .rejects.toMatchObject({ code: '42501' })
+})
+
+test('an upload that breaks off leaves no object', async () => {
+  const path = `${owner.id}/broken.txt`
+  const to = new URL(`${projectUrl}/storage/v1/object/${bucket}/${path}`)
+  const sent = request(to, {
+    method: 'POST',
+    headers: {
+      apikey: publishableKey,
+      authorization: `Bearer ${owner.accessToken}`,
+      'content-type': 'text/plain',
+      'content-length': 50_000,
+    },
+  })
+  sent.on('error', () => {})
+  sent.write('x'.repeat(20_000))
+  await sleep(200)
+  sent.destroy()
+  await sleep(300)
+  expect((await as(owner).from(bucket).download(path)).error).not.toBe(null)
+})

@@ -1,0 +1,305 @@
+/**
+ * Several who register one phone: whoever proves it by a code alone gets an account that none of
+ * the others has a password for, in whatever order they came and whoever was refused.
+ */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
+import { newAddress, testFromAddresses } from '../support/addresses.ts'
+import { database, newPhone, signIn } from '../support/client.ts'
+import { age, codeBy, forgottenBy, normal } from '../support/codes.ts'
+import { startFunctions, testLocally } from '../support/other-functions.ts'
+import { race, shoot } from '../support/races.ts'
+import { spend } from '../support/rate-hits.ts'
+import { enforceRates } from '../support/rates.ts'
+
+let lift: () => Promise<void>
+beforeAll(async () => {
+  lift = await enforceRates(process.env.DATABASE_URL!, {
+    register_address: 30,
+    code_address: 10,
+    code_stranger_hour: 2,
+    code_strangers_hour: 6,
+    code_service: 300,
+  })
+})
+afterAll(() => lift())
+
+beforeEach(async () => {
+  await database().query('delete from private.rate_hits where true')
+})
+
+/** Somebody at an address of their own who wants this phone. */
+function someone(fullName: string) {
+  const from = newAddress()
+  const password = randomUUID()
+  const post = (path: string, body: object) => shoot({ path: `/auth${path}`, body, from })
+  return {
+    from,
+    password,
+    fullName,
+    register: (identifier: string) => post('/register', { identifier, password, fullName }),
+    resend: (identifier: string) => post('/otp/resend', { identifier, purpose: 'register' }),
+    verify: (identifier: string, code: string, registrationId?: string) =>
+      post('/register/verify-otp', { identifier, code, registrationId }),
+    logIn: (identifier: string) => post('/login', { identifier, password }),
+  }
+}
+type Someone = ReturnType<typeof someone>
+
+/** Attacker and victim. */
+const two = () => [someone('مهاجم غريب'), someone('سالم العنزي')] as const
+
+const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+const wrong = refusal(401, 'invalid_credentials')
+
+/** Registers, and gives the code that came. */
+async function coded(one: Someone, phone: string) {
+  const [code, { body }] = await codeBy(phone, () => one.register(phone))
+  return { code, registrationId: body.registrationId as string }
+}
+
+/** The code alone made an account that belongs to nobody but whoever has the phone. */
+async function expectNobodys(phone: string, victim: Someone, code: string, all: Someone[]) {
+  const proven = await victim.verify(phone, code)
+  expect(proven).toMatchObject({ status: 200, body: { user: { fullName: null } } })
+  for (const { fullName } of all) expect(JSON.stringify(proven.body)).not.toContain(fullName)
+  for (const one of all) expect(await one.logIn(phone)).toMatchObject(wrong)
+  await database().query('delete from private.rate_hits where true')
+  const fresh = await forgottenBy(phone)
+  const newPassword = randomUUID()
+  expect(
+    await shoot({
+      path: '/auth/password/reset',
+      body: { identifier: phone, code: fresh, newPassword, confirmPassword: newPassword },
+    }),
+  ).toMatchObject({ status: 204 })
+  expect(await signIn(phone, newPassword)).toBeDefined()
+  expect(await attempts(phone)).toEqual([])
+}
+
+/** Open attempts on a phone: whether each has a password. */
+async function attempts(phone: string): Promise<boolean[]> {
+  const { rows } = await database().query(
+    `select sealed_password is not null as has from private.registrations
+     where phone = $1 order by created_at`,
+    [normal(phone)],
+  )
+  return rows.map(({ has }) => has)
+}
+
+// What refuses a registration, and what the refusal says.
+const causes: [
+  name: string,
+  cause: (one: Someone, phone: string) => Promise<void>,
+  said: object,
+][] = [
+  [
+    'for its address registered too many',
+    ({ from }) => spend('register_address', from, 30),
+    refusal(429, 'rate_limited'),
+  ],
+  [
+    'for its address had too many codes',
+    ({ from }) => spend('code_address', from, 10),
+    refusal(429, 'rate_limited'),
+  ],
+  [
+    'for its address had the codes of this number',
+    ({ from }, phone) => spend('code_stranger_hour', `${from} ${normal(phone)}`, 2),
+    refusal(429, 'rate_limited'),
+  ],
+  [
+    'for the codes of this number are used up',
+    (_, phone) => spend('code_strangers_hour', normal(phone), 6),
+    refusal(429, 'rate_limited'),
+  ],
+  [
+    'because the service is full',
+    () => spend('code_service', 'all', 300),
+    refusal(503, 'service_unavailable'),
+  ],
+]
+
+const freed = () => database().query('delete from private.rate_hits where true')
+
+describe.each(causes)('a registration that is refused %s', (_, cause, said) => {
+  testFromAddresses('counts as an attempt after the attacker registered', async () => {
+    const [attacker, victim] = two()
+    const phone = newPhone()
+    const { code } = await coded(attacker, phone)
+    await age(phone, 45)
+    await cause(victim, phone)
+    expect(await victim.register(phone)).toMatchObject(said)
+    expect(await attempts(phone)).toEqual([true, false])
+    await expectNobodys(phone, victim, code, [attacker, victim])
+  })
+
+  testFromAddresses('counts as an attempt before the attacker registers', async () => {
+    const [attacker, victim] = two()
+    const phone = newPhone()
+    await cause(victim, phone)
+    expect(await victim.register(phone)).toMatchObject(said)
+    await freed()
+    const { code } = await coded(attacker, phone)
+    await expectNobodys(phone, victim, code, [attacker, victim])
+  })
+})
+
+testFromAddresses('who is refused for haste gets nothing of the attacker before', async () => {
+  const [attacker, victim] = two()
+  const phone = newPhone()
+  const { code } = await coded(attacker, phone)
+  expect(await victim.register(phone)).toMatchObject(refusal(429, 'otp_resend_too_soon'))
+  expect(await attacker.logIn(phone)).toMatchObject(refusal(403, 'account_awaiting_otp'))
+  expect(await victim.logIn(phone)).toMatchObject(wrong)
+  await expectNobodys(phone, victim, code, [attacker, victim])
+})
+
+testFromAddresses('nor by the code that the attacker has sent again', async () => {
+  const [attacker, victim] = two()
+  const phone = newPhone()
+  await coded(attacker, phone)
+  await victim.register(phone)
+  await age(phone, 45)
+  const [code] = await codeBy(phone, () => attacker.resend(phone))
+  await expectNobodys(phone, victim, code, [attacker, victim])
+})
+
+testFromAddresses('nor when two attackers are there, or many at once', async () => {
+  const [attacker, victim] = two()
+  const other = someone('غريب آخر')
+  const phone = newPhone()
+  const { code: first } = await coded(attacker, phone)
+  await victim.register(phone)
+  await age(phone, 45)
+  const { code: second } = await coded(other, phone)
+  expect(second).not.toBe(first)
+  expect(await attempts(phone)).toEqual([true, false, true])
+  await expectNobodys(phone, victim, first, [attacker, other, victim])
+
+  const crowded = newPhone()
+  const crowd = Array.from({ length: 20 }, () => someone('جمع غفير'))
+  const [code] = await codeBy(crowded, async () => {
+    const replies = await race(crowd.map(({ from, password, fullName }) => ({
+      path: '/auth/register',
+      body: { identifier: crowded, password, fullName },
+      from,
+    })))
+    return replies.find(({ status }) => status === 201)!
+  })
+  // One row says that others tried as well.
+  expect((await attempts(crowded)).sort()).toEqual([false, true])
+  await expectNobodys(crowded, crowd[0]!, code, crowd.slice(0, 8))
+})
+
+testFromAddresses('whoever names the attempt keeps password and name', async () => {
+  const [attacker, victim] = two()
+  const phone = newPhone()
+  const { code, registrationId } = await coded(victim, phone)
+  expect(await attacker.register(phone)).toMatchObject(refusal(429, 'otp_resend_too_soon'))
+  // The name of another attempt names no code.
+  expect(await attacker.verify(phone, code, randomUUID())).toMatchObject(
+    refusal(422, 'otp_invalid'),
+  )
+  expect(await victim.verify(phone, code, registrationId))
+    .toMatchObject({ status: 200, body: { user: { fullName: victim.fullName } } })
+  expect(await victim.logIn(phone)).toMatchObject({ status: 200 })
+  expect(await attacker.logIn(phone)).toMatchObject(wrong)
+  expect(await attempts(phone)).toEqual([])
+})
+
+testFromAddresses('the only attempt gives its password and name to its code alone', async () => {
+  const [stranger, owner] = two()
+  const phone = newPhone()
+  const { code } = await coded(owner, phone)
+  // What breaks a rule of form is no attempt.
+  expect(
+    await shoot({
+      path: '/auth/register',
+      body: { identifier: phone, password: 'short' },
+      from: stranger.from,
+    }),
+  ).toMatchObject({ status: 422 })
+  expect(await owner.verify(phone, code))
+    .toMatchObject({ status: 200, body: { user: { fullName: owner.fullName } } })
+  expect(await owner.logIn(phone)).toMatchObject({ status: 200 })
+  // Whoever is refused because the number is taken leaves nothing.
+  expect(await stranger.register(phone)).toMatchObject(refusal(409, 'phone_taken'))
+  expect(await attempts(phone)).toEqual([])
+})
+
+testFromAddresses('an attempt counts for an hour, refused or not, and then no more', async () => {
+  const [early, owner] = two()
+  const phone = newPhone()
+  await early.register(phone)
+  await early.register(phone)
+  expect(await attempts(phone)).toEqual([true, false])
+  await age(phone, 3590)
+  const { code } = await coded(owner, phone)
+  await age(phone, 9)
+  await database().query('select private.sweep_codes()')
+  expect(await attempts(phone)).toHaveLength(3)
+  await age(phone, 2)
+  // Over, also before a job has swept it away.
+  expect(await owner.verify(phone, code))
+    .toMatchObject({ status: 200, body: { user: { fullName: owner.fullName } } })
+
+  // The code of an attempt ends with it, however fresh it is.
+  const other = newPhone()
+  const { registrationId } = await coded(early, other)
+  await age(other, 3500)
+  await freed()
+  const [late] = await codeBy(other, () => early.resend(other))
+  await age(other, 101)
+  for (const name of [undefined, registrationId]) {
+    expect(await early.verify(other, late, name)).toMatchObject(refusal(410, 'otp_expired'))
+  }
+  expect(await attempts(other)).toEqual([true])
+  await database().query('select private.sweep_codes()')
+  expect(await attempts(other)).toEqual([])
+})
+
+testFromAddresses(
+  'who asks for another code without naming the attempt gets the one for the own',
+  async () => {
+    const [attacker, victim] = two()
+    const phone = newPhone()
+    const own = await coded(victim, phone)
+    await age(phone, 45)
+    const theirs = await coded(attacker, phone)
+    await age(phone, 45)
+    const [again] = await codeBy(phone, () => victim.resend(phone))
+    // It takes the place of the victim's; what another address asked for stays as it is.
+    expect(await victim.verify(phone, own.code, own.registrationId))
+      .toMatchObject(refusal(422, 'otp_invalid'))
+    expect(await victim.verify(phone, again, theirs.registrationId))
+      .toMatchObject(refusal(422, 'otp_invalid'))
+    expect(await victim.verify(phone, again, own.registrationId)).toMatchObject({ status: 200 })
+    expect(await victim.logIn(phone)).toMatchObject({ status: 200 })
+  },
+)
+
+testLocally('who shares an address with somebody noisy is not refused unheard', async () => {
+  const functions = await startFunctions({ REFUSAL_RATE: '3' })
+  try {
+    const [attacker, victim] = two()
+    const phone = newPhone()
+    const headers = { 'x-forwarded-for': attacker.from }
+    const { password } = attacker
+    for (let i = 0; i < 4; i++) {
+      await functions.post('/auth/login', { identifier: phone, password }, headers)
+    }
+    expect(await functions.post('/auth/login', { identifier: phone, password }, headers))
+      .toMatchObject(refusal(429, 'rate_limited'))
+    const { code } = await coded(attacker, phone)
+    const refused = await functions.post('/auth/register', {
+      identifier: phone,
+      password: victim.password,
+      fullName: victim.fullName,
+    }, headers)
+    expect(refused).toMatchObject(refusal(429, 'otp_resend_too_soon'))
+    await expectNobodys(phone, victim, code, [attacker, victim])
+  } finally {
+    await functions.stop()
+  }
+})

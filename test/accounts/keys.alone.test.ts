@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { addKey, makeCurrent, revokeKey } from '../../local/keys.ts'
+import { projectUrl, signUp } from '../support/client.ts'
+import { hasStack } from '../support/facade.ts'
+import { type Functions, startFunctions } from '../support/other-functions.ts'
+import { ownKey, partsOf, signed } from '../support/token-maker.ts'
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+const statusOf = async (functions: Functions, token: string) =>
+  (await functions.get('/auth/me', bearer(token))).status
+
+describe.runIf(hasStack)('the keys of the project', () => {
+  test('AUTH-03 five hundred unknown key ids fetch the key set once', async () => {
+    const person = await signUp()
+    const { header, claims } = partsOf(person.accessToken)
+    let asked = 0
+    const server = createServer(async (_request, response) => {
+      asked++
+      const keys = await fetch(`${projectUrl}/auth/v1/.well-known/jwks.json`)
+      response.end(await keys.text())
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const functions = await startFunctions({
+      SUPABASE_URL: url,
+      AUTH_ISSUER: `${projectUrl}/auth/v1`,
+    })
+    try {
+      expect(await statusOf(functions, person.accessToken)).toBe(200)
+      expect(asked).toBe(1)
+      const key = ownKey()
+      const statuses = new Set<number>()
+      for (let i = 0; i < 500; i += 50) {
+        const tokens = Array.from(
+          { length: 50 },
+          () => signed({ ...header, kid: randomUUID() }, claims, key),
+        )
+        for (const one of await Promise.all(tokens.map((token) => statusOf(functions, token)))) {
+          statuses.add(one)
+        }
+      }
+      expect([...statuses]).toEqual([401])
+      expect(asked).toBe(2)
+      expect(await statusOf(functions, person.accessToken)).toBe(200)
+    } finally {
+      await functions.stop()
+      server.close()
+    }
+  })
+
+  test('while nobody gives the key set, a token is neither good nor bad', async () => {
+    const person = await signUp()
+    const functions = await startFunctions({
+      SUPABASE_URL: 'http://127.0.0.1:9',
+      AUTH_ISSUER: `${projectUrl}/auth/v1`,
+    })
+    try {
+      const reply = await functions.get('/auth/me', bearer(person.accessToken))
+      expect(reply).toMatchObject({ status: 503, body: { error: { code: 'service_unavailable' } } })
+      expect(reply.headers.get('retry-after')).toMatch(/^[0-9]+$/)
+      expect((await functions.get('/errors', bearer(person.accessToken))).status).toBe(200)
+    } finally {
+      await functions.stop()
+    }
+  })
+
+  test('AUTH-04 keys change without a restart, a revoked one ends within the cache', async () => {
+    const folder = process.env.LOCAL_STACK!
+    const { identifier, password, accessToken } = await signUp()
+    const usual = String(partsOf(accessToken).header.kid)
+    const quick = await startFunctions({ JWKS_MAX_AGE: '1' })
+    /** A token of this key, once Auth has noticed that it signs now. */
+    const signedBy = async (kid: string) => {
+      for (;;) {
+        const { body } = await quick.post('/auth/login', { identifier, password })
+        if (partsOf(body.accessToken).header.kid === kid) return body.accessToken as string
+      }
+    }
+    // The key of the suite steps back for a moment, and the other one gives way to it again.
+    const other = await addKey(folder)
+    try {
+      expect(await statusOf(quick, accessToken)).toBe(200)
+      makeCurrent(folder, other)
+      const first = await signedBy(other)
+      expect(await statusOf(quick, first)).toBe(200)
+      expect(await statusOf(quick, accessToken)).toBe(200)
+      makeCurrent(folder, usual)
+      const second = await signedBy(usual)
+      expect(await statusOf(quick, second)).toBe(200)
+      expect(await statusOf(quick, first)).toBe(200)
+      revokeKey(folder, other)
+      await expect.poll(() => statusOf(quick, first), { timeout: 5000 }).toBe(401)
+      expect(await statusOf(quick, second)).toBe(200)
+    } finally {
+      makeCurrent(folder, usual)
+      revokeKey(folder, other)
+      await quick.stop()
+    }
+  })
+})

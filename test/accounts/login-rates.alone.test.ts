@@ -1,0 +1,262 @@
+/** Guessing passwords: what it costs, whom it locks out, and whom it does not. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { newAddress, tally, testFromAddresses } from '../support/addresses.ts'
+import { database, newEmail, newPhone, type Person, signUp } from '../support/client.ts'
+import { normal, registerPhone, sessionsOf, signUpByPhone } from '../support/codes.ts'
+import { race, shoot, type Shot } from '../support/races.ts'
+import { counted, letPass, spend } from '../support/rate-hits.ts'
+import { enforceRates } from '../support/rates.ts'
+import { comeAs } from '../support/social-people.ts'
+
+let lift: () => Promise<void>
+beforeAll(async () => {
+  lift = await enforceRates(process.env.DATABASE_URL!, {
+    login_identifier: 10,
+    login_address: 100,
+    login_strangers: 100,
+    login_stranger: 1,
+    sign_ins: 60,
+  })
+})
+afterAll(() => lift())
+
+let from: string
+
+const topicOf = async (id: string) =>
+  (await database().query('select topic from public.accounts where id = $1', [id])).rows[0].topic
+
+beforeEach(async () => {
+  from = newAddress()
+  await database().query('delete from private.rate_hits where true')
+})
+
+const logInShot = (identifier: string, password = 'wrong one', at = from): Shot => ({
+  path: '/auth/login',
+  body: { identifier, password },
+  from: at,
+})
+const logIn = (identifier: string, password?: string, at?: string) =>
+  shoot(logInShot(identifier, password, at))
+const by = (person: Person, path: string, body: object, at = from) =>
+  shoot({ path, body, from: at, headers: [['Authorization', `Bearer ${person.accessToken}`]] })
+
+const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+const wrong = refusal(401, 'invalid_credentials')
+const limited = refusal(429, 'rate_limited')
+
+/** Somebody who has signed in from this address before. */
+async function signUpAt(address: string) {
+  const person = await signUp()
+  expect(await logIn(person.identifier, person.password, address)).toMatchObject({ status: 200 })
+  return person
+}
+
+testFromAddresses('ten failed sign-ins, and only from there; successes are free', async () => {
+  const { identifier, password } = await signUp()
+  for (let i = 0; i < 3; i++) expect((await logIn(identifier, password)).status).toBe(200)
+  for (let i = 0; i < 9; i++) expect((await logIn(identifier)).status).toBe(401)
+  for (let i = 0; i < 2; i++) expect((await logIn(identifier, password)).status).toBe(200)
+  expect((await logIn(identifier.toUpperCase())).status).toBe(401)
+  const locked = await logIn(identifier, password)
+  expect(locked).toMatchObject(limited)
+  expect(locked.body.error.retryAfter).toBeLessThanOrEqual(900)
+  // Nobody is locked out by what another does elsewhere.
+  expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
+  expect(await logIn(newEmail())).toMatchObject(wrong)
+  await letPass(900, `${from} ${identifier}`)
+  expect(await logIn(identifier, password)).toMatchObject({ status: 200 })
+})
+
+testFromAddresses('thirty guesses at a password at once are ten', async () => {
+  const { identifier, password } = await signUp()
+  const replies = await race(Array.from({ length: 30 }, () => logInShot(identifier)))
+  expect(tally(replies.map(({ status }) => status))).toEqual({ 401: 10, 429: 20 })
+  expect(await logIn(identifier, password)).toMatchObject(limited)
+})
+
+testFromAddresses('a hundred failed sign-ins from one address, whoever they are for', async () => {
+  await spend('login_address', from, 98)
+  const { identifier, password } = await signUp()
+  expect(await logIn(newEmail())).toMatchObject(wrong)
+  expect((await logIn(identifier, password)).status).toBe(200)
+  expect(await logIn(newPhone())).toMatchObject(wrong)
+  expect(await logIn(identifier, password)).toMatchObject(limited)
+  expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
+})
+
+testFromAddresses(
+  'who is suspended or awaits a code guesses nothing by being refused',
+  async () => {
+    const attempt = await registerPhone()
+    for (let i = 0; i < 12; i++) {
+      expect(await logIn(attempt.phone, attempt.password))
+        .toMatchObject(refusal(403, 'account_awaiting_otp'))
+    }
+    const suspended = await signUp()
+    await database().query(`update public.accounts set status = 'suspended' where id = $1`, [
+      suspended.id,
+    ])
+    for (let i = 0; i < 12; i++) {
+      expect(await logIn(suspended.identifier, suspended.password))
+        .toMatchObject(refusal(403, 'account_suspended'))
+    }
+    expect(await counted('login%', normal(attempt.phone), suspended.identifier, from)).toEqual([])
+  },
+)
+
+testFromAddresses(
+  'strangers have a hundred failures an hour together, then one try each; the owner comes in',
+  async () => {
+    const home = newAddress()
+    const { id, identifier, password } = await signUpAt(home)
+    await spend('login_strangers', identifier, 98)
+    expect(await logIn(identifier)).toMatchObject(wrong)
+    // A right one is no failure, wherever it comes from.
+    expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
+    expect(await logIn(identifier, 'wrong one', newAddress())).toMatchObject(wrong)
+    expect(await counted('login_stranger%', identifier)).toEqual([['login_strangers', 100]])
+
+    const late = newAddress()
+    expect(await logIn(identifier, 'wrong one', late)).toMatchObject(wrong)
+    const locked = await logIn(identifier, password, late)
+    expect(locked).toMatchObject(limited)
+    expect(locked.headers.get('retry-after')).toBe(String(locked.body.error.retryAfter))
+    expect(locked.body.error.retryAfter).toBeGreaterThan(3400)
+    expect(locked.body.error.retryAfter).toBeLessThanOrEqual(3600)
+    // What is refused counts nowhere.
+    expect(await counted('login_%', late, `${late} ${identifier}`))
+      .toEqual([['login_address', 1], ['login_identifier', 1], ['login_stranger', 1]])
+
+    // Nobody at home notices anything.
+    for (let i = 0; i < 9; i++) {
+      expect(await logIn(identifier, 'wrong one', home)).toMatchObject(wrong)
+    }
+    expect(await logIn(identifier, password, home)).toMatchObject({ status: 200 })
+    // A new network has one try, and is known by it.
+    const hotel = newAddress()
+    expect(await logIn(identifier, password, hotel)).toMatchObject({ status: 200 })
+    for (let i = 0; i < 3; i++) {
+      expect(await logIn(identifier, 'wrong one', hotel)).toMatchObject(wrong)
+    }
+    expect(await logIn(identifier, password, hotel)).toMatchObject({ status: 200 })
+    // An address that was known once has it like any other.
+    await database().query(
+      `update private.known_addresses set known_until = now() - interval '1 second'
+       where account_id = $1`,
+      [id],
+    )
+    expect(await logIn(identifier, 'wrong one', hotel)).toMatchObject(wrong)
+    expect(await logIn(identifier, 'wrong one', hotel)).toMatchObject(limited)
+
+    await letPass(3600, identifier, `${late} ${identifier}`)
+    expect(await logIn(identifier, 'wrong one', late)).toMatchObject(wrong)
+    expect(await counted('login_strangers', identifier)).toEqual([['login_strangers', 1]])
+  },
+)
+
+testFromAddresses('an identifier without an account is counted exactly alike', async () => {
+  const { identifier: known } = await signUp()
+  const phone = (await registerPhone()).phone
+  const outcomes = []
+  for (const identifier of [known, newEmail(), phone, newPhone()]) {
+    await spend('login_strangers', normal(identifier), 92)
+    const addresses = [newAddress(), newAddress()]
+    const replies = []
+    for (const at of addresses) {
+      for (let i = 0; i < 7; i++) replies.push(await logIn(identifier, 'wrong one', at))
+    }
+    outcomes.push(replies.map(({ status, body: { error } }) => [status, error.code]))
+    const subjects = addresses.flatMap((at) => [at, `${at} ${normal(identifier)}`])
+    outcomes.push(await counted('login%', normal(identifier), ...subjects))
+  }
+  for (const [i, outcome] of outcomes.entries()) expect(outcome).toEqual(outcomes[i % 2])
+  const statuses = (outcomes[0] as [number, string][]).map(([status]) => status)
+  expect(statuses).toEqual([...Array(7).fill(401), 401, 401, ...Array(5).fill(429)])
+})
+
+testFromAddresses('guesses from many addresses at once are no more than one by one', async () => {
+  const { identifier } = await signUp()
+  await spend('login_strangers', identifier, 90)
+  const addresses = Array.from({ length: 30 }, newAddress)
+  const shots = addresses.map((at) => logInShot(identifier, 'wrong one', at))
+  const first = await race(shots)
+  // Ten that strangers had left, and the one try of each of the others.
+  expect(tally(first.map(({ status }) => status))).toEqual({ 401: 30 })
+  const second = await race(shots)
+  expect(tally(second.map(({ status }) => status))).toEqual({ 401: 10, 429: 20 })
+  const third = await race(shots)
+  expect(tally(third.map(({ status }) => status))).toEqual({ 429: 30 })
+})
+
+testFromAddresses(
+  'the present password is guessed no more often where it is asked for again',
+  async () => {
+    const asks: [path: string, body: (password: string) => object][] = [
+      ['/auth/password/change', (currentPassword) => ({
+        currentPassword,
+        newPassword: randomUUID(),
+      })],
+      ['/auth/me/delete', (password) => ({ password })],
+    ]
+    for (const [path, body] of asks) {
+      const person = await signUp()
+      const at = newAddress()
+      for (let i = 0; i < 10; i++) {
+        expect(await by(person, path, body('wrong one'), at)).toMatchObject(wrong)
+      }
+      expect(await by(person, path, body(person.password), at)).toMatchObject(limited)
+      expect(await logIn(person.identifier, person.password, at)).toMatchObject(limited)
+      expect(await counted('login%', at, `${at} ${person.identifier}`, person.identifier))
+        .toEqual([['login_address', 10], ['login_identifier', 10], ['login_strangers', 10]])
+      // From elsewhere the right one is taken, and its failure taken back.
+      const elsewhere = newAddress()
+      expect((await by(person, path, body(person.password), elsewhere)).status).toBeLessThan(300)
+      expect(await counted('%', elsewhere, `${elsewhere} ${person.identifier}`)).toEqual([])
+    }
+  },
+)
+
+testFromAddresses('sixty sign-ins an hour of one account succeed, from wherever', async () => {
+  const { id, identifier, password } = await signUp()
+  await spend('sign_ins', id, 58)
+  expect(await logIn(identifier, password)).toMatchObject({ status: 200 })
+  expect(await logIn(identifier)).toMatchObject(wrong)
+  expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
+  const sessions = await sessionsOf(id)
+  const topic = await topicOf(id)
+  const stranger = newAddress()
+  const refused = await logIn(identifier, password, stranger)
+  expect(refused).toMatchObject(limited)
+  expect(refused.headers.get('retry-after')).toBe(String(refused.body.error.retryAfter))
+  expect(refused.body.error.retryAfter).toBeGreaterThan(3400)
+  // It leaves no session, is no failure, and only whoever has the password is told. Nobody heard
+  // anything by it, so those who are signed in need not move.
+  expect(await sessionsOf(id)).toBe(sessions)
+  expect(await topicOf(id)).toBe(topic)
+  expect(await counted('%', stranger, `${stranger} ${identifier}`)).toEqual([])
+  expect(await logIn(identifier, 'wrong one', stranger)).toMatchObject(wrong)
+  // Whoever is signed in stays so.
+  await letPass(3600, id)
+  expect(await logIn(identifier, password)).toMatchObject({ status: 200 })
+})
+
+testFromAddresses('sixty sign-ins are sixty when they arrive at once', async () => {
+  const { id, identifier, password } = await signUp()
+  await spend('sign_ins', id, 55)
+  const shots = Array.from({ length: 12 }, () => logInShot(identifier, password))
+  const replies = await race(shots.slice(0, 10))
+  expect(tally(replies.map(({ status }) => status))).toEqual({ 200: 5, 429: 5 })
+  expect(await sessionsOf(id)).toBe(6)
+})
+
+test('a session by a code or a provider is a sign-in like any other', async () => {
+  const person = await signUpByPhone()
+  expect(await counted('sign_ins', person.id)).toEqual([['sign_ins', 1]])
+  const email = newEmail()
+  const { body: { user } } = await comeAs('google', { email })
+  expect(await counted('sign_ins', user.id)).toEqual([['sign_ins', 1]])
+  await spend('sign_ins', user.id, 60)
+  expect(await comeAs('apple', { email })).toMatchObject(limited)
+  expect(await sessionsOf(user.id)).toBe(1)
+})

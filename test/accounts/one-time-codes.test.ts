@@ -1,0 +1,289 @@
+import { randomUUID } from 'node:crypto'
+import { createClient } from '@supabase/supabase-js'
+import { expect, test } from 'vitest'
+import {
+  database,
+  guest,
+  messages,
+  newPhone,
+  projectUrl,
+  type Reply,
+  secretKey,
+  signIn,
+} from '../support/client.ts'
+import {
+  accountsWith,
+  age,
+  codeBy,
+  forgottenBy,
+  otherThan,
+  registerPhone,
+  sessionsOf,
+  signUpByPhone,
+  tries,
+  verify,
+} from '../support/codes.ts'
+import { race } from '../support/races.ts'
+
+const admin = createClient(projectUrl, secretKey, { auth: { persistSession: false } }).auth.admin
+
+const register = (identifier: unknown, more: object = {}) =>
+  guest.post('/auth/register', { identifier, password: randomUUID(), ...more })
+const resend = (identifier: string, more: object = {}) =>
+  guest.post('/auth/otp/resend', { identifier, purpose: 'register', ...more })
+const reset = (identifier: string, code: string, newPassword: string = randomUUID()) =>
+  guest.post('/auth/password/reset', {
+    identifier,
+    code,
+    newPassword,
+    confirmPassword: newPassword,
+  })
+
+const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+const field = (status: number, code: string, path: string) => ({
+  status,
+  body: { error: { code, fields: [{ path, message: expect.any(String) }] } },
+})
+const arabic = (text: string) => text.replace(/\d/g, (digit) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)]!)
+
+test('REG-12 after five wrong tries a code is dead, even for the right one', async () => {
+  const { phone, code, registrationId } = await registerPhone()
+  for (let left = 4; left >= 0; left--) {
+    expect(await verify(phone, otherThan(code, left + 1), registrationId)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'otp_invalid', attemptsLeft: left, fields: [{ path: 'code' }] } },
+    })
+  }
+  const dead = await verify(phone, code, registrationId)
+  expect(dead).toMatchObject(refusal(429, 'otp_locked'))
+  expect(Number(dead.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(await accountsWith(phone)).toBe(0)
+
+  await age(phone, 45)
+  const [fresh] = await codeBy(phone, () => resend(phone, { registrationId }))
+  expect(await verify(phone, fresh, registrationId)).toMatchObject({ status: 200 })
+})
+
+test('REG-12 forty wrong tries at once are not more than five', async () => {
+  const { phone, code } = await registerPhone()
+  const replies = await race(
+    Array.from({ length: 40 }, (_, i) => ({
+      path: '/auth/register/verify-otp',
+      body: { identifier: phone, code: otherThan(code, i + 1) },
+    })),
+  )
+  const statuses = replies.map(({ status }) => status).sort()
+  expect(statuses).toEqual([...Array(5).fill(422), ...Array(35).fill(429)])
+  expect(await tries(phone)).toEqual([5])
+  expect(await verify(phone, code)).toMatchObject(refusal(429, 'otp_locked'))
+})
+
+test('REG-12 a guess without a name counts against every attempt on that number', async () => {
+  const mine = await registerPhone()
+  await age(mine.phone, 45)
+  const others = await registerPhone(mine.phone)
+  const wrong = [1, 2, 3, 4, 5, 6, 7].map((by) => otherThan(mine.code, by))
+    .filter((code) => code !== others.code)
+  await verify(mine.phone, wrong[0]!)
+  await verify(mine.phone, wrong[1]!, mine.registrationId)
+  expect(await tries(mine.phone)).toEqual([1, 2])
+  // A right one counts against none.
+  await verify(mine.phone, others.code, randomUUID())
+  expect(await verify(mine.phone, mine.code)).toMatchObject({ status: 200 })
+})
+
+test('REG-13 a code works once', async () => {
+  const { phone, code, registrationId } = await registerPhone()
+  const first = await verify(phone, code, registrationId)
+  expect(first).toMatchObject({
+    status: 200,
+    body: {
+      tokenType: 'bearer',
+      user: { phone: `+965${phone}`, email: null, language: 'ar' },
+      activeIdentity: { type: 'individual', status: 'active' },
+    },
+  })
+  expect(await verify(phone, code, registrationId)).toMatchObject(refusal(422, 'otp_invalid'))
+  expect(await verify(phone, code)).toMatchObject(refusal(422, 'otp_invalid'))
+  expect(await sessionsOf(first.body.user.id)).toBe(1)
+})
+
+test('REG-13 a code sent twenty times at once works once', async () => {
+  const { phone, code } = await registerPhone()
+  const replies = await race(
+    Array.from({ length: 20 }, () => ({
+      path: '/auth/register/verify-otp',
+      body: { identifier: phone, code },
+    })),
+  )
+  const won = replies.filter(({ status }) => status === 200)
+  expect(won).toHaveLength(1)
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 422]))
+  expect(await sessionsOf(won[0]!.body.user.id)).toBe(1)
+  expect(await accountsWith(phone)).toBe(1)
+})
+
+test('REG-14 a code lives for five minutes', async () => {
+  const late = await registerPhone()
+  await age(late.phone, 301)
+  expect(await verify(late.phone, late.code)).toMatchObject(refusal(410, 'otp_expired'))
+  expect(await verify(late.phone, late.code, late.registrationId))
+    .toMatchObject(refusal(410, 'otp_expired'))
+
+  const early = await registerPhone()
+  await age(early.phone, 295)
+  expect(await verify(early.phone, early.code)).toMatchObject({ status: 200 })
+})
+
+test('REG-14 an attempt is gone after an hour', async () => {
+  const { phone, password, registrationId } = await registerPhone()
+  await age(phone, 3601)
+  expect(await guest.post('/auth/login', { identifier: phone, password }))
+    .toMatchObject(refusal(401, 'invalid_credentials'))
+  expect(await resend(phone, { registrationId })).toMatchObject({ status: 202 })
+  expect(await messages(phone)).toHaveLength(1)
+  await database().query('select private.sweep_codes()')
+  const { rows } = await database().query('select from private.registrations where id = $1', [
+    registrationId,
+  ])
+  expect(rows).toEqual([])
+})
+
+test('REG-15 a code is for one number', async () => {
+  const [one, two] = [await registerPhone(), await registerPhone()]
+  // The odds of two equal codes are one in a million.
+  expect(await verify(two.phone, one.code)).toMatchObject(refusal(422, 'otp_invalid'))
+  expect(await verify(two.phone, one.code, one.registrationId))
+    .toMatchObject(refusal(422, 'otp_invalid'))
+  expect(await tries(two.phone)).toEqual([1])
+  expect(await tries(one.phone)).toEqual([0])
+  expect(await accountsWith(one.phone) + await accountsWith(two.phone)).toBe(0)
+})
+
+test('REG-15 a code is for one purpose', async () => {
+  const attempt = await registerPhone()
+  expect(await reset(attempt.phone, attempt.code)).toMatchObject(refusal(422, 'otp_invalid'))
+
+  const person = await signUpByPhone()
+  const code = await forgottenBy(person.identifier)
+  expect(await verify(person.identifier, code)).toMatchObject(refusal(422, 'otp_invalid'))
+  expect(await person.post('/auth/me/delete', { code })).toMatchObject(refusal(422, 'otp_invalid'))
+  expect(await person.get('/auth/me')).toMatchObject({ status: 200 })
+  expect(await reset(person.identifier, code)).toMatchObject({ status: 204 })
+})
+
+test('REG-15 after a resend the code of before is dead', async () => {
+  const { phone, code, registrationId } = await registerPhone()
+  await age(phone, 45)
+  const [fresh] = await codeBy(phone, () => resend(phone, { registrationId }))
+  expect(await verify(phone, code, registrationId)).toMatchObject(refusal(422, 'otp_invalid'))
+  expect(await verify(phone, fresh, registrationId)).toMatchObject({ status: 200 })
+})
+
+test('REG-15 a code of a deleted account is nothing to who registers the number again', async () => {
+  const person = await signUpByPhone()
+  const old = await forgottenBy(person.identifier)
+  await admin.deleteUser(person.id)
+  expect(await reset(person.identifier, old)).not.toMatchObject({ status: 204 })
+  await age(person.identifier, 45)
+  const again = await signUpByPhone(person.identifier)
+  expect(again.id).not.toBe(person.id)
+  expect(await reset(person.identifier, old)).toMatchObject(refusal(422, 'otp_invalid'))
+  expect(await signIn(again.identifier, again.password)).toBeDefined()
+})
+
+test('REG-16 a code is a text of six digits, and another shape costs no try', async () => {
+  const { phone, code } = await registerPhone()
+  const shapes = [
+    code.slice(1),
+    `${code}0`,
+    `${code.slice(0, 5)}a`,
+    `${code.slice(0, 3)} ${code.slice(3)}`,
+    `${code}\n${code}`,
+    '',
+    Number(code),
+    [code, '000000'],
+    { $ne: '' },
+    null,
+    undefined,
+    true,
+    '1'.repeat(200_000),
+  ]
+  for (const shape of shapes) {
+    expect(await verify(phone, shape)).toMatchObject(field(422, 'otp_invalid', 'code'))
+  }
+  expect(await verify(phone, '1'.repeat(1_000_000))).toMatchObject(refusal(413, 'body_too_large'))
+  expect(await tries(phone)).toEqual([0])
+  expect(await verify(phone, ` ${arabic(code)}`)).toMatchObject({ status: 200 })
+})
+
+test('REG-16 a code may begin with zeros', async () => {
+  for (;;) {
+    const { phone, code } = await registerPhone()
+    expect(code).toMatch(/^[0-9]{6}$/)
+    if (!code.startsWith('0')) continue
+    expect(await verify(phone, String(Number(code)))).toMatchObject(refusal(422, 'otp_invalid'))
+    expect(await verify(phone, code)).toMatchObject({ status: 200 })
+    break
+  }
+})
+
+test('REG-17 another code comes from the 45th second on', async () => {
+  const { phone, registrationId } = await registerPhone()
+  const tooSoon = async (most: number) => {
+    const reply = await resend(phone, { registrationId })
+    expect(reply).toMatchObject(refusal(429, 'otp_resend_too_soon'))
+    const { retryAfter, message } = reply.body.error
+    expect(reply.headers.get('retry-after')).toBe(String(retryAfter))
+    expect(message).toBe(`يمكنك طلب رمز جديد بعد ${retryAfter} ثانية`)
+    expect([most - 1, most]).toContain(retryAfter)
+    expect(await register(phone)).toMatchObject(refusal(429, 'otp_resend_too_soon'))
+  }
+  await tooSoon(45)
+  await age(phone, 10)
+  await tooSoon(35)
+  await age(phone, 33)
+  await tooSoon(2)
+  expect(await messages(phone)).toHaveLength(1)
+
+  await age(phone, 2)
+  const [second, reply] = await codeBy(phone, () => resend(phone, { registrationId }))
+  expect(reply).toMatchObject({ status: 202, body: { resendAfter: 45 } })
+  await tooSoon(45)
+  await age(phone, 46)
+  const [third] = await codeBy(phone, () => resend(phone, { registrationId }))
+  expect(await messages(phone)).toHaveLength(3)
+  expect(await verify(phone, second, registrationId)).toMatchObject({ status: 422 })
+  expect(await verify(phone, third, registrationId)).toMatchObject({ status: 200 })
+})
+
+test('REG-17 asking at once sends once', async () => {
+  const { phone } = await registerPhone()
+  await age(phone, 45)
+  const replies = await race(
+    Array.from({ length: 20 }, () => ({
+      path: '/auth/otp/resend',
+      body: { identifier: phone, purpose: 'register' },
+    })),
+  )
+  expect(replies.filter(({ status }) => status === 202)).toHaveLength(1)
+  expect(replies.filter(({ status }) => status === 429)).toHaveLength(19)
+  await expect.poll(() => messages(phone)).toHaveLength(2)
+})
+
+test('REG-17 a resend says the same of numbers that nobody registered, and sends nothing', async () => {
+  const strip = ({ status, body, headers }: Reply) => {
+    const names = [...headers.keys()].filter((name) => name !== 'date')
+    return { status, body, names }
+  }
+  const known = await registerPhone()
+  await age(known.phone, 45)
+  const unknown = newPhone()
+  expect(strip(await resend(unknown))).toEqual(strip(await resend(known.phone)))
+  expect((await resend(unknown)).body.error.code).toBe((await resend(known.phone)).body.error.code)
+  expect(await messages(unknown)).toEqual([])
+  for (const purpose of ['login', '', null, undefined, 'REGISTER']) {
+    expect(await guest.post('/auth/otp/resend', { identifier: unknown, purpose }))
+      .toMatchObject(field(422, 'validation_failed', 'purpose'))
+  }
+})

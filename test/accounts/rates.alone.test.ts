@@ -1,0 +1,403 @@
+// LOAD-05: what an account may do how often, the same through the facade, the Data API and the
+// gateway. Each is walked up to its edge by SQL, the last steps over HTTP.
+import { randomUUID } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { ChatSocket } from '../support/chat-socket.ts'
+import {
+  asCaller,
+  database,
+  newEmail,
+  type Person,
+  projectUrl,
+  publishableKey,
+  signUp,
+} from '../support/client.ts'
+import { signUpByPhone } from '../support/codes.ts'
+import { conversation, talk, text, write } from '../support/conversations.ts'
+import { complete, draft, offer } from '../support/listings.ts'
+import { startFunctions, testLocally } from '../support/other-functions.ts'
+import { jpeg } from '../support/pictures.ts'
+import { givePlan } from '../support/plans.ts'
+import { race } from '../support/races.ts'
+import { hitsOf, letPass, spend } from '../support/rate-hits.ts'
+import { enforceRates } from '../support/rates.ts'
+import { uploadAvatar, uploadPictures } from '../support/uploads.ts'
+import { listingOf } from '../support/world.ts'
+
+let lift: () => Promise<void>
+beforeAll(async () => {
+  lift = await enforceRates(process.env.DATABASE_URL!, {
+    favorites: 120,
+    messages: 60,
+    reports: 30,
+    listings: 300,
+    publications: 60,
+    uploads: 60,
+    contact: 30,
+    contact_unproven: 5,
+    export: 5,
+  })
+})
+afterAll(() => lift())
+
+const open: ChatSocket[] = []
+afterEach(() => open.splice(0).forEach((socket) => socket.close()))
+
+const limited = { status: 429, body: { error: { code: 'rate_limited' } } }
+
+/** The Data API as supabase-js calls it. */
+async function rpc(person: Person, name: string, body: object, query = '') {
+  const response = await fetch(`${projectUrl}/rest/v1/rpc/${name}${query}`, {
+    method: 'POST',
+    headers: {
+      apikey: publishableKey,
+      authorization: `Bearer ${person.accessToken}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+const told = ({ headers }: { headers: Headers }) =>
+  ['limit', 'remaining', 'reset'].map((what) => {
+    const value = headers.get(`ratelimit-${what}`)
+    return value === null ? null : Number(value)
+  })
+
+/** Refused at the facade, with all that clients need to know, and at the Data API. */
+function expectSpent(
+  atFacade: { status: number; body: unknown; headers: Headers },
+  limit: number,
+  window: number,
+  atDataApi?: { status: number; text: string },
+) {
+  expect(atFacade).toMatchObject(limited)
+  const [most, remaining, reset] = told(atFacade)
+  expect([most, remaining]).toEqual([limit, 0])
+  expect(reset).toBeGreaterThan(window - 120)
+  expect(reset).toBeLessThanOrEqual(window)
+  expect(atFacade.headers.get('retry-after')).toBe(String(reset))
+  if (!atDataApi) return
+  expect(atDataApi.status, atDataApi.text).toBe(429)
+  expect(JSON.parse(atDataApi.text)).toMatchObject({ code: 'PT429', message: 'rate_limited' })
+}
+
+/** How many Postgres has found in this database; each backend tells of its own a moment later. */
+async function deadlocks(): Promise<string> {
+  const { rows: [{ deadlocks }] } = await database().query(
+    'select deadlocks from pg_stat_database where datname = current_database()',
+  )
+  return deadlocks
+}
+
+describe('LOAD-05 favorites', () => {
+  const toggle = (person: Person, id: string) => person.post(`/favorites/${id}`)
+
+  test('120 a minute over both doors; then it waits as long as it says', async () => {
+    const person = await signUp()
+    const id = await listingOf((await signUp()).identityId)
+    const first = await toggle(person, id)
+    expect(first.status).toBe(200)
+    expect(told(first).slice(0, 2)).toEqual([120, 119])
+    await spend('favorites', person.id, 118)
+    expect(told(await toggle(person, id))[1]).toBe(1)
+    expect((await rpc(person, 'toggle_favorite', { property_id: id })).status).toBe(200)
+    const refused = await toggle(person, id)
+    expectSpent(refused, 120, 60, await rpc(person, 'toggle_favorite', { property_id: id }))
+    expect((await person.get(`/favorites/check/${id}`)).body).toBe(true)
+    await letPass(refused.body.error.retryAfter, person.id)
+    expect((await toggle(person, id)).body).toMatchObject({ isFavorite: false })
+  })
+
+  test('of 200 at once exactly 120 pass, and the end is what these make of it', async () => {
+    const person = await signUp()
+    const id = await listingOf((await signUp()).identityId)
+    const statuses = (await race(Array.from({ length: 200 }, () => ({
+      method: 'POST',
+      path: `/favorites/${id}`,
+      headers: [['authorization', `Bearer ${person.accessToken}`]] as [string, string][],
+    })))).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(120)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(80)
+    expect((await person.get(`/favorites/check/${id}`)).body).toBe(false)
+  })
+
+  test('what is refused, or fails at the Data API after it was done, is not counted', async () => {
+    const person = await signUp()
+    const id = await listingOf((await signUp()).identityId)
+    expect((await toggle(person, randomUUID())).status).toBe(404)
+    expect((await rpc(person, 'toggle_favorite', { property_id: randomUUID() })).status).toBe(404)
+    const cast = '?select=propertyId::int'
+    expect((await rpc(person, 'toggle_favorite', { property_id: id }, cast)).status)
+      .toBeGreaterThanOrEqual(400)
+    expect(await hitsOf('favorites', person.id)).toBe(0)
+    expect((await person.get(`/favorites/check/${id}`)).body).toBe(false)
+  })
+
+  test('toggles and changes of identity at once never wait for one another in a circle', async () => {
+    const person = await signUp()
+    const id = await listingOf((await signUp()).identityId)
+    const before = await deadlocks()
+    const bearer: [string, string] = ['authorization', `Bearer ${person.accessToken}`]
+    const expecting: [string, string] = ['x-expect-identity', person.identityId]
+    const path = `/favorites/${id}`
+    const body = { identityId: person.identityId }
+    const replies = await race(
+      Array.from({ length: 20 }, () => [
+        { method: 'POST', path, headers: [bearer] },
+        { method: 'POST', path, headers: [bearer, expecting] },
+        { path: '/auth/identity/switch', body, headers: [bearer] },
+      ]).flat(),
+    )
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(await deadlocks()).toBe(before)
+  })
+})
+
+describe('LOAD-05 messages', () => {
+  test('60 a minute over facade, Data API and gateway together', async () => {
+    const { a, b, id } = await talk()
+    await spend('messages', a.id, 57)
+    const socket = await ChatSocket.of(a)
+    open.push(socket)
+    const atDataApi = () =>
+      rpc(a, 'send_message', {
+        conversation_id: id,
+        client_message_id: randomUUID(),
+        type: 'text',
+        body: 'مرحبا',
+      })
+    const first = await write(a, id)
+    expect(first.status).toBe(201)
+    expect(told(first).slice(0, 2)).toEqual([60, 2])
+    expect((await atDataApi()).status).toBe(200)
+    expect((await socket.say(id, 'مرحبا')).event).toBe('ack')
+    expectSpent(await write(a, id), 60, 60, await atDataApi())
+    expect(await socket.say(id, 'مرحبا')).toMatchObject({
+      event: 'error',
+      data: { code: 'rate_limited' },
+    })
+    const opening = await a.post('/conversations', { identityId: b.identityId, message: 'مرحبا' })
+    expectSpent(
+      opening,
+      60,
+      60,
+      await rpc(a, 'create_conversation', {
+        identity_id: b.identityId,
+      }),
+    )
+    expect((await write(b, id)).status).toBe(201)
+  })
+
+  test('asking again for a message that is stored, or a conversation, costs nothing', async () => {
+    const { a, b, id } = await talk()
+    const before = await hitsOf('messages', a.id)
+    const message = text('مرحبا')
+    expect((await write(a, id, message)).status).toBe(201)
+    for (let again = 0; again < 3; again++) expect((await write(a, id, message)).status).toBe(200)
+    for (let again = 0; again < 3; again++) await conversation(a, { identityId: b.identityId })
+    expect((await write(a, id, { ...message, body: 'غير ذلك' })).status).toBe(422)
+    expect((await write(a, randomUUID())).status).toBe(404)
+    expect(await hitsOf('messages', a.id)).toBe(before + 1)
+  })
+
+  test('the same message eight times at once is one message and one hit', async () => {
+    const { a, id } = await talk()
+    const before = await hitsOf('messages', a.id)
+    const message = text('مرحبا')
+    const statuses = await Promise.all(
+      Array.from({ length: 8 }, async () => (await write(a, id, message)).status),
+    )
+    expect(statuses.sort()).toEqual([...Array(7).fill(200), 201])
+    expect(await hitsOf('messages', a.id)).toBe(before + 1)
+  })
+
+  test('a conversation that brings its first message counts as one', async () => {
+    const [a, b] = await Promise.all([signUp(), signUp()])
+    await conversation(a, { identityId: b.identityId, message: 'مرحبا' })
+    expect(await hitsOf('messages', a.id)).toBe(1)
+  })
+})
+
+test('LOAD-05 reports: 30 a day over both doors', async () => {
+  const person = await signUp()
+  const things = await Promise.all(
+    Array.from({ length: 3 }, async () => listingOf((await signUp()).identityId)),
+  )
+  const report = (targetId: string) =>
+    person.post('/reports', { targetType: 'property', targetId, reason: 'spam' })
+  const atDataApi = (target_id: string) =>
+    rpc(person, 'add_report', { target_type: 'property', target_id, reason: 'spam' })
+  await spend('reports', person.id, 28)
+  expect((await report(things[0]!)).status).toBe(201)
+  expect((await report(things[0]!)).status).toBe(409)
+  expect((await atDataApi(things[1]!)).status).toBe(200)
+  expectSpent(await report(things[2]!), 30, 86_400, await atDataApi(things[2]!))
+})
+
+describe('LOAD-05 listings', () => {
+  test('300 created an hour, also past the facade; what is refused is not counted', async () => {
+    const person = await signUp()
+    await spend('listings', person.id, 298)
+    expect((await person.post('/properties', { type: 'SALE', price: 0.0001 })).status).toBe(422)
+    const made = await person.post('/properties', { type: 'SALE' })
+    expect(told(made).slice(0, 2)).toEqual([300, 1])
+    expect((await person.post('/properties', { type: 'SALE' })).status).toBe(201)
+    expectSpent(await person.post('/properties', { type: 'SALE' }), 300, 3600)
+    const past = asCaller(
+      person,
+      (client) => client.query(`select api.create_property('{"type":"SALE"}')`),
+    )
+    await expect(past).rejects.toMatchObject({ code: 'PT429' })
+  })
+
+  test('60 published, renewed or resumed an hour, together and over both doors', async () => {
+    const person = await signUp()
+    await givePlan(person.identityId, 'plus')
+    await spend('publications', person.id, 56)
+    const { id } = await offer(person)
+    const act = (name: string) => person.post(`/properties/${id}/${name}`)
+    expect((await act('publish')).status).toBe(409)
+    expect((await act('pause')).status).toBe(200)
+    expect(told(await act('resume')).slice(0, 2)).toEqual([60, 2])
+    expect((await act('pause')).status).toBe(200)
+    expect((await rpc(person, 'resume_property', { property_id: id })).status).toBe(200)
+    await database().query(
+      `update public.properties set status = 'expired', expires_at = now() - interval '1 day'
+       where id = $1`,
+      [id],
+    )
+    expect((await act('renew')).status).toBe(200)
+    expect((await act('pause')).status).toBe(200)
+    const refused = await act('resume')
+    expectSpent(refused, 60, 3600, await rpc(person, 'resume_property', { property_id: id }))
+    expect(await person.post('/properties', { ...complete.SALE, publish: true }))
+      .toMatchObject(limited)
+    const { id: other } = await draft(person, complete.SALE)
+    expect(await person.post(`/properties/${other}/publish`)).toMatchObject(limited)
+    // Nothing was made by what was refused.
+    expect((await person.get('/properties/mine')).body.items).toHaveLength(2)
+  })
+
+  test('a plan that shows more publishes as many', async () => {
+    const person = await signUp()
+    await givePlan(person.identityId, 'company')
+    await spend('publications', person.id, 248)
+    const { id } = await offer(person)
+    const act = (name: string) => person.post(`/properties/${id}/${name}`)
+    expect((await act('pause')).status).toBe(200)
+    expect(told(await act('resume')).slice(0, 2)).toEqual([250, 0])
+    expect((await act('pause')).status).toBe(200)
+    expectSpent(await act('resume'), 250, 3600)
+  })
+})
+
+describe('LOAD-05 what cannot be taken back', () => {
+  const ask = (person: Person, id: string, kind = 'call') =>
+    person.post(`/properties/${id}/contact`, { kind })
+
+  test('5 contacts a day for an unproven account, 30 for others, refused ones too', async () => {
+    const owner = await signUpByPhone()
+    const ownerId = (await database().query(
+      'select id from public.identities where account_id = $1',
+      [owner.id],
+    )).rows[0].id
+    const id = await listingOf(ownerId, { allow_call: true })
+    const person = await signUp()
+    expect((await ask(person, randomUUID())).status).toBe(404)
+    const answers = []
+    for (let times = 0; times < 4; times++) answers.push(await ask(person, id))
+    expect(answers.map((answer) => told(answer).slice(0, 2)))
+      .toEqual([3, 2, 1, 0].map((left) => [5, left]))
+    expectSpent(await ask(person, id), 5, 86_400)
+    // Who proves the email has the rest of the 30.
+    await database().query('update public.accounts set email_proven = true where id = $1', [
+      person.id,
+    ])
+    expect(told(await ask(person, id)).slice(0, 2)).toEqual([30, 24])
+    await spend('contact', person.id, 30)
+    expectSpent(await ask(person, id), 30, 86_400)
+    // A phone is proven by its registration.
+    expect(told(await ask(owner, await listingOf(person.identityId), 'chat'))[0]).toBe(30)
+    expect((await rpc(person, 'contact_property', { property_id: id, kind: 'call' })).status)
+      .toBe(404)
+  })
+
+  test('of 20 contacts at once an unproven account gets 5', async () => {
+    const id = await listingOf((await signUp()).identityId)
+    const person = await signUp()
+    const replies = await race(Array.from({ length: 20 }, () => ({
+      path: `/properties/${id}/contact`,
+      body: { kind: 'chat' },
+      headers: [['authorization', `Bearer ${person.accessToken}`]] as [string, string][],
+    })))
+    expect(replies.map(({ status }) => status).sort())
+      .toEqual([...Array(5).fill(200), ...Array(15).fill(429)])
+  })
+
+  test('5 exports a day', async () => {
+    const person = await signUp()
+    await spend('export', person.id, 4)
+    expect(told(await person.get('/auth/me/export')).slice(0, 2)).toEqual([5, 0])
+    expectSpent(await person.get('/auth/me/export'), 5, 86_400)
+    expect((await rpc(person, 'export_account', {})).status).toBe(404)
+  })
+
+  test('60 uploads an hour, counted when they begin, refused ones too', async () => {
+    const person = await signUp()
+    await spend('uploads', person.id, 57)
+    const picture = jpeg({ width: 8, height: 8 })
+    const unknown = { propertyId: randomUUID() }
+    expect((await uploadPictures(person, [picture], unknown)).status).toBe(404)
+    expect((await uploadPictures(person, [Buffer.from('no picture')])).status).toBe(422)
+    expect((await uploadAvatar(person, picture)).status).toBe(201)
+    expectSpent(await uploadAvatar(person, picture), 60, 3600)
+    expect((await rpc(person, 'begin_upload', { bucket: 'avatars' })).status).toBe(404)
+  })
+})
+
+testLocally(
+  'writes that were refused are counted in the worker, per account and address',
+  async () => {
+    const functions = await startFunctions({ REFUSAL_RATE: '5' })
+    try {
+      const [one, two] = await Promise.all([signUp(), signUp()])
+      const id = await listingOf(two.identityId)
+      const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
+      const post = (path: string, person: Person) => functions.post(path, undefined, as(person))
+      for (let done = 0; done < 7; done++) {
+        expect((await post(`/favorites/${id}`, one)).status).toBe(200)
+      }
+      for (let refused = 0; refused < 5; refused++) {
+        expect((await post(`/favorites/${randomUUID()}`, one)).status).toBe(404)
+      }
+      for (const path of [`/favorites/${randomUUID()}`, `/favorites/${id}`]) {
+        const refused = await post(path, one)
+        expect(refused).toMatchObject(limited)
+        expect(told(refused).slice(0, 2)).toEqual([5, 0])
+        expect(refused.headers.get('retry-after')).toBe(refused.headers.get('ratelimit-reset'))
+      }
+      expect((await post(`/favorites/${id}`, two)).status).toBe(200)
+      expect((await functions.get('/auth/me', as(one))).status).toBe(200)
+      // A guest is its address; a search by POST reads; what a provider sends is always looked at.
+      const from = { 'x-forwarded-for': '192.0.2.7' }
+      const login = { identifier: newEmail(), password: 'wrong one' }
+      const statuses = []
+      for (let times = 0; times < 6; times++) {
+        statuses.push((await functions.post('/auth/login', login, from)).status)
+      }
+      expect(statuses).toEqual([...Array(5).fill(401), 429])
+      const search = (by: object) => functions.post('/search/advanced', by, from)
+      expect((await search({ strategy: 'none' })).status).toBe(422)
+      expect((await search({ strategy: 'standard' })).status).toBe(200)
+      expect((await functions.post('/payments/webhook', {}, from)).status).toBe(401)
+      expect(
+        (await functions.post('/auth/login', login, { 'x-forwarded-for': '192.0.2.8' })).status,
+      )
+        .toBe(401)
+    } finally {
+      await functions.stop()
+    }
+  },
+)

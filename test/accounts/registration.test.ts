@@ -1,0 +1,398 @@
+import { randomUUID } from 'node:crypto'
+import { createClient } from '@supabase/supabase-js'
+import { expect, test } from 'vitest'
+import {
+  asCaller,
+  database,
+  guest,
+  messages,
+  newEmail,
+  newPhone,
+  projectUrl,
+  publishableKey,
+  secretKey,
+  signIn,
+  signUp,
+} from '../support/client.ts'
+import {
+  accountsWith,
+  age,
+  forgottenBy,
+  normal,
+  registerPhone,
+  signUpByPhone,
+  verify,
+} from '../support/codes.ts'
+import { race } from '../support/races.ts'
+import { listingOf } from '../support/world.ts'
+
+const admin = createClient(projectUrl, secretKey, { auth: { persistSession: false } }).auth.admin
+
+const register = (identifier: unknown, more: object = {}) =>
+  guest.post('/auth/register', { identifier, password: randomUUID(), ...more })
+const reset = (identifier: string, code: string, newPassword: string = randomUUID()) =>
+  guest.post('/auth/password/reset', {
+    identifier,
+    code,
+    newPassword,
+    confirmPassword: newPassword,
+  })
+
+const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+const field = (status: number, code: string, path: string) => ({
+  status,
+  body: { error: { code, fields: [{ path, message: expect.any(String) }] } },
+})
+const phoneTaken = {
+  status: 409,
+  body: { error: { code: 'phone_taken', message: 'رقم الهاتف مسجل بالفعل' } },
+}
+const emailTaken = {
+  status: 409,
+  body: { error: { code: 'email_taken', message: 'البريد الإلكتروني مسجل بالفعل' } },
+}
+
+const arabic = (text: string) => text.replace(/\d/g, (digit) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)]!)
+const persian = (text: string) => text.replace(/\d/g, (digit) => '۰۱۲۳۴۵۶۷۸۹'[Number(digit)]!)
+const wide = (text: string) =>
+  text.replace(/[!-~]/g, (char) => String.fromCharCode(char.charCodeAt(0) + 0xfee0))
+
+/** A new phone that begins with this digit. */
+const phoneFrom = (first: number) => first + newPhone().slice(1)
+
+test('REG-01 every spelling of a Kuwaiti mobile is taken, and stored in one form', async () => {
+  const spellings: [phone: string, typed: (phone: string) => string][] = [
+    [phoneFrom(5), (phone) => `+965${phone}`],
+    [phoneFrom(5), (phone) => `965${phone}`],
+    [phoneFrom(5), (phone) => phone],
+    [phoneFrom(6), (phone) => phone],
+    [phoneFrom(9), (phone) => phone],
+    [newPhone(), (phone) => ` ${phone}\n`],
+    [newPhone(), arabic],
+    [newPhone(), persian],
+    [newPhone(), (phone) => wide(`+965${phone}`)],
+    [newPhone(), (phone) => arabic(phone.slice(0, 4)) + phone.slice(4)],
+  ]
+  for (const [phone, typed] of spellings) {
+    const reply = await register(typed(phone))
+    expect(reply, typed(phone)).toMatchObject({ status: 201, body: { status: 'awaiting_otp' } })
+    expect(reply.body).toEqual({
+      status: 'awaiting_otp',
+      registrationId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      otp: { resendAfter: 45, expiresIn: 300 },
+    })
+    const { rows } = await database().query(
+      'select phone from private.registrations where id = $1',
+      [
+        reply.body.registrationId,
+      ],
+    )
+    expect(rows).toEqual([{ phone: `+965${phone}` }])
+    expect(await accountsWith(phone)).toBe(0)
+  }
+})
+
+test('REG-01 emails are taken in lower case with an ASCII domain', async () => {
+  const name = randomUUID()
+  for (
+    const [typed, stored] of [
+      [`${name}@example.com`, `${name}@example.com`],
+      [`${name}.X@Example.COM`, `${name}.x@example.com`],
+      [` ${name}+tag@example.com \n`, `${name}+tag@example.com`],
+      [`${name}@münchen.example`, `${name}@xn--mnchen-3ya.example`],
+      [wide(`${name}.w@example.com`), `${name}.w@example.com`],
+      [`${'a'.repeat(28)}${name}@example.com`, `${'a'.repeat(28)}${name}@example.com`],
+    ] as const
+  ) {
+    const reply = await register(typed)
+    expect(reply, typed).toMatchObject({ status: 201, body: { status: 'active' } })
+    const { rows } = await database().query(
+      'select email, phone, email_proven, status from public.accounts where id = $1',
+      [reply.body.accountId],
+    )
+    expect(rows).toEqual([{ email: stored, phone: null, email_proven: false, status: 'active' }])
+  }
+})
+
+const neither = [
+  '41234567',
+  '21234567',
+  '5123456',
+  '512345678',
+  '0096551234567',
+  '+965+96551234567',
+  '+9665123456',
+  '+966512345678',
+  '5123 4567',
+  '5123-4567',
+  '5123\n4567',
+  '51234567x',
+  'user@',
+  '@x.com',
+  'a b@x.com',
+  'a\n@x.com',
+  'x@x..com',
+  'x@x',
+  'x@.com',
+  'x@-x.com',
+  'x@x.com.',
+  'x@@x.com',
+  'x@y@x.com',
+  '.x@x.com',
+  'x..y@x.com',
+  'é@x.com',
+  'x@x.c',
+  `${'a'.repeat(65)}@example.com`,
+  `${'a'.repeat(60)}@${'b.'.repeat(100)}com`,
+  `${'a'.repeat(288)}@example.com`,
+  '',
+  ' ',
+]
+
+test('REG-01 what is neither email nor Kuwaiti mobile is refused, in SQL as well', async () => {
+  const invalid = field(422, 'identifier_invalid', 'identifier')
+  for (
+    const identifier of [...neither, null, 51234567, ['51234567'], { phone: '51234567' }, true]
+  ) {
+    expect(await register(identifier), JSON.stringify(identifier)).toMatchObject(invalid)
+  }
+  expect(await guest.post('/auth/register', { password: randomUUID() })).toMatchObject(invalid)
+  for (const identifier of neither) {
+    for (const column of ['email', 'phone']) {
+      const insert = database().query(
+        `insert into public.accounts (id, ${column}) values (gen_random_uuid(), $1)`,
+        [identifier],
+      )
+      await expect(insert, identifier).rejects.toMatchObject({ code: '23514' })
+    }
+  }
+})
+
+test('REG-01 passwords need 8 code points and fit 72 bytes, names 2 to 120 characters', async () => {
+  const email = newEmail()
+  const given = (more: object) => register(newEmail(), more)
+  expect(await given({ password: '1234567' })).toMatchObject(
+    field(422, 'password_too_short', 'password'),
+  )
+  expect(await given({ password: '😀'.repeat(7) })).toMatchObject(
+    refusal(422, 'password_too_short'),
+  )
+  expect(await given({ password: 'ك'.repeat(37) })).toMatchObject(
+    field(422, 'password_too_long', 'password'),
+  )
+  expect(await given({ password: 'a'.repeat(73) })).toMatchObject(refusal(422, 'password_too_long'))
+  expect(await given({ confirmPassword: 'another one' }))
+    .toMatchObject(field(422, 'password_mismatch', 'confirmPassword'))
+  for (const password of ['12345678', '😀'.repeat(8), 'ك'.repeat(36), 'a'.repeat(72)]) {
+    const identifier = newEmail()
+    expect(await guest.post('/auth/register', { identifier, password, confirmPassword: password }))
+      .toMatchObject({ status: 201 })
+    expect(await guest.post('/auth/login', { identifier, password })).toMatchObject({ status: 200 })
+    // What begins with the right 72 bytes is still wrong.
+    if (password.length === 72) {
+      expect(await guest.post('/auth/login', { identifier, password: `${password}a` }))
+        .toMatchObject(refusal(401, 'invalid_credentials'))
+    }
+  }
+
+  for (
+    const fullName of ['س', 'س'.repeat(121), '', '  ', 'سالم\u202Eعلي', 'a\u0000b', 7, ['سالم']]
+  ) {
+    expect(await given({ fullName }), JSON.stringify(fullName))
+      .toMatchObject(field(422, 'validation_failed', 'fullName'))
+  }
+  for (const fullName of ['سا', 'س'.repeat(120)]) {
+    expect(await given({ fullName })).toMatchObject({ status: 201 })
+  }
+  expect(await register(email, { fullName: '  سالم \n  العنزي ' })).toMatchObject({ status: 201 })
+  expect(await register(newEmail(), { role: 'admin' }))
+    .toMatchObject(field(422, 'validation_failed', 'role'))
+})
+
+test('REG-01 the long name of the route does the same', async () => {
+  const body = { identifier: newEmail(), password: randomUUID(), fullName: 'منى' }
+  const reply = await guest.post('/auth/register/individual', body)
+  expect(reply).toMatchObject({ status: 201, body: { status: 'active' } })
+  const { body: session } = await guest.post('/auth/login', {
+    identifier: body.identifier,
+    password: body.password,
+  })
+  expect(session.activeIdentity).toMatchObject({ type: 'individual', displayName: 'منى' })
+})
+
+test('REG-02 G-11 of thirty registrations of one phone in three spellings one gets through', async () => {
+  for (let round = 0; round < 10; round++) {
+    const phone = newPhone()
+    const spelled = (i: number) => ['+965', '965', ''][i % 3] + phone
+    const shots = () =>
+      Array.from({ length: 30 }, (_, i) => ({
+        path: '/auth/register',
+        body: { identifier: spelled(i), password: randomUUID() },
+      }))
+    const replies = await race(shots())
+    const won = replies.filter(({ status }) => status === 201)
+    expect(won).toHaveLength(1)
+    const lost = replies.filter((reply) => reply !== won[0])
+    for (const reply of lost) expect(reply).toMatchObject(refusal(429, 'otp_resend_too_soon'))
+    expect(await messages(phone)).toHaveLength(1)
+
+    const { code } = (await messages(phone))[0]!
+    expect(await verify(spelled(round), code)).toMatchObject({ status: 200 })
+    for (const reply of await race(shots())) expect(reply).toMatchObject(phoneTaken)
+    expect(await accountsWith(phone)).toBe(1)
+    expect(await messages(phone)).toHaveLength(1)
+  }
+})
+
+test('REG-03 G-11 of many registrations of one email at once one gets through', async () => {
+  for (let round = 0; round < 10; round++) {
+    const name = randomUUID()
+    const spellings = [
+      `${name}@münchen.example`,
+      `${name}@xn--mnchen-3ya.example`,
+      `${name}@mu\u0308nchen.example`,
+      ` ${name}@MÜNCHEN.example `,
+      `${name.toUpperCase()}@XN--MNCHEN-3YA.EXAMPLE`,
+    ]
+    const bodies = Array.from({ length: 50 }, (_, i) => ({
+      identifier: spellings[i % spellings.length],
+      password: randomUUID(),
+    }))
+    const replies = await race(bodies.map((body) => ({ path: '/auth/register', body })))
+    const winner = replies.findIndex(({ status }) => status === 201)
+    for (const [i, reply] of replies.entries()) {
+      expect(reply).toMatchObject(i === winner ? { status: 201 } : emailTaken)
+    }
+    expect(await accountsWith(spellings[1]!)).toBe(1)
+    for (const identifier of round ? [] : spellings) {
+      expect(await guest.post('/auth/login', { identifier, password: bodies[winner]!.password }))
+        .toMatchObject({ status: 200, body: { user: { email: spellings[1] } } })
+    }
+  }
+})
+
+test('REG-06 nothing at Auth with the public key makes an account or sends a code', async () => {
+  const existing = await signUpByPhone()
+  const sent = (await messages(existing.identifier)).length
+  const post = async (path: string, body: object, token = publishableKey) => {
+    const response = await fetch(`${projectUrl}/auth/v1${path}`, {
+      method: path === '/user' ? 'PUT' : 'POST',
+      headers: {
+        apikey: publishableKey,
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    })
+    await response.text()
+    return response.status
+  }
+  const email = newEmail()
+  const phone = normal(newPhone())
+  const password = randomUUID()
+  const data = { identity_type: 'company', role: 'admin', account_id: existing.id }
+  for (
+    const [path, body] of [
+      ['/signup', { email, password }],
+      ['/signup', { phone, password }],
+      ['/signup', { email, password, data }],
+      ['/signup', { phone: normal(existing.identifier), password, data }],
+      ['/signup', {}],
+      ['/signup', { data }],
+      ['/otp', { email, create_user: true }],
+      ['/otp', { phone, create_user: true }],
+      ['/otp', { phone: normal(existing.identifier) }],
+      ['/verify', { type: 'sms', phone: normal(existing.identifier), token: '123456' }],
+      ['/verify', { type: 'signup', email, token: '123456' }],
+    ] as const
+  ) {
+    expect(await post(path, body), `${path} ${JSON.stringify(body)}`).toBeGreaterThanOrEqual(400)
+  }
+  await post('/recover', { email })
+  await post('/resend', { type: 'sms', phone: normal(existing.identifier) })
+  await post('/user', { phone }, existing.accessToken)
+  await post('/user', { email }, existing.accessToken)
+
+  expect(await accountsWith(email)).toBe(0)
+  expect(await accountsWith(phone)).toBe(0)
+  expect(await messages(email)).toEqual([])
+  expect(await messages(phone)).toEqual([])
+  expect(await messages(existing.identifier)).toHaveLength(sent)
+  const { rows } = await database().query(
+    'select count(*)::int from auth.users where email = $1 or phone = $2',
+    [email, phone.slice(1)],
+  )
+  expect(rows).toEqual([{ count: 0 }])
+  expect((await existing.get('/auth/me')).body.user).toMatchObject({
+    email: null,
+    phone: normal(existing.identifier),
+  })
+})
+
+test("a code with its attempt gives the account with that attempt's password", async () => {
+  const mine = await registerPhone()
+  await age(mine.phone, 45)
+  const theirs = await registerPhone(mine.phone)
+  expect(await verify(mine.phone, mine.code, mine.registrationId)).toMatchObject({ status: 200 })
+  expect(await signIn(mine.phone, mine.password)).toBeDefined()
+  expect(await guest.post('/auth/login', { identifier: mine.phone, password: theirs.password }))
+    .toMatchObject(refusal(401, 'invalid_credentials'))
+  expect(await verify(mine.phone, theirs.code, theirs.registrationId))
+    .toMatchObject(refusal(422, 'otp_invalid'))
+})
+
+test("no stranger's password survives on a number that another proves", async () => {
+  const stranger = await registerPhone()
+  await age(stranger.phone, 45)
+  const owner = await registerPhone(stranger.phone)
+  // The owner's client sends only number and code: nobody can tell whose password is meant.
+  expect(await verify(owner.phone, owner.code)).toMatchObject({ status: 200 })
+  for (const { password } of [stranger, owner]) {
+    expect(await guest.post('/auth/login', { identifier: owner.phone, password }))
+      .toMatchObject(refusal(401, 'invalid_credentials'))
+  }
+  const code = await forgottenBy(owner.phone)
+  const password = randomUUID()
+  expect(await reset(owner.phone, code, password)).toMatchObject({ status: 204 })
+  expect(await signIn(owner.phone, password)).toBeDefined()
+})
+
+test('nothing that is kept can be read back: no code, no password in clear', async () => {
+  const { phone, code, password, registrationId } = await registerPhone()
+  const { rows } = await database().query(
+    `select registrations::text as attempt, codes::text as code
+     from private.registrations join private.codes on codes.registration_id = registrations.id
+     where registrations.id = $1`,
+    [registrationId],
+  )
+  expect(rows).toHaveLength(1)
+  const [{ attempt, code: kept }] = rows
+  expect(attempt).toContain(phone)
+  expect(attempt).not.toContain(password)
+  expect(kept.replace(phone, '')).not.toContain(code)
+  for (const table of ['registrations', 'codes', 'rates', 'rate_hits']) {
+    const read = asCaller(undefined, (client) => client.query(`select from private.${table}`))
+    await expect(read).rejects.toMatchObject({ code: '42501' })
+  }
+})
+
+test('REG-25 who registers the address of a deleted account begins anew', async () => {
+  const old = await signUp('سالم الأول')
+  const seller = await signUp()
+  const property = await listingOf(seller.identityId)
+  expect(await old.post(`/favorites/${property}`)).toMatchObject({ status: 200 })
+  await admin.deleteUser(old.id)
+
+  const { identifier, password } = old
+  expect(await guest.post('/auth/login', { identifier, password })).toMatchObject({ status: 401 })
+  expect(await register(identifier, { password, fullName: 'سالم الثاني' }))
+    .toMatchObject({ status: 201 })
+  const anew = await signIn(identifier, password)
+  expect(anew.id).not.toBe(old.id)
+  const { body } = await anew.get('/auth/me')
+  expect(body).toMatchObject({ user: { fullName: 'سالم الثاني', email: identifier } })
+  expect(body.identities).toHaveLength(1)
+  expect((await anew.get('/favorites/ids')).body).toEqual({ ids: [] })
+  expect((await anew.get('/favorites')).body.items).toEqual([])
+  expect(await old.get('/auth/me')).toMatchObject({ status: 401 })
+})

@@ -1,0 +1,353 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  database,
+  guest,
+  lastMessage,
+  messages,
+  newEmail,
+  newPhone,
+  projectUrl,
+  publishableKey,
+  signUp,
+} from '../support/client.ts'
+import {
+  accountsWith,
+  age,
+  codeBy,
+  forgottenBy,
+  normal,
+  registerPhone,
+  signUpByPhone,
+  verify,
+} from '../support/codes.ts'
+import { type Functions, startFunctions, testLocally } from '../support/other-functions.ts'
+import { shoot } from '../support/races.ts'
+import { type Answer, startStub, type Stub } from '../support/stub-sms.ts'
+
+const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+
+async function atAuth(path: string, body: object, token = publishableKey) {
+  const response = await fetch(`${projectUrl}/auth/v1${path}`, {
+    method: path === '/user' ? 'PUT' : 'POST',
+    headers: {
+      apikey: publishableKey,
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, body: await response.json().catch(() => null) }
+}
+
+test('SMS-01 Auth sends nothing for anybody and takes no code', async () => {
+  const person = await signUpByPhone()
+  const phone = normal(person.identifier)
+  const code = await forgottenBy(person.identifier)
+  const sent = (await messages(person.identifier)).length
+
+  const changed = normal(newPhone())
+  await Promise.all([
+    ...Array.from({ length: 20 }, () => atAuth('/otp', { phone })),
+    ...Array.from({ length: 10 }, () => atAuth('/resend', { type: 'sms', phone })),
+    ...Array.from({ length: 5 }, () => atAuth('/user', { phone: changed }, person.accessToken)),
+    atAuth('/resend', { type: 'phone_change', phone: changed }),
+    atAuth('/recover', { email: newEmail() }),
+  ])
+  for (const type of ['sms', 'phone_change']) {
+    for (const number of [phone, changed]) {
+      const { status, body } = await atAuth('/verify', { type, phone: number, token: code })
+      expect([status, body?.access_token]).toEqual([403, undefined])
+    }
+  }
+  expect(await messages(person.identifier)).toHaveLength(sent)
+  expect(await messages(changed)).toEqual([])
+  expect((await person.get('/auth/me')).body.user.phone).toBe(phone)
+
+  const email = await signUp()
+  await atAuth('/recover', { email: email.identifier })
+  await atAuth('/otp', { email: email.identifier })
+  expect(await messages(email.identifier)).toEqual([])
+})
+
+test('SMS-05 each text shows its code, fits one part and holds nothing of the request', async () => {
+  const evil = 'evil.example {code} %s'
+  const phone = newPhone()
+  const [register] = await codeBy(
+    phone,
+    () =>
+      guest.post('/auth/register', { identifier: phone, password: randomUUID(), fullName: evil }),
+  )
+  const texts = [[await lastMessage(phone), register] as const]
+  await verify(phone, register)
+  const reset = await forgottenBy(phone)
+  texts.push([await lastMessage(phone), reset])
+  const resend = { identifier: phone, purpose: 'delete' }
+  const [remove] = await codeBy(phone, () => guest.post('/auth/otp/resend', resend))
+  texts.push([await lastMessage(phone), remove])
+
+  for (const [{ body }, code] of texts) {
+    expect(body.match(/[0-9]{6}/g)).toEqual([code])
+    expect(body.length).toBeLessThanOrEqual(70)
+    expect(body).toMatch(/^[\p{Script=Arabic}0-9:\s]+$/u)
+  }
+  expect(new Set(texts.map(([{ body }, code]) => body.replace(code, ''))).size).toBe(3)
+})
+
+test('SMS-05 a code that begins with zeros is sent with them', async () => {
+  for (;;) {
+    const { phone, code } = await registerPhone()
+    if (!code.startsWith('0')) continue
+    expect((await lastMessage(phone)).body).toMatch(new RegExp(`(^|\\D)${code}(\\D|$)`))
+    break
+  }
+})
+
+test('REG-23 no header of a request gets into what is sent', async () => {
+  const { identifier } = await signUp()
+  const names = ['Host', 'X-Forwarded-Host', 'Origin', 'Referer', 'X-Original-Host', 'Forwarded']
+  const headers = names.map((name) => [name, 'evil.example'] as [string, string])
+  const body = { identifier }
+  expect(await shoot({ path: '/auth/password/forgot', body, headers })).toMatchObject({
+    status: 202,
+  })
+  const message = await lastMessage(identifier)
+  expect(message.body).toContain(message.code)
+  expect(message.body).not.toContain('evil')
+  expect(message.body).not.toContain('http')
+})
+
+describe('with an SMS provider', () => {
+  let stub: Stub
+  let live: Functions
+  const twilio = {
+    SMS_PROVIDER: 'twilio',
+    SMS_ACCOUNT_SID: 'AC1',
+    SMS_AUTH_TOKEN: 'token-of-the-provider',
+    SMS_SENDER: 'Dar\nKuwait {code}',
+  }
+
+  beforeAll(async () => {
+    if (!process.env.LOCAL_STACK) return
+    stub = await startStub()
+    live = await startFunctions({ ...twilio, SMS_URL: stub.url, ENVIRONMENT: 'production' })
+  })
+  afterAll(async () => {
+    await live?.stop()
+    await stub?.stop()
+  })
+
+  const register = (phone: string, at = live, password: string = randomUUID()) =>
+    at.post('/auth/register', { identifier: phone, password })
+  const to = (phone: string) => stub.sent.filter((sms) => sms.to === normal(phone))
+  const answer = (phone: string, given?: Answer) => {
+    if (given) stub.answers.set(normal(phone).slice(1), given)
+    else stub.answers.delete(normal(phone).slice(1))
+  }
+  const codeTo = (phone: string) => /[0-9]{6}/.exec(to(phone).at(-1)!.body)![0]
+
+  testLocally('SMS-04 a configured provider sends, and no code is in any log', async () => {
+    const phone = newPhone()
+    expect(await register(phone)).toMatchObject({ status: 201 })
+    expect(to(phone)).toEqual([{
+      to: normal(phone),
+      body: expect.stringMatching(/^رمز التحقق لتفعيل حسابك: [0-9]{6}\nصالح لمدة 5 دقائق$/),
+      sender: 'Dar\nKuwait {code}',
+    }])
+    const code = codeTo(phone)
+    const verified = await live.post('/auth/register/verify-otp', { identifier: phone, code })
+    expect(verified).toMatchObject({ status: 200 })
+
+    await expect.poll(() => live.log()).toContain(verified.headers.get('x-request-id'))
+    const log = live.log()
+    const { accessToken, refreshToken } = verified.body
+    for (const secret of [code, phone, accessToken, refreshToken, twilio.SMS_AUTH_TOKEN]) {
+      expect(log.includes(secret)).toBe(false)
+    }
+    expect(await messages(phone)).toEqual([])
+    expect((await live.get('/health')).body.sms).toBe('live')
+  })
+
+  const failures: [what: string, answer: Answer][] = [
+    ['answers after 4.9 s', (response) => void sleep(4900).then(() => response.end('{}'))],
+    ['answers after 10 s', (response) => void sleep(10_000).then(() => response.end('{}'))],
+    ['never answers', () => {}],
+    ['breaks off', (response) => response.destroy()],
+    ['fails', (response) => response.writeHead(500).end('<html>')],
+    ['is busy', (response) => response.writeHead(429, { 'retry-after': '1' }).end('{}')],
+    ['refuses the number', (response) => response.writeHead(400).end('{"code": 21211}')],
+  ]
+
+  describe.concurrent('that lets us down', () => {
+    for (const [what, failure] of failures) {
+      testLocally(
+        `SMS-03 and ${what}: a clean message, and one SMS at most`,
+        async ({ expect }) => {
+          const phone = newPhone()
+          const password = randomUUID()
+          answer(phone, failure)
+          expect(await register(phone, live, password)).toMatchObject({
+            status: 502,
+            body: {
+              error: {
+                code: 'sms_send_failed',
+                message: 'تعذر إرسال الرسالة النصية، حاول مرة أخرى',
+              },
+            },
+          })
+          answer(phone)
+          expect(to(phone)).toHaveLength(1)
+          expect(await accountsWith(phone)).toBe(0)
+
+          // The attempt waits, and another code can be asked for.
+          expect(await live.post('/auth/login', { identifier: phone, password }))
+            .toMatchObject(refusal(403, 'account_awaiting_otp'))
+          await age(phone, 45)
+          expect(await live.post('/auth/otp/resend', { identifier: phone, purpose: 'register' }))
+            .toMatchObject({ status: 202 })
+          await expect.poll(() => to(phone)).toHaveLength(2)
+          const given = { identifier: phone, code: codeTo(phone) }
+          expect(await live.post('/auth/register/verify-otp', given)).toMatchObject({ status: 200 })
+          expect(await live.post('/auth/login', { identifier: phone, password }))
+            .toMatchObject({ status: 200 })
+        },
+      )
+    }
+
+    testLocally('SMS-03 and takes two seconds: it is waited for', async () => {
+      const phone = newPhone()
+      answer(phone, (response) => void sleep(2000).then(() => response.writeHead(201).end('{}')))
+      expect(await register(phone)).toMatchObject({ status: 201 })
+      expect(to(phone)).toHaveLength(1)
+    })
+
+    testLocally(
+      'SMS-03 and never answers: who forgot the password does not wait',
+      async ({ expect }) => {
+        const { identifier } = await signUpByPhone()
+        answer(identifier, () => {})
+        expect(await live.post('/auth/password/forgot', { identifier })).toMatchObject({
+          status: 202,
+        })
+        await expect.poll(() => to(identifier)).toHaveLength(1)
+      },
+    )
+  })
+
+  testLocally('SMS-03 the other providers are told apart from their failures', async () => {
+    const others = [
+      {
+        SMS_PROVIDER: 'kwtsms',
+        SMS_USERNAME: 'u',
+        SMS_PASSWORD: 'long-enough-for-kwtsms',
+        SMS_SENDER: 'DAR',
+      },
+      { SMS_PROVIDER: 'unifonic', SMS_APP_SID: 'long-enough-for-unifonic', SMS_SENDER: 'DAR' },
+    ]
+    for (const settings of others) {
+      const functions = await startFunctions({ ...settings, SMS_URL: stub.url })
+      try {
+        const phone = newPhone()
+        expect(await register(phone, functions)).toMatchObject({ status: 201 })
+        // Digits only, as these two want them.
+        expect(stub.sent.at(-1)).toMatchObject({ to: normal(phone).slice(1), sender: 'DAR' })
+        const refused = newPhone()
+        answer(refused, (response) => {
+          response.end(JSON.stringify({ result: 'ERROR', success: 'false', code: 'ERR010' }))
+        })
+        expect(await register(refused, functions)).toMatchObject(refusal(502, 'sms_send_failed'))
+        await expect.poll(() => functions.log()).toContain('ERR010')
+      } finally {
+        await functions.stop()
+      }
+    }
+  })
+
+  for (
+    const [what, settings] of [
+      ['without a provider', {}],
+      ['with empty settings', { ...twilio, SMS_ACCOUNT_SID: '', SMS_AUTH_TOKEN: ' ' }],
+      ['with some settings missing', { ...twilio, SMS_SENDER: undefined }],
+    ] as [string, Record<string, string | undefined>][]
+  ) {
+    testLocally(`SMS-04 in production ${what} no code is made, and none is logged`, async () => {
+      const functions = await startFunctions({ ...settings, ENVIRONMENT: 'production' })
+      try {
+        const phone = newPhone()
+        const off = refusal(503, 'sms_not_configured')
+        const reply = await register(phone, functions)
+        expect(reply).toMatchObject(off)
+        expect(reply.headers.get('retry-after')).toMatch(/^[0-9]+$/)
+        for (const purpose of ['register', 'reset']) {
+          expect(await functions.post('/auth/otp/resend', { identifier: phone, purpose }))
+            .toMatchObject(off)
+        }
+        expect(await functions.post('/auth/password/forgot', { identifier: phone }))
+          .toMatchObject(off)
+        const { rows } = await database().query('select from private.codes where identifier = $1', [
+          normal(phone),
+        ])
+        expect(rows).toEqual([])
+        expect((await functions.get('/health')).body.sms).toBe('off')
+
+        // A code by mail is answered as ever; what is missing is in the log.
+        const person = await signUp()
+        expect(await functions.post('/auth/password/forgot', { identifier: person.identifier }))
+          .toMatchObject({ status: 202 })
+        await expect.poll(() => functions.log()).toContain('mail_not_configured')
+        expect(functions.log()).not.toMatch(/[^0-9a-f-][0-9]{6}[^0-9a-f-]/)
+        expect(await messages(person.identifier)).toEqual([])
+        expect(
+          await functions.post('/auth/login', {
+            identifier: person.identifier,
+            password: person.password,
+          }),
+        ).toMatchObject({ status: 200 })
+      } finally {
+        await functions.stop()
+      }
+    })
+  }
+
+  testLocally(
+    'SMS-04 with wrong settings the provider refuses, and nobody learns a code',
+    async () => {
+      const phone = newPhone()
+      answer(phone, (response) => response.writeHead(401).end('{"code": 20003}'))
+      expect(await register(phone)).toMatchObject(refusal(502, 'sms_send_failed'))
+      await expect.poll(() => live.log()).toContain('20003')
+      expect(live.log()).not.toContain(codeTo(phone))
+    },
+  )
+
+  testLocally(
+    'SMS-04 an unknown provider keeps the functions from starting, and is named',
+    async () => {
+      const functions = await startFunctions({ SMS_PROVIDER: 'pigeon' })
+      try {
+        expect((await fetch(`${functions.base}/health`)).status).toBe(503)
+        await expect.poll(() => functions.log()).toContain(
+          'SMS_PROVIDER must be one of twilio, kwtsms, unifonic',
+        )
+        expect(functions.log()).not.toContain('pigeon')
+      } finally {
+        await functions.stop()
+      }
+    },
+    20_000,
+  )
+
+  testLocally('SMS-04 in development the code is shown in the log and in the inbox', async () => {
+    const functions = await startFunctions({ ENVIRONMENT: 'local' })
+    try {
+      const phone = newPhone()
+      expect(await register(phone, functions)).toMatchObject({ status: 201 })
+      const { code } = await lastMessage(phone)
+      await expect.poll(() => functions.log()).toContain(code)
+      expect((await functions.get('/health')).body.sms).toBe('mock')
+    } finally {
+      await functions.stop()
+    }
+  })
+})

@@ -1,0 +1,357 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { database, guest, newEmail, projectUrl, publishableKey } from '../support/client.ts'
+import { hasStack } from '../support/facade.ts'
+import { type OddAuth, startOddAuth } from '../support/odd-auth.ts'
+import { type Functions, startFunctions, testLocally } from '../support/other-functions.ts'
+import { race } from '../support/races.ts'
+import {
+  claims,
+  clientIds,
+  hashed,
+  issuerUrl,
+  type Provider,
+  token,
+} from '../support/social-issuer.ts'
+import {
+  accountsWith,
+  come,
+  comeAs,
+  type Json,
+  providers,
+  refusal,
+  register,
+  untrue,
+} from '../support/social-people.ts'
+
+/** The name under which a token is taken. */
+const keyOf = (provider: Provider, idToken: string) =>
+  `${provider} token ${hashed(idToken.slice(0, idToken.lastIndexOf('.')))}`
+
+/** What no database keeps. */
+const broken = ['\0', 'a\0b', '\ud800', 'x\udc00', '\ud800\ud800']
+
+describe.runIf(issuerUrl)('tokens of providers', () => {
+  test('REG-08 tokens that are not for us open nothing', async () => {
+    for (const provider of providers) {
+      const other = provider === 'google' ? 'apple' : 'google'
+      const nonce = randomUUID()
+      const now = Math.floor(Date.now() / 1000)
+      const wrong: [what: string, said: Json, more?: Json, by?: Provider | 'stranger'][] = [
+        ['another app', { aud: 'other.apps.example' }],
+        ["the other provider's app", { aud: clientIds[other][0] }],
+        ['no app', { aud: undefined }],
+        ['our app among others', { aud: [clientIds[provider][0], 'other.apps.example'] }],
+        ['wrong issuer', { iss: 'https://accounts.example.com' }],
+        ['no issuer', { iss: undefined }],
+        ['issuer almost right', { iss: 'https://accounts.google.com.example.com' }],
+        ['expired', { iat: now - 700, exp: now - 60 }],
+        ['no expiry', { exp: undefined }],
+        ['good for ever', { exp: now + 400 * 24 * 3600 }],
+        ['of tomorrow', { iat: now + 3600, exp: now + 7200 }],
+        ['not yet', { nbf: now + 3600 }],
+        ['no subject', { sub: undefined }],
+        ['empty subject', { sub: '' }],
+        ['nonce of another sign-in', { nonce: hashed(randomUUID()) }, { nonce }],
+        ...(provider === 'apple'
+          ? [['nonce not brought', { nonce: hashed(nonce) }] as [string, Json]]
+          : [['nonce that is no text', { nonce: 7 }] as [string, Json]]),
+        ['nonce not in the token', {}, { nonce }],
+        ['nonce in clear in the token', { nonce }, { nonce }],
+        ['nonce promised and not there', { nonce_supported: true }],
+        ['signed by nobody we know', {}, {}, 'stranger'],
+        ["the other provider's", { iss: undefined }, {}, other],
+      ]
+      const emails: string[] = []
+      for (const [what, changes, more, by = provider] of wrong) {
+        const said = claims(provider, changes)
+        emails.push(said.email as string)
+        expect(await come(provider, await token(by, said), more), what).toMatchObject(untrue)
+      }
+      // Another's key under our provider's name, and headers that are none.
+      const good = claims(provider)
+      emails.push(good.email as string)
+      for (const header of [{ kid: provider }, { kid: undefined }, { kid: '../../x' }]) {
+        expect(await come(provider, await token('stranger', good, header))).toMatchObject(untrue)
+      }
+      const [head, body, signature] = (await token(provider, good)).split('.')
+      const bare = Buffer.from('{"alg":"none"}').toString('base64url')
+      const changed = Buffer.from(JSON.stringify({ ...good, sub: 'x' })).toString('base64url')
+      for (
+        const forged of [
+          `${bare}.${body}.`,
+          `${head}.${changed}.${signature}`,
+          `${head}.${body}.`,
+          'x',
+          'a.b.c',
+          publishableKey,
+        ]
+      ) {
+        expect(await come(provider, forged), forged).toMatchObject(untrue)
+      }
+      const { rows } = await database().query(
+        'select email from public.accounts where email = any ($1)',
+        [emails],
+      )
+      expect(rows).toEqual([])
+      expect(await come(provider, 'x'.repeat(64 * 1024))).toMatchObject({ status: 422 })
+      for (const idToken of ['', null, 5, {}, [await token(provider, claims(provider))]]) {
+        expect(await guest.post(`/auth/${provider}`, { idToken })).toMatchObject({ status: 422 })
+      }
+    }
+    const own = await comeAs('google')
+    expect(await come('google', own.body.accessToken)).toMatchObject(untrue)
+    for (const path of ['facebook', '__proto__', 'constructor']) {
+      expect(await guest.post(`/auth/${path}`, { idToken: 'x' }))
+        .toMatchObject(refusal(404, 'route_not_found'))
+    }
+  })
+
+  test('REG-08 a token and a nonce are taken once', async () => {
+    for (const provider of providers) {
+      const said = claims(provider)
+      const idToken = await token(provider, said)
+      const replies = await race(
+        Array.from({ length: 10 }, () => ({ path: `/auth/${provider}`, body: { idToken } })),
+      )
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(401)])
+      expect(await come(provider, idToken)).toMatchObject(untrue)
+
+      const nonce = randomUUID()
+      const with_nonce = () => token(provider, { ...said, nonce: hashed(nonce), jti: randomUUID() })
+      expect(await come(provider, await with_nonce(), { nonce })).toMatchObject({ status: 200 })
+      expect(await come(provider, await with_nonce(), { nonce })).toMatchObject(untrue)
+      expect(await accountsWith(said.email as string)).toMatchObject([{ sessions: 2 }])
+    }
+  })
+
+  test('REG-08 a token whose signature is written otherwise is the same token', async () => {
+    for (const provider of providers) {
+      const idToken = await token(provider, claims(provider))
+      expect(await come(provider, idToken)).toMatchObject({ status: 200 })
+      // The last letter of 342 carries four bits that nobody reads.
+      const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+      const last = letters.indexOf(idToken.at(-1)!)
+      for (const bits of [1, 2, 15]) {
+        const same = idToken.slice(0, -1) + letters[last ^ bits]
+        expect(await come(provider, same)).toMatchObject(untrue)
+      }
+      expect(await come(provider, `${idToken}=`)).toMatchObject(untrue)
+    }
+  })
+
+  test('texts that no database keeps open nothing, in whatever claim', async () => {
+    for (const provider of providers) {
+      const emails: string[] = []
+      for (const text of broken) {
+        const wrong: Json[] = [
+          { sub: text },
+          { name: text },
+          { email: text },
+          { nonce: text },
+          { picture: text },
+          { given_name: text },
+          { custom_claims: { deep: [{ text }] } },
+          { [text]: 'x' },
+          { aud: [clientIds[provider][0], text] },
+        ]
+        for (const said of wrong) {
+          const all = claims(provider, said)
+          emails.push(String(all.email))
+          expect(await come(provider, await token(provider, all)), JSON.stringify(said))
+            .toMatchObject(untrue)
+        }
+      }
+      const { rows } = await database().query(
+        'select from public.accounts where email = any ($1)',
+        [emails.filter((email) => !broken.includes(email))],
+      )
+      expect(rows).toEqual([])
+    }
+  })
+
+  test('a nonce that the app does not know is taken from Google alone', async () => {
+    const nonce = hashed(randomUUID())
+    const idToken = await token('google', claims('google', { nonce }))
+    expect(await come('google', idToken, { nonce: randomUUID() })).toMatchObject(untrue)
+    expect(await come('google', idToken)).toMatchObject({ status: 200 })
+    expect(await come('google', idToken)).toMatchObject(untrue)
+    const known = randomUUID()
+    const fitting = await token('google', claims('google', { nonce: hashed(known) }))
+    expect(await come('google', fitting, { nonce: known })).toMatchObject({ status: 200 })
+    expect(await comeAs('apple', { nonce })).toMatchObject(untrue)
+  })
+
+  test('a token that opened nothing stays good until it does', async () => {
+    for (const provider of providers) {
+      // Suspended, and back again.
+      const said = claims(provider)
+      const { body } = await comeAs(provider, said)
+      const set = (status: string) =>
+        database().query(
+          `update public.accounts set status = $2, status_reason = 'مخالفة' where id = $1`,
+          [body.user.id, status],
+        )
+      const idToken = await token(provider, { ...said, jti: randomUUID() })
+      await set('suspended')
+      for (let i = 0; i < 2; i++) {
+        expect(await come(provider, idToken)).toMatchObject(refusal(403, 'account_suspended'))
+      }
+      await set('active')
+      expect(await come(provider, idToken)).toMatchObject({ status: 200 })
+      expect(await come(provider, idToken)).toMatchObject(untrue)
+    }
+    // An email that somebody else has, until they have another.
+    const email = newEmail()
+    const password = await register(email)
+    const unproven = await token('google', claims('google', { email, email_verified: false }))
+    for (let i = 0; i < 2; i++) {
+      expect(await come('google', unproven)).toMatchObject(refusal(409, 'email_taken'))
+    }
+    expect(await guest.post('/auth/login', { identifier: email, password }))
+      .toMatchObject({ status: 200 })
+  })
+
+  test('a token that a lost worker had taken is good again after two minutes', async () => {
+    const idToken = await token('google', claims('google'))
+    const take = (from: string) =>
+      database().query(
+        `insert into private.social_tokens values ($1, now() + $2::interval)
+         on conflict (key) do update set expires_at = excluded.expires_at`,
+        [keyOf('google', idToken), from],
+      )
+    await take('2 minutes')
+    expect(await come('google', idToken)).toMatchObject(untrue)
+    await take('-1 seconds')
+    expect(await come('google', idToken)).toMatchObject({ status: 200 })
+    expect(await come('google', idToken)).toMatchObject(untrue)
+  })
+
+  describe('while Auth has troubles of its own', () => {
+    let auth: OddAuth
+    let functions: Functions
+
+    beforeAll(async () => {
+      if (!hasStack) return
+      auth = await startOddAuth()
+      const AUTH_ISSUER = `${projectUrl}/auth/v1`
+      functions = await startFunctions({ SUPABASE_URL: auth.url, AUTH_ISSUER })
+      return async () => {
+        await functions.stop()
+        await auth.stop()
+      }
+    })
+
+    const troubles: [what: string, status: number, body: Json][] = [
+      ['its database', 400, { error: 'server_error', error_description: 'Internal Server Error' }],
+      ['keys', 400, { error: 'invalid request', error_description: 'Bad ID token' }],
+      ['anything', 500, { code: 'unexpected_failure', message: 'Database error' }],
+      ['time', 504, { code: 'request_timeout', message: 'Processing this request timed out' }],
+    ]
+
+    testLocally.each(troubles)(
+      'a verified token is tried again, and stays good if that fails: %s',
+      async (_, status, body) => {
+        for (const provider of providers) {
+          const passing = await token(provider, claims(provider))
+          auth.answers(passing, Array(2).fill({ status, body }))
+          expect(await functions.post(`/auth/${provider}`, { idToken: passing }))
+            .toMatchObject({ status: 200 })
+          expect(await come(provider, passing)).toMatchObject(untrue)
+
+          const said = claims(provider)
+          const lasting = await token(provider, said)
+          auth.answers(lasting, Array(4).fill({ status, body }))
+          const reply = await functions.post(`/auth/${provider}`, { idToken: lasting })
+          expect(reply).toMatchObject(refusal(503, 'service_unavailable'))
+          expect(reply.headers.get('retry-after')).toBeTruthy()
+          const replies = await race(
+            Array.from({ length: 6 }, () => ({
+              path: `/auth/${provider}`,
+              body: { idToken: lasting },
+            })),
+          )
+          expect(replies.map((one) => one.status).sort()).toEqual([200, ...Array(5).fill(401)])
+          expect(await accountsWith(said.email as string)).toMatchObject([{ sessions: 1 }])
+        }
+      },
+    )
+
+    testLocally(
+      'what Auth does not take is refused and stays good for better settings',
+      async () => {
+        const idToken = await token('google', claims('google'))
+        const body = { error: 'invalid nonce', error_description: 'Nonces mismatch' }
+        auth.answers(idToken, [{ status: 400, body }])
+        expect(await functions.post('/auth/google', { idToken })).toMatchObject(untrue)
+        await expect.poll(() => functions.log()).toContain('auth_refuses_token')
+        expect(functions.log()).not.toContain(idToken)
+        expect(await come('google', idToken)).toMatchObject({ status: 200 })
+      },
+    )
+  })
+
+  test('every app and site of ours may bring one', async () => {
+    for (const provider of providers) {
+      for (const aud of [...clientIds[provider], clientIds[provider]]) {
+        expect(await comeAs(provider, { aud })).toMatchObject({ status: 200 })
+      }
+    }
+  })
+
+  describe('REG-09 a provider that is not configured', () => {
+    let functions: Functions
+
+    beforeAll(async () => {
+      functions = await startFunctions({ GOOGLE_CLIENT_IDS: ' , ', APPLE_CLIENT_IDS: undefined })
+      return functions.stop
+    })
+
+    testLocally.each([['google', 'Google'], ['apple', 'Apple']] as const)(
+      '%s fails closed, whatever is sent',
+      async (provider, name) => {
+        const said = claims(provider)
+        const bodies: ({ idToken?: string } | undefined)[] = [
+          { idToken: await token(provider, said) },
+          {},
+          undefined,
+        ]
+        const replies = await Promise.all([
+          ...bodies.map((body) => functions.post(`/auth/${provider}`, body)),
+          ...Array.from({ length: 50 }, () => functions.post(`/auth/${provider}`, bodies[0])),
+        ])
+        for (const { status, body } of replies) {
+          expect([status, body.error.code, body.error.message]).toEqual([
+            503,
+            'provider_disabled',
+            `تسجيل الدخول عبر ${name} غير مُفعّل حالياً`,
+          ])
+        }
+        expect(await accountsWith(said.email as string)).toEqual([])
+        const { rows } = await database().query(
+          'select from private.social_tokens where key = $1',
+          [keyOf(provider, bodies[0]!.idToken!)],
+        )
+        expect(rows).toEqual([])
+        // The token is still good where it is taken.
+        expect(await come(provider, bodies[0]!.idToken!)).toMatchObject({ status: 200 })
+      },
+    )
+  })
+
+  describe('a provider whose keys are away', () => {
+    let functions: Functions
+    beforeAll(async () => {
+      functions = await startFunctions({ GOOGLE_JWKS_URL: `${issuerUrl}/nothing` })
+    })
+    afterAll(() => functions.stop())
+
+    testLocally('opens nothing and says to come back', async () => {
+      const idToken = await token('google', claims('google'))
+      const reply = await functions.post('/auth/google', { idToken })
+      expect(reply).toMatchObject(refusal(503, 'service_unavailable'))
+      expect(reply.headers.get('retry-after')).toBeTruthy()
+      expect(await come('google', idToken)).toMatchObject({ status: 200 })
+    })
+  })
+})

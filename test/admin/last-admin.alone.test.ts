@@ -1,0 +1,120 @@
+// Nobody can lock out the last admin: for these tests there are no others.
+import { randomUUID } from 'node:crypto'
+import { createClient } from '@supabase/supabase-js'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { makeAdmin } from '../support/admins.ts'
+import { database, guest, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'
+import { race } from '../support/races.ts'
+
+let first: Person
+let second: Person
+let others: string[]
+const made: string[] = []
+
+beforeEach(async () => {
+  ;[first, second] = [await makeAdmin(await signUp()), await makeAdmin(await signUp())]
+  made.push(first.id, second.id)
+  const { rows } = await database().query(
+    'delete from public.admins where not account_id = any ($1) returning account_id',
+    [[first.id, second.id]],
+  )
+  others = rows.map(({ account_id }) => account_id)
+})
+
+afterEach(async () => {
+  await database().query(
+    `insert into public.admins (account_id)
+     select id from public.accounts where id = any ($1) and status = 'active'
+     on conflict do nothing`,
+    [others],
+  )
+})
+
+const lastAdmin = { status: 409, body: { error: { code: 'last_admin' } } }
+const refused = { message: 'last_admin' }
+const lock = (by: Person, who: Person, status = 'suspended') => ({
+  method: 'PATCH',
+  path: `/admin/users/${who.id}/status`,
+  body: { status, reason: 'سبب' },
+  headers: [['authorization', `Bearer ${by.accessToken}`]] as [string, string][],
+})
+const present = async () => {
+  const { rows } = await database().query(
+    `select account_id from public.admins join public.accounts on id = account_id
+     where status = 'active'`,
+  )
+  return rows.length
+}
+
+test('two who lock each other at once: one of them stays, in every round', async () => {
+  for (let round = 0; round < 5; round++) {
+    const replies = await race([lock(first, second), lock(second, first)])
+    const outcomes = replies.map(({ status, body }) => body.error?.code ?? status)
+    expect(outcomes).toContain(200)
+    const loser = outcomes.find((one) => one !== 200)
+    expect(['last_admin', 'account_suspended', 'token_invalid']).toContain(loser)
+    expect(await present()).toBe(1)
+    ;[first, second] = [await makeAdmin(await signUp()), await makeAdmin(await signUp())]
+    made.push(first.id, second.id)
+    await database().query('delete from public.admins where not account_id = any ($1)', [
+      [first.id, second.id],
+    ])
+  }
+})
+
+test('two who delete each other at once: one of them stays', async () => {
+  const remove = (by: Person, who: Person) => ({
+    ...lock(by, who),
+    method: 'DELETE',
+    path: `/admin/users/${who.id}`,
+    body: { reason: 'سبب' },
+  })
+  const replies = await race([remove(first, second), remove(second, first)])
+  expect(replies.filter(({ status }) => status === 204)).toHaveLength(1)
+  expect(await present()).toBe(1)
+})
+
+test('ADM-03 the only one cannot go by the API, by SQL, in Studio or at Auth', async () => {
+  await database().query('delete from public.admins where account_id = $1', [second.id])
+  const { id, password } = first
+  const query = (sql: string) => database().query(sql, sql.includes('$1') ? [id] : [])
+  for (
+    const sql of [
+      'delete from public.admins',
+      'delete from public.admins where account_id = $1',
+      'truncate public.admins',
+      'truncate public.admins cascade',
+      ...['suspended', 'banned', 'deletion_requested'].map((status) =>
+        `update public.accounts set status = '${status}' where id = $1`
+      ),
+      `update public.accounts set status = 'suspended', suspended_until = now() + interval '1 hour'
+     where id = $1`,
+      'select private.forget_account($1)',
+      'delete from auth.users where id = $1',
+      'delete from public.accounts where id = $1',
+    ]
+  ) {
+    await expect(query(sql), sql).rejects.toMatchObject(refused)
+  }
+  await expect(
+    database().query(
+      'update public.admins set account_id = $1 where account_id = $2',
+      [second.id, id],
+    ),
+  ).resolves.toBeTruthy() // handed over
+  await database().query('update public.admins set account_id = $1', [id])
+  const { rows: [{ id: locked }] } = await database().query(
+    `insert into auth.users (id, email) values (gen_random_uuid(), $1) returning id`,
+    [`${randomUUID()}@example.com`],
+  )
+  await database().query(`update public.accounts set status = 'banned' where id = $1`, [locked])
+  await expect(database().query('update public.admins set account_id = $1', [locked])).rejects
+    .toMatchObject(refused)
+  expect(await first.post('/auth/me/delete', { password })).toMatchObject(lastAdmin)
+  const auth = createClient(projectUrl, secretKey, { auth: { persistSession: false } }).auth.admin
+  expect((await auth.deleteUser(id)).error).not.toBeNull()
+  expect((await auth.deleteUser(id, true)).error).not.toBeNull()
+  expect((await first.get('/admin/stats')).status).toBe(200)
+  expect((await guest.post('/auth/login', { identifier: first.identifier, password })).status)
+    .toBe(200)
+})

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, expect, test } from 'vitest'
+import { auditOf, signUpAdmin } from '../support/admins.ts'
+import { database, guest, type Person, signUp } from '../support/client.ts'
+import { offer } from '../support/listings.ts'
+
+const nobody = '00000000-0000-4000-8000-000000000000'
+
+let admin: Person
+let seller: Person
+let buyer: Person
+
+beforeAll(async () => {
+  ;[admin, seller, buyer] = await Promise.all([signUpAdmin(), signUp('بائع'), signUp('مشترٍ')])
+})
+
+const report = (by: Person, targetType: string, targetId: string, more: object = {}) =>
+  by.post('/reports', { targetType, targetId, reason: 'fraud', ...more })
+const decide = (id: string, decision: string, by = admin) =>
+  by.post(`/admin/moderation/${id}/decide`, { decision, reason: 'بلاغ صحيح' })
+
+// deno-lint-ignore no-explicit-any
+async function waiting(id: string): Promise<any> {
+  const of: unknown[] = []
+  for (let cursor = '';;) {
+    const { status, body } = await admin.get(`/admin/moderation?kind=report&limit=50${cursor}`)
+    expect(status, JSON.stringify(body)).toBe(200)
+    of.push(...body.items.filter((item: { id: string }) => item.id === id))
+    if (!body.nextCursor) return of
+    cursor = `&cursor=${body.nextCursor}`
+  }
+}
+
+async function reviewBy(author: Person, subject: Person): Promise<string> {
+  const { rows } = await database().query(
+    `insert into public.reviews (author_identity_id, subject_identity_id, rating, comment)
+     values ($1, $2, 1, 'كلام مسيء') returning id`,
+    [author.identityId, subject.identityId],
+  )
+  return rows[0].id
+}
+
+test('a listing is reported once by an account, and admins see by whom and whose it is', async () => {
+  const { id, titleAr } = await offer(seller)
+  const made = await report(buyer, 'property', id, { note: ' السعر غير حقيقي\n' })
+  expect(made).toMatchObject({
+    status: 201,
+    body: { targetType: 'property', targetId: id, note: 'السعر غير حقيقي', status: 'open' },
+  })
+  expect(await report(buyer, 'property', id, { reason: 'spam' }))
+    .toMatchObject({ status: 409, body: { error: { code: 'report_exists' } } })
+  const [item] = await waiting(made.body.id)
+  expect(item).toMatchObject({
+    kind: 'report',
+    decisions: ['uphold', 'dismiss'],
+    listing: null,
+    report: {
+      reason: 'fraud',
+      reporter: { accountId: buyer.id, displayName: 'مشترٍ' },
+      target: { accountId: seller.id, displayName: 'بائع', text: titleAr, status: 'active' },
+    },
+  })
+})
+
+test('upheld, the listing is suspended with the reason; all reports of it are answered', async () => {
+  const { id } = await offer(seller)
+  const second = await signUp()
+  const [one, two] = [await report(buyer, 'property', id), await report(second, 'property', id)]
+  expect((await decide(one.body.id, 'uphold')).body)
+    .toEqual({ id: one.body.id, kind: 'report', status: 'upheld', decisions: [] })
+  expect((await guest.get(`/properties/${id}`)).status).toBe(404)
+  expect((await seller.get(`/properties/${id}`)).body)
+    .toMatchObject({ status: 'suspended', statusReason: 'بلاغ صحيح' })
+  expect(await waiting(two.body.id)).toEqual([])
+  expect(await decide(two.body.id, 'dismiss')).toMatchObject({
+    status: 409,
+    body: { error: { code: 'status_transition_invalid', from: 'upheld', allowed: [] } },
+  })
+  expect(await auditOf(admin, one.body.id)).toMatchObject([
+    { action: 'report.status', reason: 'بلاغ صحيح', after: { status: 'upheld' } },
+  ])
+  expect(await auditOf(admin, id)).toMatchObject([{ action: 'property.suspend' }])
+})
+
+test('dismissed, nothing happens to it', async () => {
+  const { id } = await offer(seller)
+  const { body } = await report(buyer, 'property', id)
+  expect((await decide(body.id, 'suspend')).status).toBe(409)
+  expect((await decide(body.id, 'dismiss')).body).toMatchObject({ status: 'dismissed' })
+  expect((await guest.get(`/properties/${id}`)).status).toBe(200)
+})
+
+test('an advertiser can be reported; a review that is upheld is hidden', async () => {
+  expect((await report(buyer, 'identity', seller.identityId)).status).toBe(201)
+  const id = await reviewBy(seller, buyer)
+  const { body } = await report(buyer, 'review', id, { reason: 'offensive' })
+  expect((await decide(body.id, 'uphold')).status).toBe(200)
+  const shown = await guest.get(`/reviews?identityId=${buyer.identityId}`)
+  expect(shown.body.items).toEqual([])
+  expect(await auditOf(admin, id)).toMatchObject([{ action: 'review.hidden' }])
+})
+
+test('what one does not see, is nothing or is one’s own is not reported', async () => {
+  const { body: draft } = await seller.post('/properties', { type: 'SALE' })
+  const { id: own } = await offer(buyer)
+  for (
+    const [type, code] of [
+      ['property', 'property_not_found'],
+      ['identity', 'identity_not_found'],
+      ['message', 'not_found'],
+      ['review', 'not_found'],
+    ] as const
+  ) {
+    expect(await report(buyer, type, nobody), type)
+      .toMatchObject({ status: 404, body: { error: { code } } })
+  }
+  expect((await report(buyer, 'property', draft.id)).status).toBe(404)
+  expect((await report(buyer, 'property', own)).status).toBe(422)
+  expect((await report(buyer, 'identity', buyer.identityId)).status).toBe(422)
+  const listing = (await offer(seller)).id
+  for (
+    const more of [
+      { targetType: 'account' },
+      { reason: 'envy' },
+      { note: 'ا'.repeat(1001) },
+      { note: 'a\u0007b' },
+      { status: 'upheld' },
+      { targetId: randomUUID().slice(1) },
+    ]
+  ) {
+    expect((await report(buyer, 'property', listing, more)).status, JSON.stringify(more)).toBe(422)
+  }
+  expect((await guest.post('/reports', {})).status).toBe(401)
+})
+
+test('a report about an admin is decided by another', async () => {
+  const { id } = await offer(admin)
+  const { body } = await report(buyer, 'property', id)
+  expect(await decide(body.id, 'dismiss'))
+    .toMatchObject({ status: 409, body: { error: { code: 'admin_self' } } })
+  expect((await decide(body.id, 'dismiss', await signUpAdmin())).status).toBe(200)
+})

@@ -1,0 +1,151 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { faultsOf } from '../support/answers.ts'
+import { type Person, signUp } from '../support/client.ts'
+import { type Facade, hasStack, startFacade, usualSettings } from '../support/facade.ts'
+
+// Facades that lack something: what they answer, and what they write down.
+describe.runIf(hasStack)('a facade in trouble', () => {
+  const leaks = /select |insert |pg_|relation|schema|function|postgres|node_modules|\.ts\b|deno/i
+  let cut: Facade
+  let astray: Facade
+  let owner: Person
+
+  beforeAll(async () => {
+    owner = await signUp()
+    const elsewhere = new URL(usualSettings().FACADE_DB_URL!)
+    elsewhere.pathname = '/template1'
+    ;[cut, astray] = await Promise.all([
+      startFacade({ FACADE_DB_URL: 'postgres://facade:nobody-answers-there@127.0.0.1:9/postgres' }),
+      // A database that knows none of our functions: a fault that nobody foresaw.
+      startFacade({ FACADE_DB_URL: elsewhere.href }),
+    ])
+  })
+
+  afterAll(() => Promise.all([cut?.stop(), astray?.stop()]))
+
+  async function get(facade: Facade, path: string, headers: Record<string, string> = {}) {
+    const response = await fetch(facade.url + path, { headers })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: JSON.parse(text), text }
+  }
+
+  const bearer = () => ({ authorization: `Bearer ${owner.accessToken}` })
+
+  test('INP-18 without a database everything that needs it is 503 with Retry-After', async () => {
+    for (const path of ['/meta/areas', '/feed', '/auth/me']) {
+      const reply = await get(cut, path, bearer())
+      expect([reply.status, reply.body.error.code]).toEqual([503, 'service_unavailable'])
+      expect(reply.headers.get('retry-after')).toMatch(/^\d+$/)
+      expect(faultsOf('GET', path, reply)).toEqual([])
+      expect(reply.text).not.toMatch(leaks)
+    }
+    expect((await get(cut, '/errors')).status).toBe(200)
+    expect((await get(cut, '/auth/me')).status).toBe(401)
+    const health = await get(cut, '/health')
+    expect(health.body).toMatchObject({ status: 'degraded', database: 'down', auth: 'ok' })
+  })
+
+  test('INP-18 what nobody foresaw is 500 with a number that is in the log', async () => {
+    const reply = await get(astray, '/auth/me', bearer())
+    const { error } = reply.body
+    expect([reply.status, error.code]).toEqual([500, 'internal'])
+    expect(error.message).toContain(error.requestId)
+    expect(error.requestId).toBe(reply.headers.get('x-request-id'))
+    expect(reply.text).not.toMatch(leaks)
+
+    const lines = astray.said().split('\n').filter((line) => line.includes(error.requestId))
+    const line = JSON.parse(lines.find((one) => one.includes('"route"'))!)
+    expect(line).toMatchObject({
+      method: 'GET',
+      route: '/auth/me',
+      status: 500,
+      code: 'internal',
+      account: owner.id,
+    })
+    expect(lines.length).toBeGreaterThan(1)
+    expect(astray.said()).not.toContain(owner.accessToken)
+  })
+
+  test('a token in the query is no token, and no log shows it', async () => {
+    const reply = await get(astray, `/auth/me?access_token=${owner.accessToken}`)
+    expect(reply.status).toBe(401)
+    expect([...reply.headers.values()].join()).not.toContain(owner.accessToken)
+    expect(astray.said()).not.toContain(owner.accessToken)
+  })
+})
+
+describe.runIf(hasStack)('ISO-19 cross-origin rules', () => {
+  let facade: Facade
+  const app = 'https://app.example'
+
+  beforeAll(async () => {
+    facade = await startFacade({ CORS_ORIGINS: app })
+  })
+
+  afterAll(() => facade?.stop())
+
+  const ask = (origin: string, method: string) =>
+    fetch(`${facade.url}/errors`, {
+      method,
+      headers: { origin, 'access-control-request-method': 'GET' },
+    })
+
+  test.each(['OPTIONS', 'GET'])(
+    '%s: an allowed origin is named, any other is not',
+    async (method) => {
+      expect((await ask(app, method)).headers.get('access-control-allow-origin')).toBe(app)
+      for (
+        const origin of [
+          'https://evil.example',
+          'null',
+          'https://app.example.evil.example',
+          'https://evilapp.example',
+          'http://app.example',
+          'https://app.example:8443',
+          'https://APP.example.',
+        ]
+      ) {
+        const { headers } = await ask(origin, method)
+        expect(headers.get('access-control-allow-origin'), origin).toBe(null)
+        expect(headers.get('access-control-allow-credentials'), origin).toBe(null)
+      }
+    },
+  )
+})
+
+const onLinux = existsSync('/proc/self/statm')
+
+describe.runIf(hasStack && onLinux)('INP-11 wide structures', () => {
+  const megabytes = (pid: number) =>
+    Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096 / 1_048_576
+
+  test('what is wide is refused, and the memory that it took comes back', async () => {
+    const facade = await startFacade()
+    const keys = Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join()
+    const bodies = [
+      `{${keys}}`,
+      `{"${'k'.repeat(1_000_000)}":1}`,
+      `[${'1,'.repeat(1_000_000)}1]`,
+      `{"kinds":[${'"a",'.repeat(50_000)}"a"],"strategy":"standard"}`,
+    ]
+    const shoot = async (times: number) => {
+      for (let i = 0; i < times; i++) {
+        for (const body of bodies) {
+          const { status } = await fetch(`${facade.url}/search/advanced`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body,
+          })
+          expect(status).toBe(body.length > 256 * 1024 ? 413 : 422)
+        }
+      }
+    }
+    await shoot(5)
+    const before = megabytes(facade.pid)
+    await shoot(15)
+    const after = megabytes(facade.pid)
+    await facade.stop()
+    expect(after - before).toBeLessThan(50)
+  })
+})

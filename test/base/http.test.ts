@@ -1,0 +1,408 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { denoBinary, denoPackages } from '../../local/packages.ts'
+import { database, guest, newPhone, type Person, request, signUp } from '../support/client.ts'
+import {
+  everyOperation,
+  type Operation,
+  operations,
+  pathOf,
+  queryOf,
+  requestWith,
+} from '../support/openapi.ts'
+import { bytes, head, literal, statuses } from '../support/wire.ts'
+
+let owner: Person
+let other: Person
+
+beforeAll(async () => {
+  ;[owner, other] = await Promise.all([signUp(), signUp()])
+})
+
+const bearer = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
+const tokenFor = ({ secured }: Operation) => (secured ? bearer(owner) : {})
+const json = { 'content-type': 'application/json' }
+const withBody = operations.filter(({ body }) => body)
+
+describe('OPS-03 what is reachable', () => {
+  test('the registered routes are those of the description', async () => {
+    const code = `const { app } = await import(${
+      JSON.stringify(
+        new URL('../../functions/api/app.ts', import.meta.url).href,
+      )
+    }); console.log(JSON.stringify(app.routes))`
+    const key = randomBytes(32).toString('base64')
+    const { stdout } = await promisify(execFile)(denoBinary(), [
+      'eval',
+      '--no-remote',
+      '--no-lock',
+      ...denoPackages,
+      code,
+    ], {
+      env: {
+        ...process.env,
+        SUPABASE_URL: 'http://127.0.0.1:9',
+        SUPABASE_SECRET_KEYS: '{"default":"sb_secret_of_nobody_at_all"}',
+        SUPABASE_PUBLISHABLE_KEYS: '{"default":"none"}',
+        FACADE_DB_URL: 'postgres://facade:password-of-nobody@127.0.0.1:9/none',
+        CODE_SECRET: key,
+        SEAL_KEY: key,
+        HTML_PAGES: 'true',
+      },
+    })
+    const routes: { method: string; path: string }[] = JSON.parse(stdout)
+    const registered = routes
+      .filter(({ method }) => method !== 'ALL')
+      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
+    const described = everyOperation.map(({ method, path }) => `${method} ${path}`)
+    const pages = ['GET /sandbox/done', 'GET /sandbox/{ref}', 'POST /sandbox/{ref}']
+    expect([...new Set(registered)].filter((one) => !pages.includes(one)).sort())
+      .toEqual([...described, 'GET /openapi.json', 'GET /docs'].sort())
+  })
+
+  test.each([
+    '/.git/config',
+    '/.git/HEAD',
+    '/.env',
+    '/.env.local',
+    '/debug',
+    '/debug/pprof',
+    '/metrics',
+    '/actuator/health',
+    '/server-status',
+    '/openapi.yaml',
+    '/swagger.json',
+    '/index.ts',
+    '/index.js.map',
+    '/app.ts',
+    '/v1/health',
+    '/v2/favorites',
+    '/api/health',
+    '/admin',
+    '/console',
+    '/graphql',
+    '/backup.sql',
+    '/package.json',
+    '/functions/api/env.ts',
+    '/%2e%2e/%2e%2e/etc/passwd',
+    '/health/',
+    '/HEALTH',
+    '/favorites/ids/',
+    '//health',
+    '/favicon.ico',
+  ])('%s is 404', async (path) => {
+    const { status, body } = await literal('GET', path)
+    expect([status, body.error.code]).toEqual([404, 'route_not_found'])
+  })
+
+  test('a known path with another method is 405 and says which there are', async () => {
+    for (const path of new Set(operations.map((operation) => operation.path))) {
+      const of = operations.filter((operation) => operation.path === path)
+      const { status, body, headers } = await literal('PROPFIND', pathOf(of[0]!))
+      expect([status, body.error.code], path).toEqual([405, 'method_not_allowed'])
+      const allowed = headers.allow!.split(', ')
+      for (const { method } of of) expect(allowed, path).toContain(method)
+    }
+  })
+})
+
+describe('OPS-04 headers', () => {
+  test.each(operations)('$method $path has the headers of every answer', async (operation) => {
+    const { path, body } = requestWith(operation)
+    const { headers } = await request(operation.method, path, body)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-type')).toBe('application/json; charset=UTF-8')
+    expect(headers.get('server')).toBe(null)
+    expect(headers.get('x-powered-by')).toBe(null)
+    expect(headers.get('cache-control')).toMatch(/^(no-store|public, max-age=\d+)$/)
+    expect(headers.get('vary')).toMatch(/Authorization/)
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})
+
+describe('ISO-18 private answers are not kept by caches', () => {
+  const reads = operations.filter(({ method }) => method === 'GET')
+
+  test.each(reads)('$method $path', async (operation) => {
+    const path = pathOf(operation) + queryOf(operation)
+    const mine = await owner.get(path)
+    // What is the same for everybody may be kept; everything else is somebody's.
+    const shared = operation.tags.some((tag) => ['meta', 'service'].includes(tag)) ||
+      operation.id === 'list_map_areas'
+    if (!shared) expect(mine.headers.get('cache-control')).toBe('no-store')
+    if (!shared) expect(mine.headers.get('etag')).toBe(null)
+    const tag = mine.headers.get('etag')
+    const theirs = await other.get(path, { headers: { 'if-none-match': tag ?? '*' } })
+    expect(theirs.status).toBe(tag ? 304 : mine.status)
+  })
+})
+
+describe('who looks at the database', () => {
+  test('finds nothing of callers in the statistics of statements', async () => {
+    const person = await signUp()
+    const mark = `بيت ${person.id.slice(0, 8)}`
+    const name = { fullName: mark }
+    expect((await person.get('/favorites')).status).toBe(200)
+    expect((await person.patch('/auth/me', name)).status).toBe(200)
+    const claims = Buffer.from(person.accessToken.split('.')[1]!, 'base64url')
+    const { rows } = await database().query(
+      `select query from extensions.pg_stat_statements
+       where strpos(query, $1) > 0 or strpos(query, $2) > 0`,
+      [JSON.parse(claims.toString()).session_id, mark],
+    )
+    expect(rows).toEqual([])
+  })
+})
+
+describe('INP-12 too large, with a length', () => {
+  const limit = 256 * 1024
+  const filled = (size: number) => `{"identifier":"${'x'.repeat(size - 17)}"}`
+
+  test('the limit is 256 KiB to the byte', async () => {
+    expect(filled(limit).length).toBe(limit)
+    expect((await guest.post('/auth/login', filled(limit))).status).toBe(422)
+    expect((await guest.post('/auth/login', filled(limit + 1))).status).toBe(413)
+  })
+
+  test.each(operations.filter(({ method, form }) => method !== 'GET' && !form))(
+    '$method $path refuses a byte more before anything else',
+    async (operation) => {
+      const { path } = requestWith(operation)
+      for (const size of [limit + 1, 10 * limit]) {
+        const reply = await literal(operation.method, path, { headers: json, body: filled(size) })
+        expect([reply.status, reply.body.error.code]).toEqual([413, 'body_too_large'])
+      }
+    },
+  )
+
+  test('a body without a length is counted as it comes', async () => {
+    const chunk = `${limit.toString(16)}\r\n${'x'.repeat(limit)}\r\n`
+    const got = await bytes(
+      head('POST', '/auth/login', 'Content-Type: application/json', 'Transfer-Encoding: chunked') +
+        chunk + chunk,
+    )
+    expect(statuses(got)).toEqual([413])
+  })
+
+  test('a length that is not true is refused or cut, and nobody waits for it', async () => {
+    const post = (length: string, body: string) =>
+      bytes(
+        head('POST', '/auth/login', 'Content-Type: application/json', `Content-Length: ${length}`) +
+          body,
+        { quiet: 1500 },
+      )
+    expect(statuses(await post('1000000000', '{"a":1}  '))).toEqual([413])
+    expect(statuses(await post('-1', '{"a":1}'))).toEqual([400])
+    expect(statuses(await post('ten', '{"a":1}'))).toEqual([400])
+    expect(statuses(await post('1e1', '{"a":1}'))).toEqual([400])
+    // What follows the ten bytes would be the next request, and is none.
+    const cut = await post('10', `{"a":1}   ${'x'.repeat(1_000_000)}`)
+    expect(statuses(cut)).toEqual([400])
+  })
+
+  test('a packed body is not unpacked', async () => {
+    const body = gzipSync('{"identifier":"a@example.com","password":"x"}')
+    const headers = { ...json, 'content-encoding': 'gzip' }
+    const reply = await literal('POST', '/auth/login', { headers, body })
+    expect([reply.status, reply.body.error.code]).toEqual([400, 'body_not_json'])
+  })
+})
+
+describe('INP-13 wrong content types', () => {
+  const types = [
+    undefined,
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/xml',
+    'multipart/form-data; boundary=x',
+    'application/octet-stream',
+    'application/jsonp',
+    'application/json; charset=utf-16',
+    'text/plain; application/json',
+    'application/json, text/plain',
+  ]
+  const damaged = [
+    '{"a":1,}',
+    '{"a":1} // no',
+    "{'a':1}",
+    '{a:1}',
+    '[1,2',
+    'undefined',
+    'NaN',
+    '\u{feff}{}',
+    '{}{}',
+    '{"a":\u0001"b"}',
+    '{"a":"\n"}',
+  ]
+
+  test.each(withBody)('$method $path takes JSON in UTF-8 only', async (operation) => {
+    const { path, body } = requestWith(operation)
+    for (const type of types) {
+      const headers = { ...tokenFor(operation), ...(type && { 'content-type': type }) }
+      const text = type?.includes('utf-16')
+        ? Buffer.from(JSON.stringify(body), 'utf16le')
+        : JSON.stringify(body)
+      const reply = await literal(operation.method, path, { headers, body: text })
+      expect([reply.status, reply.body.error.code], type)
+        .toEqual([415, 'content_type_unsupported'])
+    }
+    for (
+      const text of [...damaged, Buffer.from([0x7b, 0xff, 0x7d]), Buffer.from('{}', 'utf16le')]
+    ) {
+      const headers = { ...tokenFor(operation), ...json }
+      const reply = await literal(operation.method, path, { headers, body: text })
+      expect([reply.status, reply.body.error.code], String(text)).toEqual([400, 'body_not_json'])
+    }
+    for (const text of ['null', '[]', '"a"', '1', 'true']) {
+      const headers = { ...tokenFor(operation), ...json }
+      const reply = await literal(operation.method, path, { headers, body: text })
+      expect(reply.status, text).toBe(422)
+    }
+  })
+
+  test('the same type in other letters and with its charset is the same type', async () => {
+    for (const type of ['Application/JSON', 'application/json;charset=UTF-8']) {
+      const reply = await literal('POST', '/auth/login', {
+        headers: { 'content-type': type },
+        body: '{"identifier":"nobody@example.com","password":"wrong"}',
+      })
+      expect(reply.status).toBe(401)
+    }
+  })
+})
+
+describe('INP-17 odd HTTP', () => {
+  const get = (path: string, ...lines: string[]) => head('GET', path, ...lines)
+  const exchange = async (text: string | Buffer, end = false) =>
+    statuses(await bytes(text, { quiet: 700, end }))
+
+  test.each<[string, string, number[]]>([
+    ['TRACE', head('TRACE', '/health'), [405]],
+    ['an unknown verb', head('FETCH', '/health'), [400]],
+    ['a lower-case verb', head('get', '/health'), [400]],
+    ['a header of 64 KB', get('/health', `X-Long: ${'x'.repeat(65_536)}`), [431]],
+    ['a header without a name', get('/health', ': nothing'), [400]],
+    ['a header with a space in its name', get('/health', 'X A: b'), [400]],
+    [
+      'both a length and chunks',
+      head('POST', '/auth/login', 'Content-Length: 5', 'Transfer-Encoding: chunked') +
+      '0\r\n\r\nGET /x',
+      [400],
+    ],
+    [
+      'two lengths',
+      head('POST', '/auth/login', 'Content-Length: 5', 'Content-Length: 6') + '{"a":1',
+      [400],
+    ],
+    ['chunks that are none', head('POST', '/auth/login', 'Transfer-Encoding: x') + '{}', [400]],
+    ['HTTP/9.9', get('/health').replace('1.1', '9.9'), [400]],
+    ['no HTTP', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', [400]],
+  ])('%s is refused and the next client is served', async (_, text, expected) => {
+    expect(await exchange(text)).toEqual(expected)
+    expect((await guest.get('/health')).status).toBe(200)
+  })
+
+  test('CONNECT opens nothing', async () => {
+    const got = await bytes(`CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n`)
+    expect(statuses(got).every((status) => status >= 400)).toBe(true)
+  })
+
+  test('a thousand headers are refused', async () => {
+    const many = Array.from({ length: 1000 }, (_, i) => `X-${i}: ${i}`)
+    expect(await exchange(get('/health', ...many))).toEqual([431])
+  })
+
+  test('HTTP/1.0 is answered and closed', async () => {
+    expect(await exchange(get('/health').replace('1.1', '1.0'))).toEqual([200])
+  })
+
+  test('pipelined requests are answered in their order', async () => {
+    const three = get('/health') + get('/nope') + get('/favorites')
+    expect(await exchange(three)).toEqual([200, 404, 401])
+  })
+
+  test('each of two connections at once gets its own answer', async () => {
+    const sent = Array.from({ length: 20 }, async (_, i) => {
+      const got = await bytes(get(i % 2 ? '/auth/me' : '/nope', 'Connection: close'))
+      return [i % 2, ...statuses(got)]
+    })
+    for (const [odd, ...seen] of await Promise.all(sent)) expect(seen).toEqual([odd ? 401 : 404])
+  })
+
+  test('nothing after Connection: close is answered', async () => {
+    const seen = await exchange(get('/health', 'Connection: close') + get('/nope'))
+    expect(seen).toEqual([400])
+  })
+
+  test('half a request gets no answer and does no harm', async () => {
+    expect(await exchange(get('/health').slice(0, 30), true)).not.toContain(200)
+    const half = head('POST', '/auth/login', 'Content-Type: application/json', 'Content-Length: 90')
+    expect(await exchange(`${half}{"identifier":`, true)).not.toContain(200)
+    expect((await guest.get('/health')).status).toBe(200)
+  })
+})
+
+describe('INP-18 what errors say', () => {
+  const leaks = /select |insert |pg_|relation|column|constraint|postgres|node_modules|\.ts\b|deno/i
+
+  const causes: [number, string, () => Promise<{ status: number; body: unknown }>][] = [
+    [400, 'body_not_json', () => guest.post('/auth/login', '{')],
+    [401, 'token_missing', () => guest.get('/favorites')],
+    [401, 'invalid_credentials', () => guest.post('/auth/login', wrong)],
+    [403, 'identity_not_usable', () => actAsNobody()],
+    [404, 'property_not_found', () => owner.post(`/favorites/${crypto.randomUUID()}`)],
+    [404, 'route_not_found', () => guest.get('/nope')],
+    [405, 'method_not_allowed', () => guest.put('/health')],
+    [409, 'email_taken', () => guest.post('/auth/register', taken())],
+    [413, 'body_too_large', () => guest.post('/auth/login', 'x'.repeat(300_000))],
+    [415, 'content_type_unsupported', () => guest.post('/auth/login', 'a', text)],
+    [422, 'validation_failed', () => owner.patch('/auth/me', { isAdmin: true })],
+    [429, 'otp_resend_too_soon', () => registerTwice()],
+  ]
+  const wrong = { identifier: 'nobody@example.com', password: 'wrong' }
+  const text = { headers: { 'content-type': 'text/plain' } }
+  const taken = () => ({ identifier: owner.identifier, password: 'long enough' })
+
+  async function actAsNobody() {
+    const person = await signUp()
+    await database().query('update public.accounts set active_identity_id = null where id = $1', [
+      person.id,
+    ])
+    return await person.get('/favorites/ids')
+  }
+  async function registerTwice() {
+    const attempt = { identifier: newPhone(), password: 'long enough' }
+    await guest.post('/auth/register', attempt)
+    return await guest.post('/auth/register', attempt)
+  }
+
+  test.each(causes)('%i %s', async (status, code, cause) => {
+    const reply = await cause() as Awaited<ReturnType<typeof guest.get>>
+    const { error } = reply.body
+    expect([reply.status, error.code]).toEqual([status, code])
+    expect(error.message).toMatch(/\p{Script=Arabic}/u)
+    expect(error.messageEn).not.toMatch(/\p{Script=Arabic}/u)
+    expect(error.requestId).toBe(reply.headers.get('x-request-id'))
+    expect(JSON.stringify(reply.body)).not.toMatch(leaks)
+    if (status === 429) expect(Number(reply.headers.get('retry-after'))).toBe(error.retryAfter)
+  })
+
+  test('says it in English to whoever asks for English', async () => {
+    const headers = { 'accept-language': 'en-GB,en;q=0.9' }
+    const { body } = await guest.get('/favorites', { headers })
+    expect(body.error.message).toBe(body.error.messageEn)
+  })
+
+  test('every code of the table has its status and both texts', async () => {
+    const { body } = await guest.get('/errors')
+    expect(body.items.length).toBeGreaterThan(80)
+    for (const { code, status, ar, en } of body.items) {
+      expect(status, code).toBeGreaterThanOrEqual(400)
+      expect(ar, code).toMatch(/\p{Script=Arabic}/u)
+      expect(en, code).toMatch(/^[A-Z]/)
+    }
+  })
+})

@@ -1,0 +1,105 @@
+// supabase/schedule.sql is for pg_cron, pg_net and Vault of a hosted project. Here stubs with their
+// signatures take their places, in a transaction that is undone.
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { database } from '../support/client.ts'
+import { hasStack } from '../support/facade.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const file = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+
+const stubs = `
+  create schema cron;
+  create table cron.job (jobid bigserial, jobname text unique, schedule text, command text);
+  create table cron.job_run_details (runid bigserial, end_time timestamptz);
+  create function cron.schedule(job_name text, schedule text, command text) returns bigint
+    language sql as $$
+      insert into cron.job (jobname, schedule, command) values (job_name, schedule, command)
+      on conflict (jobname) do update set schedule = excluded.schedule, command = excluded.command
+      returning jobid
+    $$;
+  create schema net;
+  create table net.http_request_queue (id bigserial, url text, headers jsonb, timeout integer);
+  create function net.http_post(
+    url text, body jsonb default '{}', params jsonb default '{}',
+    headers jsonb default '{"Content-Type": "application/json"}',
+    timeout_milliseconds integer default 5000
+  ) returns bigint
+    language sql security definer set search_path = net as $$
+      insert into net.http_request_queue (url, headers, timeout)
+      values (url, headers, timeout_milliseconds) returning id
+    $$;
+  create schema vault;
+  create table vault.decrypted_secrets (name text, decrypted_secret text);
+  insert into vault.decrypted_secrets values
+    ('project_url', 'https://ref.supabase.co'), ('jobs_key', 'sb_secret_planted');`
+
+describe.runIf(hasStack)('the schedule of a hosted project', () => {
+  let client: pg.PoolClient
+
+  beforeAll(async () => {
+    client = await database().connect()
+    await client.query('begin')
+    await client.query(stubs)
+    const script = file('supabase/schedule.sql').replaceAll(/^create extension .*$/gm, '')
+    await client.query(script)
+    await client.query(script)
+  })
+
+  afterAll(async () => {
+    await client.query('rollback')
+    client.release()
+  })
+
+  test('may be run twice, and each job once a minute or more often has its line', async () => {
+    const { rows } = await client.query('select jobname, schedule from cron.job order by 1')
+    expect(rows).toEqual([
+      { jobname: 'forget old runs', schedule: '17 3 * * *' },
+      { jobname: 'jobs', schedule: '* * * * *' },
+      { jobname: 'jobs often', schedule: '5 seconds' },
+    ])
+  })
+
+  test('every line does its work: the function is called with the key, old runs go', async () => {
+    await client.query(
+      `insert into cron.job_run_details (end_time)
+       values (now()), (now() - interval '8 days'), (null)`,
+    )
+    await client.query(
+      `insert into private.news (kind, property_id) values ('favorite_price_drop', gen_random_uuid())`,
+    )
+    const { rows: jobs } = await client.query('select command from cron.job order by jobname')
+    for (const { command } of jobs) await client.query(command)
+    const { rows } = await client.query(
+      'select url, headers, timeout from net.http_request_queue order by id',
+    )
+    const headers = { apikey: 'sb_secret_planted' }
+    expect(rows).toEqual([
+      { url: 'https://ref.supabase.co/functions/v1/jobs', headers, timeout: 30000 },
+      { url: 'https://ref.supabase.co/functions/v1/jobs/often', headers, timeout: 30000 },
+    ])
+    const { rowCount } = await client.query('select from cron.job_run_details')
+    expect(rowCount).toBe(2)
+  })
+})
+
+// supautils.privileged_extensions of the platform, as far as it is Postgres' own or named here.
+const allowed = ['btree_gin', 'btree_gist', 'citext', 'cube', 'earthdistance', 'fuzzystrmatch']
+  .concat(['hstore', 'intarray', 'ltree', 'moddatetime', 'pg_cron', 'pg_net', 'pg_stat_statements'])
+  .concat(['pg_trgm', 'pgcrypto', 'tablefunc', 'unaccent', 'uuid-ossp', 'vector'])
+
+test('every extension is one that a project may create, named with its schema, without a version', () => {
+  const files = [...globSync('sql/**/*.sql', { cwd: root }), 'supabase/schedule.sql']
+  const statements = files.flatMap((path) =>
+    [...file(path).matchAll(/^create extension[^;]*;/gim)].map(([statement]) => statement)
+  )
+  expect(statements.length).toBeGreaterThan(3)
+  for (const statement of statements) {
+    const [, name] =
+      /^create extension if not exists "?([\w-]+)"? with schema (?:extensions|pg_catalog);$/
+        .exec(statement) ?? []
+    expect(allowed, statement).toContain(name)
+  }
+})

@@ -1,0 +1,324 @@
+/** Scheduled work after an outage: much to clean, and rows that make a job fail. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { databaseAt } from '../../local/database.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { database, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'
+import { alarms, topUpInvoice } from '../support/money.ts'
+import { givePlan } from '../support/plans.ts'
+import { listingOf } from '../support/world.ts'
+
+const runJobs = async () => {
+  const response = await fetch(`${projectUrl}/functions/v1/jobs`, {
+    method: 'POST',
+    headers: { apikey: secretKey },
+  })
+  return await response.json()
+}
+
+describe('50,000 old rows are gone, no statement takes more than 500 ms', () => {
+  let person: Person
+  let gone: Person
+  let client: pg.Client
+
+  beforeAll(async () => {
+    ;[person, gone] = await Promise.all([signUp(), signUp()])
+    await database().query('delete from auth.users where id = $1', [gone.id])
+    client = new pg.Client(databaseAt(process.env.DATABASE_URL!))
+    await client.connect()
+  })
+
+  afterAll(() => client.end())
+
+  const many = 'generate_series(1, 50000) as n'
+  const planted: [job: string, table: string, insert: string, old: string][] = [
+    [
+      'sweep_rates',
+      'private.rate_hits',
+      `(rule, subject, hits, expires_at)
+       select 'favorites', 'planted ' || n, array[now()], now() - interval '1 hour' from ${many}`,
+      `subject like 'planted %'`,
+    ],
+    [
+      'sweep_codes',
+      'private.codes',
+      `(purpose, identifier, hmac, created_at)
+       select 'reset', 'planted ' || n, '\\x00', now() - interval '2 days' from ${many}`,
+      `identifier like 'planted %'`,
+    ],
+    [
+      'sweep_codes',
+      'private.registrations',
+      `(id, phone, sealed_password, created_at)
+       select gen_random_uuid(), 'planted ' || n, '', now() - interval '2 hours' from ${many}`,
+      `phone like 'planted %'`,
+    ],
+    [
+      'sweep_codes',
+      'private.email_claims',
+      `(email, claimed_at) select 'planted ' || n, now() - interval '2 hours' from ${many}`,
+      `email like 'planted %'`,
+    ],
+    [
+      'sweep_idempotency_keys',
+      'private.idempotency_keys',
+      `(account_id, key, request_hash, created_at)
+       select $1, 'planted ' || n, '\\x00', now() - interval '2 days' from ${many}`,
+      `key like 'planted %'`,
+    ],
+    [
+      'sweep_news',
+      'private.news',
+      `(kind, property_id, told_at, created_at)
+       select 'favorite_price_drop', gen_random_uuid(),
+         case when n % 2 = 0 then now() - interval '2 days' end, now() - interval '3 days'
+       from ${many}`,
+      `created_at < now() - interval '2 days'`,
+    ],
+    [
+      'sweep_social_tokens',
+      'private.social_tokens',
+      `(key, expires_at) select 'planted ' || n, now() - interval '1 hour' from ${many}`,
+      `key like 'planted %'`,
+    ],
+    [
+      'sweep_notifications',
+      'public.notifications',
+      `(account_id, kind, title_ar, body_ar, title_en, body_en, route, read_at, created_at)
+       select $1, 'system', 'x', 'x', 'x', 'x', 'notifications', now(), now() - interval '200 days'
+       from ${many}`,
+      `created_at < now() - interval '180 days'`,
+    ],
+    [
+      'sweep_office_ranks',
+      'private.office_ranks',
+      `(identity_id, since, until)
+       select gen_random_uuid(), now() - interval '9 hours', now() - interval '8 hours' from ${many}`,
+      `until < now() - interval '7 hours'`,
+    ],
+    [
+      'sweep_publications',
+      'private.publications',
+      `(property_id, type, published_at, since, until)
+       select gen_random_uuid(), 'SALE', now() - interval '9 hours', now() - interval '9 hours',
+         now() - interval '8 hours' from ${many}`,
+      `until < now() - interval '7 hours'`,
+    ],
+    [
+      'sweep_views',
+      'private.property_views',
+      `(property_id, identity_id, day, counted)
+       select gen_random_uuid(), gen_random_uuid(), now()::date - 9, n % 2 = 0 from ${many}`,
+      'day < now()::date - 8',
+    ],
+    [
+      'sweep_alarms',
+      'private.alarms',
+      `(kind, subject_id, settled_at)
+       select 'planted', n::text, now() - interval '400 days' from ${many}`,
+      `kind = 'planted'`,
+    ],
+    // Of people who were deleted, and two that say something of nobody.
+    [
+      'sweep_auth_audit',
+      'auth.audit_log_entries',
+      `(id, payload, created_at)
+       select gen_random_uuid(), case n when 1 then '{"actor_id":"planted"}' when 2 then null
+         else json_build_object('actor_id', $2::uuid, 'actor_username', 'planted', 'action', 'login',
+           'actor_name', repeat('x', 100)) end,
+         now() from ${many}`,
+      `payload ->> 'actor_username' = 'planted'`,
+    ],
+    [
+      'drop_pushes',
+      'private.push_outbox',
+      `(account_id, device_id, collapse_key, category, title, body, data, exempt, due_at, expires_at)
+       select $1, 'planted', 'planted ' || n, 'system', 'x', 'x', '{}', true,
+         now() - interval '2 days', now() - interval '1 day' from ${many}`,
+      `collapse_key like 'planted %'`,
+    ],
+  ]
+
+  test.each(planted)('%s, %s', async (job, table, insert, old) => {
+    await client.query('set statement_timeout = 0')
+    if (job === 'drop_pushes') {
+      await client.query(
+        `insert into public.devices (account_id, device_id, session_id, platform, push_token)
+         select user_id, 'planted', id, 'ios', gen_random_uuid() from auth.sessions
+         where user_id = $1`,
+        [person.id],
+      )
+    }
+    await client.query(
+      `insert into ${table} ${insert.replace('$2', `'${gone.id}'`)}`,
+      insert.includes('$1') ? [person.id] : [],
+    )
+    const left = async () =>
+      Number((await database().query(`select count(*) from ${table} where ${old}`)).rows[0].count)
+    expect(await left()).toBeGreaterThan(0)
+    await client.query(`set statement_timeout = '500ms'`)
+    // A row that another job holds just now waits for the next run.
+    for (let runs = 0; await left() > 0; runs++) {
+      expect(runs).toBeLessThan(100)
+      for (let done = 1; done > 0;) {
+        done = Number((await client.query(`select private.${job}() as done`)).rows[0].done)
+        expect(done).toBeLessThanOrEqual(3000)
+      }
+      await sleep(50)
+    }
+    await client.query('set statement_timeout = 0')
+  })
+
+  test('one run of the jobs drains them too', async () => {
+    await client.query(
+      `insert into private.rate_hits (rule, subject, hits, expires_at)
+       select 'favorites', 'planted ' || n, array[now()], now() - interval '1 hour' from ${many}`,
+    )
+    await runJobs()
+    const { rows } = await client.query(
+      `select from private.rate_hits where subject like 'planted %'`,
+    )
+    expect(rows).toHaveLength(0)
+  })
+})
+
+describe('a row that a job fails on', () => {
+  /** A table of which one row cannot be written. */
+  async function withPoison(table: string, id: string, work: () => Promise<void>) {
+    await database().query(
+      `create function private.planted() returns trigger language plpgsql as
+       $$ begin raise exception 'planted'; end $$;
+       create trigger planted before update on ${table}
+       for each row when (old.id = '${id}') execute function private.planted()`,
+    )
+    try {
+      await work()
+    } finally {
+      await database().query(
+        `drop trigger planted on ${table}; drop function private.planted()`,
+      )
+    }
+  }
+
+  const over = (table: string, column: string, id: string) =>
+    database().query(`update ${table} set ${column} = now() - interval '1 second' where id = $1`, [
+      id,
+    ])
+
+  const cases: [
+    step: string,
+    table: string,
+    state: string,
+    after: string,
+    make: (person: Person) => Promise<string>,
+  ][] = [
+    ['lapse_plan', 'public.subscriptions', 'status', 'lapsed', async (person) => {
+      const id = await givePlan(person.identityId, 'plus')
+      await database().query(
+        `update public.subscriptions
+         set starts_at = now() - interval '40 days', ends_at = now() - interval '1 second'
+         where id = $1`,
+        [id],
+      )
+      return id
+    }],
+    ['expire_invoice', 'public.invoices', 'state', 'expired', async (person) => {
+      const { id } = await topUpInvoice(person)
+      await over('public.invoices', 'due_at', id)
+      return id
+    }],
+    ['expire_listing', 'public.properties', 'status', 'expired', async (person) => {
+      const id = await listingOf(person.identityId)
+      await over('public.properties', 'expires_at', id)
+      return id
+    }],
+    ['end_suspension', 'public.accounts', 'status', 'active', async (person) => {
+      await database().query(
+        `update public.accounts
+         set status = 'suspended', suspended_until = now() - interval '1 second' where id = $1`,
+        [person.id],
+      )
+      return person.id
+    }],
+  ]
+
+  test.each(cases)(
+    '%s: the others are done, an admin is told, and it is tried again later',
+    async (step, table, state, after, make) => {
+      const [odd, good] = await Promise.all([signUp(), signUp()])
+      const [bad, fine] = [await make(odd), await make(good)]
+      const stateOf = async (id: string) =>
+        (await database().query(`select ${state} as state from ${table} where id = $1`, [id]))
+          .rows[0].state
+      const alarm = `${step} ${bad}`
+      await withPoison(table, bad, async () => {
+        for (let runs = 0; runs < 2; runs++) {
+          for (const [job, outcome] of Object.entries(await runJobs())) {
+            expect(outcome, job).toEqual({ done: expect.any(Number) })
+          }
+        }
+        expect(await stateOf(fine)).toBe(after)
+        expect(await stateOf(bad)).not.toBe(after)
+        expect(await alarms(alarm)).toEqual(['job_failed'])
+      })
+      // It rests for an hour, so that many of them never stand before all others.
+      await runJobs()
+      expect(await stateOf(bad)).not.toBe(after)
+      await database().query(
+        `update private.alarms set seen_at = seen_at - interval '2 hours' where subject_id = $1`,
+        [alarm],
+      )
+      await runJobs()
+      expect(await stateOf(bad)).toBe(after)
+      const { rows } = await database().query(
+        `select settled_at is not null as settled from private.alarms where subject_id = $1`,
+        [alarm],
+      )
+      expect(rows).toEqual([{ settled: true }])
+    },
+  )
+
+  test('one that takes all the time of a statement loses nothing of the others', async () => {
+    const client = await database().connect()
+    try {
+      await client.query('begin')
+      await client.query(
+        `create function private.planted_step(n integer) returns boolean language plpgsql as
+         $$ begin
+           if n = 2 then perform pg_sleep(30); end if;
+           return true;
+         end $$`,
+      )
+      await client.query(`set local statement_timeout = '300ms'`)
+      const { rows } = await client.query(
+        `select private.for_each('planted_step', array['1', '2', '3']) as done`,
+      )
+      expect(Number(rows[0].done)).toBe(1)
+      const told = await client.query(
+        `select facts ->> 'code' as code from private.alarms where subject_id = 'planted_step 2'`,
+      )
+      expect(told.rows).toEqual([{ code: '57014' }])
+      expect(
+        (await client.query(`select private.rests('planted_step', '2') as rests`)).rows,
+      ).toEqual([{ rests: true }])
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+  })
+
+  test('a job that fails as a whole is an alarm until it goes well again', async () => {
+    await database().query('alter function private.sweep_rates() rename to sweep_rates_away')
+    try {
+      expect(await runJobs()).toMatchObject({ sweep_rates: { error: expect.any(String) } })
+      expect(await alarms('sweep_rates')).toContain('job_failed')
+    } finally {
+      await database().query('alter function private.sweep_rates_away() rename to sweep_rates')
+    }
+    await runJobs()
+    const { rows } = await database().query(
+      `select from private.alarms where subject_id = 'sweep_rates' and settled_at is null`,
+    )
+    expect(rows).toHaveLength(0)
+  })
+})

@@ -1,0 +1,137 @@
+// Money while the database and the functions are killed in the middle of it: what was acknowledged is
+// there exactly once, what was not is there wholly or not at all, and trying again brings it to once.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { database, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
+import { hasStack } from '../support/facade.ts'
+import { invariants } from '../whole/invariants.ts'
+import { callbackOf, planNamed, refOf, returnUrl, tell } from '../support/money.ts'
+import { crash, crashDatabase } from '../support/stack-parts.ts'
+
+type Acknowledged = { topUps: string[]; paid: string[]; bought: string[] }
+
+/** Asks until there is an answer; cut connections and 503 are all that may stand in the way. */
+async function surely(person: Person, path: string, body: unknown, key: string) {
+  for (let tries = 0; tries < 300; tries++) {
+    try {
+      const response = await fetch(`${projectUrl}/functions/v1/api${path}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'idempotency-key': key,
+          authorization: `Bearer ${person.accessToken}`,
+          apikey: publishableKey,
+        },
+        body: JSON.stringify(body),
+      })
+      const answer = await response.json()
+      if (response.status < 500) return { status: response.status, body: answer }
+      expect([502, 503, 504]).toContain(response.status)
+    } catch {
+      // The connection was cut: whether it was done is not known.
+    }
+    await sleep(50)
+  }
+  throw new Error(`${path} was never answered`)
+}
+
+async function surelyTell(raw: string) {
+  for (let tries = 0; tries < 300; tries++) {
+    const status = await tell(raw).then((reply) => reply.status, () => 0)
+    if (status === 200) return
+    expect([0, 502, 503, 504]).toContain(status)
+    await sleep(50)
+  }
+  throw new Error('the webhook was never taken')
+}
+
+/** One person's life: fills the wallet by 3.000, and buys plans of 1.000 from it. */
+async function live(person: Person, plans: string[], done: Acknowledged, over: () => boolean) {
+  while (!over()) {
+    const { body: invoice } = await surely(person, '/wallet/topup', { amount: 3 }, randomUUID())
+    done.topUps.push(invoice.id)
+    const sent = { invoiceId: invoice.id, returnUrl }
+    const begun = await surely(person, '/payments/charge', sent, randomUUID())
+    expect(begun.status).toBe(200)
+    const ref = refOf(begun.body.redirectUrl)
+    for (let tries = 0; tries < 300; tries++) {
+      const decided = await database().query(
+        `select private.sandbox_decide($1, 'paid')`,
+        [ref],
+      ).then(() => true, () => false)
+      if (decided) break
+      await sleep(50)
+    }
+    await surelyTell(callbackOf(ref))
+    done.paid.push(invoice.id)
+    const planId = plans[done.bought.length % plans.length]!
+    const bought = await surely(
+      person,
+      '/plans/subscribe',
+      { planId, payWith: 'wallet' },
+      randomUUID(),
+    )
+    expect(bought.status).toBe(201)
+    done.bought.push(bought.body.invoice.id)
+  }
+}
+
+async function expectExactlyOnce(person: Person, done: Acknowledged) {
+  const { rows: invoices } = await database().query(
+    'select id, purpose, state from public.invoices where identity_id = $1',
+    [person.identityId],
+  )
+  const stateOf = new Map(invoices.map(({ id, state }) => [id, state]))
+  for (const id of done.topUps) expect(stateOf.has(id)).toBe(true)
+  for (const id of [...done.paid, ...done.bought]) expect(stateOf.get(id)).toBe('paid')
+  // A repeat with its key makes no second one.
+  expect(invoices.filter(({ purpose }) => purpose === 'topup')).toHaveLength(done.topUps.length)
+  expect(invoices.filter(({ purpose }) => purpose === 'plan')).toHaveLength(done.bought.length)
+  const { body } = await person.get('/wallet')
+  expect(body.available).toBe(3 * done.paid.length - done.bought.length)
+}
+
+async function expectInvariants() {
+  for (const { id, sql } of invariants.filter(({ id }) => /^I-1[2-7]$|^I-2[067]$/.test(id))) {
+    expect((await database().query(sql)).rows, id).toEqual([])
+  }
+}
+
+describe.runIf(hasStack)('money through crashes', () => {
+  test.each(
+    [
+      ['CRASH-01 the database', crashDatabase],
+      ['CRASH-02 the functions', () => crash('"name":"api"')],
+    ] as const,
+  )('%s killed three times', async (_name, kill) => {
+    const people = await Promise.all(Array.from({ length: 3 }, () => signUp()))
+    // Two plans by turns, so that each is always another one.
+    const plus = await planNamed(people[0]!, 'plus')
+    expect(plus.price).toBe(5)
+    const plans = await Promise.all(['a', 'b'].map(async (letter) => {
+      const { rows: [{ id }] } = await database().query(
+        `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
+           active_listings, listing_days, photos_per_listing, position)
+         values ($1, 'باقة للتجربة', 'Trial', 'individual', 1, 30, 7, 30, 10, 999) returning id`,
+        [`c_${letter}_${randomUUID().slice(0, 8)}`],
+      )
+      return id as string
+    }))
+    const all = people.map((): Acknowledged => ({ topUps: [], paid: [], bought: [] }))
+    let over = false
+    const lives = Promise.all(people.map((one, i) => live(one, plans, all[i]!, () => over)))
+    for (let i = 0; i < 3; i++) {
+      await sleep(1000 + Math.random() * 1500)
+      await kill()
+    }
+    const bought = () => all.reduce((sum, { bought }) => sum + bought.length, 0)
+    const before = bought()
+    for (let tries = 0; bought() < before + 5 && tries < 600; tries++) await sleep(50)
+    expect(bought()).toBeGreaterThanOrEqual(before + 5)
+    over = true
+    await lives
+    for (const [i, person] of people.entries()) await expectExactlyOnce(person, all[i]!)
+    await expectInvariants()
+  })
+})

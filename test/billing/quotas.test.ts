@@ -1,0 +1,170 @@
+/** Quotas act on publishing, counted also when it happens at once. The free plan's own: quotas.alone.test.ts. */
+import { describe, expect, test } from 'vitest'
+import { database, type Person, signUp } from '../support/client.ts'
+import { complete, draft, offer } from '../support/listings.ts'
+import { givePlan } from '../support/plans.ts'
+import { race, type Shot } from '../support/races.ts'
+import { listingOf } from '../support/world.ts'
+
+const refused = (limit: number, used: number) => ({
+  status: 402,
+  body: { error: { code: 'quota_exceeded', limit, used } },
+})
+
+const bearer = (
+  person: Person,
+): [string, string] => ['authorization', `Bearer ${person.accessToken}`]
+
+/** A person with the plan of 10 and this many active listings. */
+async function seller(active: number): Promise<{ person: Person; ids: string[] }> {
+  const person = await signUp()
+  await givePlan(person.identityId, 'plus')
+  const ids: string[] = []
+  for (let i = 0; i < active; i++) {
+    ids.push(
+      await listingOf(person.identityId, { published_at: new Date(Date.now() - 1e6 + i * 1000) }),
+    )
+  }
+  return { person, ids }
+}
+
+const states = async (person: Person): Promise<string[]> =>
+  (await database().query(
+    'select status from public.properties where owner_identity_id = $1 order by published_at, id',
+    [person.identityId],
+  )).rows.map(({ status }) => status)
+
+test('the eleventh of ten is refused, and the plan says how many are used', async () => {
+  const { person } = await seller(9)
+  await offer(person)
+  expect((await person.get('/plans/current')).body.usage.activeListings).toEqual({
+    limit: 10,
+    used: 10,
+  })
+  expect(await person.post('/properties', { ...complete.SALE, publish: true }))
+    .toMatchObject(refused(10, 10))
+  const { id } = await draft(person, complete.RENT)
+  expect(await person.post(`/properties/${id}/publish`)).toMatchObject(refused(10, 10))
+  // Nothing was half done: the draft is a draft, the refused one is not there.
+  expect((await states(person)).filter((state) => state === 'draft')).toHaveLength(1)
+  expect(await states(person)).toHaveLength(11)
+})
+
+test('what was wrong with the listing itself is said before its quota', async () => {
+  const { person } = await seller(10)
+  const { id } = await draft(person, { ...complete.SALE, price: null })
+  expect((await person.post(`/properties/${id}/publish`)).status).toBe(422)
+  expect((await person.post(`/properties/${id}/resume`)).status).toBe(409)
+})
+
+test('resume, renew and publish take a place; pause, sell, archive and delete free one', async () => {
+  const { person, ids } = await seller(10)
+  const act = (id: string, name: string) => person.post(`/properties/${id}/${name}`)
+  const paused = await listingOf(person.identityId, { status: 'paused', paused_at: new Date() })
+  const expired = await listingOf(person.identityId, { status: 'expired' })
+  for (const [id, name] of [[paused, 'resume'], [expired, 'renew']] as const) {
+    expect(await act(id, name)).toMatchObject(refused(10, 10))
+  }
+  expect((await act(ids[0]!, 'pause')).status).toBe(200)
+  expect((await act(paused, 'resume')).status).toBe(200)
+  expect(await act(ids[0]!, 'resume')).toMatchObject(refused(10, 10))
+  expect((await act(ids[1]!, 'mark-sold')).status).toBe(200)
+  expect((await act(expired, 'renew')).body).toMatchObject({ status: 'active' })
+  expect((await person.delete(`/properties/${ids[2]}`)).status).toBe(204)
+  expect((await act(ids[3]!, 'archive')).status).toBe(200)
+  expect((await act(ids[3]!, 'restore')).status).toBe(200)
+  await offer(person)
+  await offer(person)
+  expect(await person.post('/properties', { ...complete.SALE, publish: true }))
+    .toMatchObject(refused(10, 10))
+})
+
+describe('at once', () => {
+  test('twenty published together over two places: two', async () => {
+    const { person } = await seller(8)
+    const shots = Array.from({ length: 20 }, (): Shot => ({
+      path: '/properties',
+      body: { ...complete.SALE, publish: true },
+      headers: [bearer(person)],
+    }))
+    const replies = await race(shots)
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(2)
+    expect(replies.filter(({ status }) => status === 402)).toHaveLength(18)
+    expect((await states(person)).filter((state) => state === 'active')).toHaveLength(10)
+  })
+
+  test('publishing, resuming and renewing share the places', async () => {
+    const { person } = await seller(9)
+    const drafts = await Promise.all(Array.from({ length: 4 }, () => draft(person, complete.RENT)))
+    const paused = await listingOf(person.identityId, { status: 'paused', paused_at: new Date() })
+    const expired = await listingOf(person.identityId, { status: 'expired' })
+    const shots = [
+      ...drafts.map(({ id }) => `${id}/publish`),
+      `${paused}/resume`,
+      `${expired}/renew`,
+    ].map((act): Shot => ({
+      method: 'POST',
+      path: `/properties/${act}`,
+      body: {},
+      headers: [bearer(person)],
+    }))
+    const replies = await race(shots)
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 402, 402, 402, 402, 402])
+  })
+})
+
+test('a listing lives as long as its plan says', async () => {
+  const [free, plus] = await Promise.all([signUp(), signUp()])
+  await givePlan(plus.identityId, 'plus')
+  const days = async (person: Person) => {
+    const { expiresAt, publishedAt } = await offer(person)
+    return Math.round((Date.parse(expiresAt) - Date.parse(publishedAt)) / 86_400_000)
+  }
+  expect(await days(free)).toBe(30)
+  expect(await days(plus)).toBe(60)
+})
+
+test('when a plan ends the newest over the quota are paused, and nothing is deleted', async () => {
+  const { person, ids } = await seller(10)
+  const small = `q_${person.id.slice(0, 8)}`
+  // Another plan of 4 takes its place, as when a smaller one is bought.
+  const { rows: [plan] } = await database().query(
+    `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
+       active_listings, listing_days, photos_per_listing, position)
+     values ($1, 'باقة صغيرة', 'Small', 'individual', 1, 30, 4, 30, 10, 999) returning id`,
+    [small],
+  )
+  await database().query('select private.start_plan($1, $2, $3)', [
+    person.identityId,
+    plan.id,
+    'invoice',
+  ])
+  expect(await states(person)).toEqual([...Array(4).fill('active'), ...Array(6).fill('paused')])
+  expect(await person.post(`/properties/${ids[9]}/resume`)).toMatchObject(refused(4, 4))
+  const { rows } = await database().query(
+    'select status, ended_at is null as open from public.subscriptions where identity_id = $1 order by starts_at',
+    [person.identityId],
+  )
+  expect(rows).toEqual([{ status: 'replaced', open: false }, { status: 'active', open: true }])
+})
+
+test('an admin who gives a listing back finds no way around the quota', async () => {
+  const { person, ids } = await seller(10)
+  await database().query(`select private.suspend_property($1, 'مخالفة')`, [ids[0]])
+  await offer(person)
+  await database().query('select private.lift_suspension($1)', [ids[0]])
+  expect((await person.get(`/properties/${ids[0]}`)).body.status).toBe('paused')
+  expect((await states(person)).filter((state) => state === 'active')).toHaveLength(10)
+})
+
+test('plans are of the acting identity', async () => {
+  const { person } = await seller(0)
+  expect((await person.get('/plans/current')).body).toMatchObject({
+    plan: { code: 'plus', activeListings: 10, listingDays: 60, photosPerListing: 20 },
+    subscription: { payWith: 'invoice', renews: true },
+    usage: { photosPerListing: { limit: 20 } },
+  })
+  const other = await signUp()
+  expect((await other.get('/plans/current')).body)
+    .toMatchObject({ plan: { code: 'free' }, subscription: null })
+})

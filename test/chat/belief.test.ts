@@ -1,0 +1,123 @@
+// What the gateway believes of Realtime: that it hears when it says so, and nothing for long.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { ChatSocket, converse, pair, say } from '../support/chat-socket.ts'
+import { database, signUp } from '../support/client.ts'
+import { countingProxy } from '../support/counting-proxy.ts'
+import { usualSettings } from '../support/facade.ts'
+import { testLocally } from '../support/other-functions.ts'
+import { startGateway } from '../support/other-gateways.ts'
+import { startOtherRealtime } from '../../local/realtime/test-server.ts'
+import { until } from '../support/until.ts'
+
+const toEnd: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of toEnd.splice(0).reverse()) await end()
+})
+
+/** A gateway of one's own at a Realtime of one's own, and what it asks the database. */
+async function ownGateway(ways: Parameters<typeof startOtherRealtime>[0] = {}) {
+  const realtime = await startOtherRealtime(ways)
+  toEnd.push(realtime.stop)
+  const proxy = await countingProxy(usualSettings().FACADE_DB_URL!)
+  toEnd.push(proxy.stop)
+  const gateway = await startGateway({ ...realtime.settings, FACADE_DB_URL: proxy.url })
+  toEnd.push(gateway.kill)
+  const connect = async (person: Parameters<typeof ChatSocket.of>[0]) => {
+    const socket = await ChatSocket.of(person, gateway.url)
+    toEnd.push(() => socket.close())
+    return socket
+  }
+  return { realtime, gateway, connect, asked: proxy.taken }
+}
+
+describe('the gateway', () => {
+  testLocally('lets one late join cost no more than the next one', async () => {
+    let late = 12_000
+    const { connect, asked } = await ownGateway({ lateBy: () => late })
+    const { a, b, conversationId } = await pair()
+    const socket = await connect(b)
+    await sleep(500)
+    late = 0
+    await sleep(15_500)
+    asked()
+    await sleep(4000)
+    // One look every 3 s.
+    expect(asked().length).toBeLessThan(10)
+    await say(a, conversationId)
+    await until('it is heard', () => socket.events('conversation_updated').length === 1, 3000)
+  }, 60_000)
+
+  testLocally('takes nobody for joined before Realtime hears the database', async () => {
+    const { realtime, connect } = await ownGateway()
+    const letGo = realtime.tenant.hold()
+    realtime.tenant.lose()
+    await until('the stream is lost', () => !realtime.tenant.hears)
+    const { a, b, conversationId } = await pair()
+    const socket = await connect(b)
+    await sleep(1000)
+    await say(a, conversationId)
+    await sleep(1000)
+    expect(socket.events('conversation_updated')).toEqual([])
+    letGo()
+    // Heard of when it is joined, not at the next look.
+    await until('Realtime hears', () => realtime.tenant.hears)
+    await until('it is told', () => socket.events('conversation_updated').length === 1, 3000)
+  }, 60_000)
+
+  testLocally(
+    'looks by itself: a stream that is lost without a word hides nothing for long',
+    async () => {
+      const { realtime, connect } = await ownGateway()
+      const { a, b, conversationId } = await pair()
+      const c = await signUp()
+      const other = await converse(c, b)
+      const socket = await connect(b)
+      await until('it is joined', async () => {
+        await say(c, other)
+        await sleep(200)
+        return socket.events('conversation_updated').length > 0
+      })
+      realtime.tenant.hold()
+      realtime.tenant.lose()
+      await until('the stream is lost', () => !realtime.tenant.hears)
+      await say(a, conversationId)
+      await b.post(`/conversations/${other}/read`)
+      const told = (id: string, unread: number) =>
+        socket.events('conversation_updated').some((update) =>
+          update.conversationId === id && update.unread === unread
+        )
+      await until('the message is told of', () => told(conversationId, 1), 35_000)
+      await until('and what was read elsewhere', () => told(other, 0), 35_000)
+      expect(realtime.tenant.hears).toBe(false)
+    },
+    90_000,
+  )
+
+  test('is told of nothing that an account may not hear, nor of more than it asks for', async () => {
+    const { a, b, conversationId } = await pair()
+    await say(a, conversationId)
+    const news = async (question: object) => {
+      const { rows } = await database().query('select private.socket_news($1) as news', [
+        JSON.stringify([{ accountId: b.id, seconds: 60, unread: {}, ...question }]),
+      ])
+      return rows[0].news
+    }
+    const update = { conversationId, identityId: b.identityId, accountId: b.id, unread: 1 }
+    expect(await news({})).toMatchObject([{ ...update, lastMessage: { seq: 1 } }])
+    expect(await news({ seconds: 0 })).toEqual([])
+    expect(await news({ seconds: 0, unread: { [conversationId]: 2 } })).toMatchObject([update])
+    expect(await news({ seconds: 0, unread: { [conversationId]: 1 } })).toEqual([])
+    expect(await news({ accountId: a.id, unread: { [conversationId]: 9 } })).toEqual([
+      expect.objectContaining({ identityId: a.identityId, unread: 0 }),
+    ])
+    expect(await news({ accountId: randomUUID(), unread: { [conversationId]: 9 } })).toEqual([])
+    await a.post(`/blocks/${b.identityId}`)
+    expect(await news({ unread: { [conversationId]: 9 } })).toEqual([])
+    await a.delete(`/blocks/${b.identityId}`)
+    const suspend = `update public.accounts set status = 'suspended' where id = $1`
+    await database().query(suspend, [b.id])
+    expect(await news({ unread: { [conversationId]: 9 } })).toEqual([])
+  })
+})

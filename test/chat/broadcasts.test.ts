@@ -1,0 +1,242 @@
+/** How many broadcasts an act costs: each is paid for, and too many silence a whole project. */
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { signUpAdmin } from '../support/admins.ts'
+import { closeClients, device } from '../support/channels.ts'
+import {
+  database,
+  guest,
+  type Person,
+  projectUrl,
+  publishableKey,
+  signIn,
+  signUp,
+} from '../support/client.ts'
+import { conversation, entry, talk, write } from '../support/conversations.ts'
+import { offer } from '../support/listings.ts'
+import { words } from '../support/told.ts'
+import { organisationOf } from '../support/world.ts'
+
+let a: Person
+let b: Person
+let id: string
+
+beforeEach(async () => {
+  ;({ a, b, id } = await talk())
+})
+afterEach(closeClients)
+
+const topicOf = async (person: Person) => (await person.get('/auth/me')).body.realtimeTopic
+
+/** What an act sends on channels of these accounts and on those of their conversations. */
+async function sent(people: Pick<Person, 'id'>[], act: () => Promise<unknown>): Promise<string[]> {
+  const names = async (): Promise<string[]> => {
+    const { rows } = await database().query(
+      `select accounts.topic::text as name from public.accounts where accounts.id = any ($1)
+       union select private.live_topic(participants.conversation_id)
+       from public.participants where participants.account_id = any ($1)`,
+      [people.map((person) => person.id)],
+    )
+    return rows.map(({ name }) => name)
+  }
+  const before = await names()
+  const at = (await database().query('select clock_timestamp() at time zone $1 as at', ['UTC']))
+    .rows[0].at
+  await act()
+  const { rows } = await database().query(
+    `select event from realtime.messages
+     where topic = any ($1) and inserted_at >= $2 order by inserted_at, id`,
+    [[...before, ...await names()], at],
+  )
+  return rows.map(({ event }) => event).filter((event) => event !== 'planted')
+}
+
+const logIn = ({ identifier, password }: Person) => signIn(identifier, password)
+
+test('a message is two, one to each side, also from a device of many', async () => {
+  await Promise.all([1, 2, 3].map(async () => device(b, await topicOf(b))))
+  expect(await sent([a, b], () => write(a, id))).toEqual(['new_message', 'new_message'])
+  expect(await sent([a, b], () => write(b, id))).toEqual(['new_message', 'new_message'])
+})
+
+test('a message that was sent before and one that is refused are none', async () => {
+  const message = { clientMessageId: randomUUID(), type: 'text', body: 'مرة' }
+  await write(a, id, message)
+  expect(await sent([a, b], () => write(a, id, message))).toEqual([])
+  expect(await sent([a, b], () => write(a, id, ' '))).toEqual([])
+})
+
+test('what is read is two, without receipts one, and read again none', async () => {
+  const read = () => b.post(`/conversations/${id}/read`)
+  await write(a, id)
+  expect((await sent([a, b], read)).toSorted()).toEqual(['conversation_updated', 'message_read'])
+  expect(await sent([a, b], read)).toEqual([])
+  await b.patch('/settings', { privacy: { readReceipts: false } })
+  await write(a, id)
+  expect(await sent([a, b], read)).toEqual(['conversation_updated'])
+})
+
+test('a block is one, with however many conversations, and taking it back none', async () => {
+  for (const listing of [await offer(b), await offer(b), await offer(b)]) {
+    await conversation(a, { propertyId: listing.id })
+  }
+  await write(a, id)
+  const block = () => a.post(`/blocks/${b.identityId}`)
+  expect(await sent([a, b], block)).toEqual(['conversation_updated'])
+  expect(await sent([a, b], block)).toEqual([])
+  expect(await sent([a, b], () => a.delete(`/blocks/${b.identityId}`))).toEqual([])
+  const stranger = await signUp()
+  expect(await sent([a, stranger], () => stranger.post(`/blocks/${a.identityId}`))).toEqual([])
+})
+
+test('opening a conversation and switching identities are none', async () => {
+  const other = await signUp()
+  const open = () => conversation(a, { identityId: other.identityId })
+  expect(await sent([a, other], open)).toEqual([])
+  const same = () => a.post('/auth/identity/switch', { identityId: a.identityId })
+  expect(await sent([a, b], same)).toEqual([])
+})
+
+test('taking away an identity is only told to its owner, locking an account is one', async () => {
+  const admin = await signUpAdmin()
+  const company = await organisationOf(a.id)
+  const taken = () =>
+    admin.patch(`/admin/identities/${company}/status`, { status: 'suspended', reason: 'ترخيص' })
+  const told = await sent([a, b], taken)
+  expect(told.filter((event) => event !== 'notification')).toEqual([])
+  const status = (to: string) =>
+    admin.patch(`/admin/users/${a.id}/status`, { status: to, reason: 'بلاغات' })
+  await logIn(a)
+  expect(await sent([a, b], () => status('suspended'))).toEqual(['topic_changed'])
+  // A locked account is told nothing live, whatever is noted for it meanwhile.
+  const note = () =>
+    database().query(`select private.notify($1, null, 'system', null, $2)`, [a.id, words('لا')])
+  expect(await sent([a, b], note)).toEqual([])
+  expect(await sent([a, b], () => status('active'))).toEqual([])
+  expect(await sent([a, b], note)).toEqual(['notification'])
+})
+
+let many: { busy: Person; peers: { id: string }[] }
+
+beforeAll(async () => {
+  const busy = await signUp()
+  // Sixty people of whom each has a conversation with the one.
+  const { rows: peers } = await database().query(
+    `with made as (
+       insert into auth.users (id, instance_id, aud, role, email, raw_app_meta_data,
+         raw_user_meta_data, created_at, updated_at, encrypted_password)
+       select gen_random_uuid(), '00000000-0000-0000-0000-000000000000', 'authenticated',
+         'authenticated', gen_random_uuid() || '@example.com', '{}', '{}', now(), now(), ''
+       from generate_series(1, 60)
+       returning id
+     )
+     select id from made`,
+  )
+  await database().query(
+    `with pairs as (
+       select accounts.id as account_id, accounts.active_identity_id as identity_id,
+         gen_random_uuid() as conversation_id
+       from public.accounts where accounts.id = any ($1)
+     ), opened as (
+       insert into public.conversations (id, pair_key)
+       select conversation_id, conversation_id::text from pairs
+     )
+     insert into public.participants (conversation_id, identity_id, account_id)
+     select conversation_id, identity_id, account_id from pairs
+     union all
+     select conversation_id, $2, $3 from pairs`,
+    [peers.map((peer) => peer.id), busy.identityId, busy.id],
+  )
+  many = { busy, peers }
+})
+
+test('a login/logout loop with sixty conversations is one for each sign-out, and its peers none', async () => {
+  const { busy, peers } = many
+  expect((await busy.get('/conversations?limit=50')).body.items).toHaveLength(50)
+  const events = await sent([busy, ...peers], async () => {
+    for (let i = 0; i < 10; i++) {
+      const session = await logIn(busy)
+      expect((await session.post('/auth/logout', {})).status).toBe(204)
+    }
+  })
+  // Nine of the names in between hold no more: each is counted by what it said last.
+  const { rows } = await database().query(
+    `with recursive chain as (
+       select accounts.topic::text as topic, 0 as nth from public.accounts where id = $1
+       union all
+       select messages.payload ->> 'old', nth + 1
+       from chain
+       join realtime.messages on messages.event = 'topic_changed'
+         and messages.payload ->> 'new' = chain.topic
+     )
+     select event from chain join realtime.messages using (topic) where event = 'topic_changed'`,
+    [busy.id],
+  )
+  expect(rows).toHaveLength(10)
+  expect(events.filter((event) => event !== 'notification')).toEqual(['topic_changed'])
+})
+
+test('all sessions at once end with one', async () => {
+  const { busy, peers } = many
+  for (let i = 0; i < 4; i++) await logIn(busy)
+  const out = async () => {
+    const session = await logIn(busy)
+    expect((await session.post('/auth/logout', { scope: 'others' })).status).toBe(204)
+  }
+  expect((await sent([busy, ...peers], out)).filter((event) => event !== 'notification'))
+    .toEqual(['topic_changed'])
+  // Its own session is one of those others.
+  Object.assign(busy, await logIn(busy))
+})
+
+test('a session that only proves a password changes no name', async () => {
+  const { identifier, password } = a
+  const [topic, { liveTopic }] = [await topicOf(a), await entry(a, id)]
+  const tries = async () => {
+    // The one that it would be is the one that it is: refused after it was proven.
+    await a.post('/auth/password/change', { currentPassword: password, newPassword: password })
+    await a.post('/auth/password/change', { currentPassword: 'not this', newPassword: password })
+    await guest.post('/auth/login', { identifier, password: 'not this either' })
+  }
+  expect(await sent([a, b], tries)).toEqual([])
+  expect([await topicOf(a), (await entry(a, id)).liveTopic]).toEqual([topic, liveTopic])
+  const { rows } = await database().query(
+    'select count(*)::int from auth.sessions where user_id = $1',
+    [a.id],
+  )
+  expect(rows).toEqual([{ count: 1 }])
+  // One that changes it ends the others, with one.
+  await logIn(a)
+  const change = () =>
+    a.post('/auth/password/change', { currentPassword: password, newPassword: randomUUID() })
+  expect((await sent([a, b], change)).filter((event) => event !== 'notification'))
+    .toEqual(['topic_changed'])
+})
+
+test('a session that says that it is the product’s own gets no privilege', async () => {
+  // What the facade's own calls to Auth look like from there.
+  await a.post('/auth/password/change', { currentPassword: a.password, newPassword: a.password })
+  const { rows } = await database().query(
+    `select distinct user_agent from auth.sessions where user_agent is not null`,
+  )
+  for (const { user_agent: agent } of [...rows, { user_agent: 'facade' }]) {
+    const session = await logIn(a)
+    const refreshed = await fetch(`${projectUrl}/auth/v1/token?grant_type=refresh_token`, {
+      method: 'POST',
+      headers: {
+        apikey: publishableKey,
+        'content-type': 'application/json',
+        'user-agent': agent,
+      },
+      body: JSON.stringify({ refresh_token: session.refreshToken }),
+    })
+    const { access_token: token } = await refreshed.json()
+    const topic = await topicOf(a)
+    const out = await fetch(`${projectUrl}/auth/v1/logout?scope=local`, {
+      method: 'POST',
+      headers: { apikey: publishableKey, authorization: `Bearer ${token}`, 'user-agent': agent },
+    })
+    expect(out.status).toBe(204)
+    expect(await topicOf(a)).not.toBe(topic)
+  }
+})

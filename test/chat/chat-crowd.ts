@@ -1,0 +1,76 @@
+/** Very many people at the chat gateway, as CHAT-10 asks for. Needs the embedded stack's own key. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ChatSocket, upTo } from '../support/chat-socket.ts'
+import { caller, database, type Guest, signUp } from '../support/client.ts'
+import { RawSocket, upgradeHead } from '../support/raw-socket.ts'
+import { minted } from '../support/token-maker.ts'
+
+export type Somebody = Guest & { identityId: string; accessToken: string }
+
+/** People who are signed in without having signed in: rows, and tokens that the project's key signs. */
+export async function people(count: number): Promise<Somebody[]> {
+  const { accessToken } = await signUp()
+  const { rows: sessions } = await database().query(
+    `with made as (
+       insert into auth.users (id, instance_id, aud, role, email, raw_app_meta_data,
+         raw_user_meta_data, created_at, updated_at, encrypted_password)
+       select gen_random_uuid(), '00000000-0000-0000-0000-000000000000', 'authenticated',
+         'authenticated', gen_random_uuid() || '@example.com', '{}',
+         '{"full_name": "دلال الكندري"}', now(), now(), ''
+       from generate_series(1, $1::integer)
+       returning id
+     )
+     insert into auth.sessions (id, user_id, created_at, updated_at)
+     select gen_random_uuid(), made.id, now(), now() from made
+     returning id`,
+    [count],
+  )
+  const { rows } = await database().query(
+    `select sessions.id, sessions.user_id, accounts.active_identity_id from auth.sessions
+     join public.accounts on accounts.id = sessions.user_id
+     where sessions.id = any ($1)`,
+    [sessions.map(({ id }) => id)],
+  )
+  return rows.map(({ id, user_id, active_identity_id: identityId }) => {
+    const token = minted(accessToken, { sub: user_id, session_id: id })
+    return { ...caller(token), identityId, accessToken: token }
+  })
+}
+
+async function inTens<T>(count: number, open: (i: number) => Promise<T>): Promise<T[]> {
+  const all: T[] = []
+  while (all.length < count) {
+    const some = Math.min(10, count - all.length)
+    const at = all.length
+    all.push(...await Promise.all(upTo(some).map((i) => open(at + i - 1))))
+  }
+  return all
+}
+
+/** Sends its head a byte a second until it is cut off. */
+function dripping(url: string): RawSocket {
+  const raw = new RawSocket(url)
+  void (async () => {
+    for (const byte of upgradeHead(new URL(url).pathname)) {
+      raw.write(Buffer.from(byte))
+      await sleep(1000)
+      if (raw.ended) return
+    }
+  })()
+  return raw
+}
+
+/** What CHAT-10 puts on a gateway; all of it is open when this returns. */
+export async function fill(url: string) {
+  const one = await signUp()
+  const accounts = await people(500)
+  const idle = await inTens(2000, (i) => ChatSocket.of(accounts[i % 500]!, url))
+  const same = await inTens(200, () => ChatSocket.of(one, url))
+  const silent = await inTens(500, () => RawSocket.open(url))
+  const slow = upTo(500).map(() => dripping(url))
+  const close = () => {
+    for (const socket of [...idle, ...same]) socket.close()
+    for (const raw of [...silent, ...slow]) raw.destroy()
+  }
+  return { idle, same, silent, slow, close }
+}

@@ -1,0 +1,458 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { beforeEach, expect, test } from 'vitest'
+import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
+import {
+  code,
+  conversation,
+  entry,
+  history,
+  refusal,
+  talk,
+  text,
+  write,
+} from '../support/conversations.ts'
+import { draft, offer } from '../support/listings.ts'
+import { jpeg } from '../support/pictures.ts'
+import { uploadPictures } from '../support/uploads.ts'
+import { organisationOf } from '../support/world.ts'
+
+const nobody = '00000000-0000-4000-8000-000000000000'
+
+let a: Person
+let b: Person
+
+beforeEach(async () => {
+  ;[a, b] = await Promise.all([signUp(), signUp('نورة الشمري')])
+})
+
+const leads = async (propertyId: string) =>
+  (await database().query('select kind from public.leads where property_id = $1', [propertyId]))
+    .rows.map(({ kind }) => kind)
+
+test('about a listing: one conversation, whoever opens it, by whatever way', async () => {
+  const { id: propertyId, titleAr, priceLabel } = await offer(b)
+  const opened = await a.post('/conversations', { propertyId })
+  expect(opened.status).toBe(201)
+  const { id } = opened.body
+  expect(opened.body).toEqual({
+    id,
+    liveTopic: expect.any(String),
+    property: { id: propertyId, titleAr, type: 'SALE', priceLabel, status: 'active' },
+    peer: {
+      identityId: b.identityId,
+      displayName: 'نورة الشمري',
+      avatarUrl: null,
+      type: 'individual',
+    },
+    lastMessage: null,
+    unread: 0,
+    muted: false,
+    updatedAt: expect.any(String),
+  })
+  expect(await leads(propertyId)).toEqual(['chat'])
+
+  for (
+    const again of [
+      await a.post('/conversations', { propertyId }),
+      await a.post('/conversations', { propertyId, identityId: b.identityId }),
+      await b.post('/conversations', { propertyId, identityId: a.identityId }),
+    ]
+  ) expect([again.status, again.body.id]).toEqual([200, id])
+  const contact = await a.post(`/properties/${propertyId}/contact`, { kind: 'chat' })
+  expect(contact).toMatchObject({ status: 200, body: { conversationId: id } })
+  expect(await leads(propertyId)).toEqual(['chat'])
+  expect((await entry(b, id)).peer.identityId).toBe(a.identityId)
+
+  // Another listing, and none, are conversations of their own.
+  const other = await conversation(a, { propertyId: (await offer(b)).id })
+  const plain = await conversation(a, { identityId: b.identityId })
+  expect(new Set([id, other.id, plain.id]).size).toBe(3)
+  expect(plain.property).toBe(null)
+})
+
+test('CHAT-13 with oneself, nobody, or somebody who is not there: refused', async () => {
+  const company = await organisationOf(a.id)
+  const own = await offer(a)
+  const theirs = await offer(b)
+  const third = await signUp()
+  const [locked, gone] = [await signUp(), await signUp()]
+  const open = async (about: object) => code(await a.post('/conversations', about))
+  for (const about of [{ identityId: a.identityId }, { identityId: company }]) {
+    expect(await open(about)).toEqual([422, 'validation_failed'])
+  }
+  expect(await open({ propertyId: own.id })).toEqual([422, 'validation_failed'])
+  expect(await open({})).toEqual([422, 'validation_failed'])
+  expect(await open({ identityId: b.identityId, more: 1 })).toEqual([422, 'validation_failed'])
+  expect(await open({ propertyId: theirs.id, identityId: third.identityId }))
+    .toEqual([422, 'validation_failed'])
+
+  const missing = refusal(await a.post('/conversations', { identityId: nobody }))
+  expect(missing).toMatchObject({ status: 404, error: { code: 'identity_not_found' } })
+  await database().query(`update public.accounts set status = 'suspended' where id = $1`, [
+    locked.id,
+  ])
+  await database().query('select private.forget_account($1)', [gone.id])
+  for (const { identityId } of [locked, gone]) {
+    expect(refusal(await a.post('/conversations', { identityId }))).toEqual(missing)
+  }
+  const { rows } = await database().query(
+    `insert into public.identities (account_id, type, status, display_name)
+     values ($1, 'company', 'pending_verification', 'شركة تنتظر') returning id`,
+    [b.id],
+  )
+  expect(refusal(await a.post('/conversations', { identityId: rows[0].id }))).toEqual(missing)
+
+  const hidden = await draft(b)
+  const noListing = refusal(await a.post('/conversations', { propertyId: nobody }))
+  expect(noListing).toMatchObject({ status: 404, error: { code: 'property_not_found' } })
+  expect(refusal(await a.post('/conversations', { propertyId: hidden.id }))).toEqual(noListing)
+  expect((await guest.post('/conversations', { identityId: b.identityId })).status).toBe(401)
+  expect((await a.get('/conversations')).body).toEqual({
+    realtimeTopic: (await a.get('/auth/me')).body.realtimeTopic,
+    items: [],
+    nextCursor: null,
+    unreadTotal: 0,
+  })
+})
+
+test('a listing that takes no chat, or is over, begins none; what there is goes on', async () => {
+  const silent = await offer(b, { allowChat: false })
+  const sold = await offer(b)
+  const { id } = await conversation(a, { propertyId: sold.id })
+  expect((await b.post(`/properties/${sold.id}/mark-sold`)).status).toBe(200)
+  const third = await signUp()
+  for (const propertyId of [silent.id, sold.id]) {
+    expect(code(await third.post('/conversations', { propertyId })))
+      .toEqual([409, 'property_state_conflict'])
+  }
+  expect(await leads(silent.id)).toEqual([])
+  expect((await conversation(a, { propertyId: sold.id })).id).toBe(id)
+  expect((await write(a, id)).status).toBe(201)
+
+  await b.delete(`/properties/${sold.id}`)
+  expect((await entry(a, id)).property).toBe(null)
+  expect((await write(b, id)).status).toBe(201)
+  expect((await history(a, id)).items).toHaveLength(2)
+})
+
+test('the first message comes with the opening, or neither does', async () => {
+  const refused = await a.post('/conversations', { identityId: b.identityId, message: ' \u200b ' })
+  expect(code(refused)).toEqual([422, 'message_empty'])
+  expect((await b.get('/conversations')).body.items).toEqual([])
+
+  const headers = { 'Idempotency-Key': randomUUID() }
+  const about = { identityId: b.identityId, message: 'هل العقار متاح؟' }
+  const opened = await a.post('/conversations', about, { headers })
+  expect(opened).toMatchObject({
+    status: 201,
+    body: { lastMessage: { seq: 1, preview: 'هل العقار متاح؟', mine: true }, unread: 0 },
+  })
+  expect((await a.post('/conversations', about, { headers })).body).toEqual(opened.body)
+  expect(await entry(b, opened.body.id))
+    .toMatchObject({ unread: 1, lastMessage: { mine: false, type: 'text' } })
+  expect((await history(b, opened.body.id)).items).toHaveLength(1)
+})
+
+test('CHAT-01 a stranger meets what there is not, on every route', async () => {
+  const { id } = await conversation(a, { identityId: b.identityId })
+  await write(a, id)
+  const [stranger, company] = [await signUp(), await organisationOf(b.id)]
+  const tries = (person: Person, of: string) =>
+    Promise.all([
+      person.get(`/conversations/${of}/messages`),
+      write(person, of),
+      person.post(`/conversations/${of}/read`),
+      person.post(`/conversations/${of}/read`, { upToSeq: 1 }),
+    ])
+  const missing = (await tries(stranger, nobody)).map(refusal)
+  for (const { status, error } of missing) {
+    expect([status, error.code]).toEqual([404, 'conversation_not_found'])
+  }
+  expect((await tries(stranger, id)).map(refusal)).toEqual(missing)
+  // Another identity of a participant is a stranger too.
+  await b.post('/auth/identity/switch', { identityId: company })
+  expect((await tries(b, id)).map(refusal)).toEqual(missing)
+  expect((await b.get('/conversations')).body).toMatchObject({ items: [], unreadTotal: 0 })
+  expect(await write(stranger, id, text('x', { senderIdentityId: b.identityId })))
+    .toMatchObject({ status: 422 })
+  for (const odd of [`${id}x`, `[${id}]`, `${id},${id}`, '*']) {
+    expect((await write(stranger, encodeURIComponent(odd))).status).toBe(422)
+  }
+  expect((await history(a, id)).items.map(({ senderIdentityId }: never) => senderIdentityId))
+    .toEqual([a.identityId])
+
+  // The same fence for whoever calls the database.
+  const seen = await asCaller(stranger, async (client) => {
+    const tables = ['conversations', 'participants', 'messages']
+    const counts = []
+    for (const table of tables) {
+      const { rows } = await client.query(`select count(*)::int from public.${table}`)
+      counts.push(rows[0].count)
+    }
+    return counts
+  })
+  expect(seen).toEqual([0, 0, 0])
+})
+
+test('CHAT-04 sent again it is the same message; another text under its name is refused', async () => {
+  const { id } = await conversation(a, { identityId: b.identityId })
+  const message = text('مرة واحدة')
+  const first = await write(a, id, message)
+  expect(first).toMatchObject({
+    status: 201,
+    body: {
+      seq: 1,
+      conversationId: id,
+      senderIdentityId: a.identityId,
+      type: 'text',
+      body: 'مرة واحدة',
+      mediaUrl: null,
+      replyToId: null,
+      clientMessageId: message.clientMessageId,
+    },
+  })
+  for (let i = 0; i < 10; i++) {
+    const again = await write(a, id, message)
+    expect([again.status, again.body]).toEqual([200, first.body])
+  }
+  for (const other of [{ body: 'أخرى' }, { type: 'location', body: '29.3,48' }]) {
+    expect(code(await write(a, id, { ...message, ...other })))
+      .toEqual([422, 'idempotency_mismatch'])
+  }
+  const theirs = await write(b, id, message)
+  expect([theirs.status, theirs.body.seq]).toEqual([201, 2])
+  expect((await history(a, id)).items.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2])
+})
+
+test('CHAT-05 history has each message, last, right after the answer', async () => {
+  const pairs = await Promise.all(Array.from({ length: 5 }, talk))
+  await Promise.all(pairs.map(async (pair) => {
+    for (let i = 0; i < 100; i++) {
+      const [who, other] = i % 3 ? [pair.a, pair.b] : [pair.b, pair.a]
+      const { body } = await write(who, pair.id, `رسالة ${i}`)
+      const { items } = await history(other, pair.id, '?limit=1')
+      expect(items).toEqual([body])
+    }
+  }))
+})
+
+test('history is read from its end, backwards and forwards, in pages that join', async () => {
+  const { a, b, id } = await talk()
+  for (let i = 1; i <= 7; i++) await write(i % 2 ? a : b, id, `رسالة ${i}`)
+  const page = async (query: string) => {
+    const { items, hasMore } = await history(a, id, query)
+    return [items.map(({ seq }: { seq: number }) => seq), hasMore]
+  }
+  expect(await page('')).toEqual([[1, 2, 3, 4, 5, 6, 7], false])
+  expect(await page('?limit=3')).toEqual([[5, 6, 7], true])
+  expect(await page('?limit=3&beforeSeq=5')).toEqual([[2, 3, 4], true])
+  expect(await page('?limit=3&beforeSeq=2')).toEqual([[1], false])
+  expect(await page('?limit=3&afterSeq=0')).toEqual([[1, 2, 3], true])
+  expect(await page('?limit=4&afterSeq=3')).toEqual([[4, 5, 6, 7], false])
+  expect(await page('?afterSeq=7')).toEqual([[], false])
+  for (const query of ['?afterSeq=1&beforeSeq=5', '?limit=0', '?limit=51', '?afterSeq=-1']) {
+    expect((await a.get(`/conversations/${id}/messages${query}`)).status).toBe(422)
+  }
+})
+
+test('the list has the newest first, in pages, and counts what was not read', async () => {
+  const people = await Promise.all(Array.from({ length: 5 }, () => signUp()))
+  const ids: string[] = []
+  for (const [i, person] of people.entries()) {
+    const { id } = await conversation(person, { identityId: a.identityId })
+    ids.unshift(id)
+    for (let n = 0; n <= i; n++) await write(person, id, `${n}`)
+  }
+  const { body } = await a.get('/conversations')
+  expect(body.items.map(({ id }: { id: string }) => id)).toEqual(ids)
+  expect(body.items.map(({ unread }: { unread: number }) => unread)).toEqual([5, 4, 3, 2, 1])
+  expect([body.unreadTotal, body.nextCursor]).toEqual([15, null])
+
+  const first = (await a.get('/conversations?limit=2')).body
+  await write(people[0]!, ids[4]!, 'جديد') // the last one comes to the top
+  const rest = (await a.get(`/conversations?limit=3&cursor=${first.nextCursor}`)).body
+  expect([...first.items, ...rest.items].map(({ id }) => id)).toEqual(ids.slice(0, 4))
+  expect((await a.get('/conversations?limit=1')).body.items[0].id).toBe(ids[4])
+  for (const query of ['limit=0', 'limit=51', 'cursor=x']) {
+    expect((await a.get(`/conversations?${query}`)).status).toBe(422)
+  }
+  expect(code(await b.get(`/conversations?cursor=${first.nextCursor}`)))
+    .toEqual([422, 'cursor_invalid'])
+})
+
+test('reading counts down, never back, and own messages do not count', async () => {
+  const { a, b, id } = await talk()
+  for (let i = 0; i < 5; i++) await write(a, id)
+  await write(b, id)
+  const read = async (body?: object) => {
+    const reply = await b.post(`/conversations/${id}/read`, body)
+    expect(reply.status).toBe(200)
+    expect((await entry(b, id)).unread).toBe(reply.body.unread)
+    return reply.body
+  }
+  expect((await entry(b, id)).unread).toBe(5)
+  expect(await read({ upToSeq: 0 })).toEqual({ unread: 5 })
+  expect(await read({ upToSeq: 2 })).toEqual({ unread: 3 })
+  expect(await read({ upToSeq: 1 })).toEqual({ unread: 3 })
+  expect(await read()).toEqual({ unread: 0 })
+  expect(await read({ upToSeq: 2_000_000_000 })).toEqual({ unread: 0 })
+  await write(a, id) // a number from the future marks nothing as read
+  expect((await entry(b, id)).unread).toBe(1)
+  expect((await entry(a, id)).unread).toBe(1)
+  for (const upToSeq of [-1, 1.5, '1', null]) {
+    expect((await b.post(`/conversations/${id}/read`, { upToSeq })).status).toBe(422)
+  }
+})
+
+test('each type of message has a body of its own', async () => {
+  const { a, b, id } = await talk()
+  const send = (type: string, more: object) =>
+    write(a, id, { clientMessageId: randomUUID(), type, ...more })
+  expect(await send('location', { body: '29.3759,47.9774' }))
+    .toMatchObject({ status: 201, body: { type: 'location', body: '29.3759,47.9774' } })
+  for (const body of ['29.3759', '91,0', '0,181', '1e1,2', '29.3;48', 'NaN,NaN', '']) {
+    expect((await send('location', { body })).status).toBe(422)
+  }
+
+  const listing = await offer(b)
+  const hidden = await draft(b)
+  expect((await send('property', { body: listing.id })).status).toBe(201)
+  expect(refusal(await send('property', { body: hidden.id })))
+    .toEqual(refusal(await send('property', { body: nobody })))
+  expect(code(await send('property', { body: nobody }))).toEqual([404, 'property_not_found'])
+  expect((await send('property', { body: 'x' })).status).toBe(422)
+  expect((await send('system', { body: 'x' })).status).toBe(422)
+  expect((await send('text', {})).status).toBe(422)
+
+  const previews = (await entry(b, id)).lastMessage
+  expect(previews).toMatchObject({ type: 'property', preview: 'إعلان' })
+})
+
+test('a picture is the sender’s own, and is shown by its address', async () => {
+  const { a, b, id } = await talk()
+  const upload = async (person: Person) => {
+    const bytes = jpeg({ width: 40, height: 30 })
+    const { body } = await uploadPictures(person, [{ bytes }], { uploadSessionId: randomUUID() })
+    return body.files[0]
+  }
+  const [mine, theirs] = [await upload(a), await upload(b)]
+  const send = (more: object) =>
+    write(a, id, { clientMessageId: randomUUID(), type: 'image', ...more })
+  const sent = await send({ mediaId: mine.mediaId, body: 'الصالة' })
+  expect(sent).toMatchObject({ status: 201, body: { type: 'image', body: 'الصالة' } })
+  expect((await fetch(sent.body.mediaUrl)).status).toBe(200)
+  expect((await history(b, id)).items[0]).toEqual(sent.body)
+  for (const mediaId of [theirs.mediaId, nobody]) {
+    expect((await send({ mediaId })).status).toBe(404)
+  }
+  expect((await send({})).status).toBe(422)
+  expect((await write(a, id, text('x', { mediaId: mine.mediaId }))).status).toBe(422)
+  expect((await history(a, id)).items).toHaveLength(1)
+})
+
+test('an answer is to a message of the same conversation', async () => {
+  const { a, b, id } = await talk()
+  const { body: asked } = await write(a, id, 'كم السعر؟')
+  const elsewhere = await write(a, (await conversation(a, { propertyId: (await offer(b)).id })).id)
+  const answer = text('650', { replyToId: asked.id })
+  const answered = await write(b, id, answer)
+  expect(answered).toMatchObject({ status: 201, body: { replyToId: asked.id } })
+  expect((await write(b, id, answer)).status).toBe(200)
+  expect(code(await write(b, id, { ...answer, replyToId: undefined })))
+    .toEqual([422, 'idempotency_mismatch'])
+  for (const replyToId of [elsewhere.body.id, nobody, 'x']) {
+    expect((await write(b, id, text('x', { replyToId }))).status).toBe(422)
+  }
+})
+
+test('CHAT-14 markup and every script come back as they were sent, and nothing is fetched', async () => {
+  let visits = 0
+  const listener = createServer((_, response) => {
+    visits++
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  const { a, b, id } = await talk()
+  const bodies = [
+    '<script>alert(1)</script>',
+    `<img src=x onerror="fetch('http://127.0.0.1:${port}')">`,
+    'javascript:alert(1)',
+    `**مهم** [انظر](http://127.0.0.1:${port}/a) http://localhost:${port}/b`,
+    'ش'.repeat(4000),
+    '😀'.repeat(4000),
+    'نص \u202e معكوس \u200f و\u200cفاصل 👨‍👩‍👧 ﷽ \ufffd',
+    'e' + '\u0301'.repeat(3999),
+    'سطر\nوسطر\tوجدولة',
+    `'; drop table public.messages; --`,
+  ]
+  for (const body of bodies) {
+    const sent = await write(a, id, body)
+    expect([sent.status, sent.body.body]).toEqual([201, body])
+    expect(sent.headers.get('x-content-type-options')).toBe('nosniff')
+  }
+  const { items } = await history(b, id)
+  expect(items.map(({ body }: { body: string }) => body)).toEqual(bodies)
+  listener.close()
+  expect(visits).toBe(0)
+})
+
+test('what is no text is refused: empty, invisible, too long, broken', async () => {
+  const { a, id } = await talk()
+  const blank = ['', ' ', '\n\t', '\u00a0', '\u3000', '\u200b\u200f\u2060', '\ufeff', '\u{e0020}']
+  for (const body of blank) {
+    expect(code(await write(a, id, body))).toEqual([422, 'message_empty'])
+  }
+  for (const body of ['ش'.repeat(4001), '😀'.repeat(4001), 'a'.repeat(100_000)]) {
+    expect(code(await write(a, id, body))).toEqual([422, 'message_too_long'])
+  }
+  for (const body of ['a\u0000b', 'a\u0007b', '\u001b[31m', 'a\ud800b', 7, null, ['x'], {}]) {
+    expect((await write(a, id, text('', { body }))).status).toBe(422)
+  }
+  for (const clientMessageId of ['', 'a b', 'س', 'x'.repeat(65), 1, undefined]) {
+    expect((await write(a, id, text('x', { clientMessageId }))).status).toBe(422)
+  }
+  expect((await history(a, id)).items).toEqual([])
+})
+
+test('CHAT-15 what is the server’s to say is refused from a client', async () => {
+  const { a, id } = await talk()
+  const claims = [
+    { id: nobody },
+    { seq: 99 },
+    { createdAt: '2020-01-01T00:00:00Z' },
+    { senderId: nobody },
+    { senderIdentityId: nobody },
+    { read: true },
+    { type: 'system' },
+    { conversationId: nobody },
+  ]
+  for (const claim of claims) {
+    expect((await write(a, id, text('x', claim))).status).toBe(422)
+  }
+  const before = Date.now()
+  const { body } = await write(a, id)
+  expect(body.seq).toBe(1)
+  expect(Math.abs(Date.parse(body.createdAt) - before)).toBeLessThan(60_000)
+})
+
+test('with somebody who was suspended or has gone: listed and readable, closed for writing', async () => {
+  const { a, b, id } = await talk()
+  await write(b, id, 'سلام')
+  const set = (status: string) =>
+    database().query('update public.accounts set status = $2 where id = $1', [b.id, status])
+  await set('suspended')
+  expect(code(await write(a, id))).toEqual([403, 'blocked'])
+  expect(await entry(a, id)).toMatchObject({ unread: 1, peer: { displayName: 'نورة الشمري' } })
+  await set('active')
+  expect((await write(a, id)).status).toBe(201)
+
+  await database().query('select private.forget_account($1)', [b.id])
+  expect(code(await write(a, id))).toEqual([403, 'blocked'])
+  expect(await entry(a, id)).toMatchObject({ peer: { displayName: 'حساب محذوف', avatarUrl: null } })
+  expect((await history(a, id)).items).toHaveLength(2)
+  expect((await a.post(`/conversations/${id}/read`)).body).toEqual({ unread: 0 })
+})

@@ -1,0 +1,94 @@
+// The client module where Realtime brings nothing: it looks by itself.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient } from '@supabase/supabase-js'
+import { afterEach, describe, expect, test } from 'vitest'
+import { chatClient, realtime as realtimeLink } from '../../functions/chat/client/client.ts'
+import type { Supabase } from '../../functions/chat/client/channel.ts'
+import type { ConversationUpdated, Message } from '../../functions/chat/protocol.ts'
+import { converse, pair, say } from '../support/chat-socket.ts'
+import { baseUrl, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
+import { until } from '../support/until.ts'
+
+const toEnd: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of toEnd.splice(0).reverse()) await end()
+})
+
+describe('the client module over Realtime', () => {
+  /** A client of supabase-js to which Realtime brings nothing that the database sends. */
+  function deaf(person: Person): Supabase {
+    const accessToken = () => Promise.resolve(person.accessToken)
+    const supabase = createClient(projectUrl, publishableKey, { accessToken })
+    toEnd.push(() => supabase.realtime.disconnect())
+    const channel = (topic: string, options: never) => {
+      const real = supabase.channel(topic, options)
+      const on = real.on.bind(real) as (...args: unknown[]) => unknown
+      real.on =
+        ((type: string, filter: unknown, listen: unknown) =>
+          on(type, filter, type === 'broadcast' ? () => {} : listen)) as never
+      return real
+    }
+    return {
+      channel: channel as never,
+      removeChannel: (one) => supabase.removeChannel(one),
+      realtime: supabase.realtime,
+    }
+  }
+
+  /** Somebody's app, what it showed and what it asked for. */
+  function app(person: Person, visible: () => boolean) {
+    const asked: string[] = []
+    const chat = chatClient({
+      api: {
+        url: baseUrl,
+        accessToken: () => person.accessToken,
+        fetch: (input, init) => {
+          asked.push(String(input).replace(baseUrl, ''))
+          return fetch(input, init)
+        },
+      },
+      link: realtimeLink(deaf(person), { visible }),
+    })
+    toEnd.push(() => chat.close())
+    const messages: Message[] = []
+    const updates: ConversationUpdated[] = []
+    chat.on('new_message', ({ message }) => messages.push(message))
+    chat.on('conversation_updated', (update) => updates.push(update))
+    return { chat, messages, updates, asked }
+  }
+
+  test(
+    'looks by itself while somebody looks at the app: one request when nothing was missed',
+    async () => {
+      const { a, b, conversationId } = await pair()
+      const [c, d] = await Promise.all([signUp(), signUp()])
+      const [other, read] = [await converse(c, b), await converse(d, b)]
+      await say(d, read)
+      let visible = true
+      const { chat, messages, updates, asked } = app(b, () => visible)
+      await chat.join(conversationId)
+      await sleep(1000)
+      await b.post(`/conversations/${read}/read`)
+      for (const body of ['1', '2']) await say(a, conversationId, body)
+      await say(c, other)
+      const told = (id: string, unread: number) =>
+        updates.some((update) => update.conversationId === id && update.unread === unread)
+      await until('the messages are shown', () => messages.length === 2, 40_000)
+      expect(messages.map(({ seq }) => seq)).toEqual([1, 2])
+      await until(
+        'all that changed is told of',
+        () => told(conversationId, 2) && told(other, 1) && told(read, 0),
+      )
+      // Nothing new: one question more for the joined conversation, which is not the newest.
+      asked.splice(0)
+      await until('it looks again', () => asked.length === 2, 40_000)
+      expect(asked).toEqual(['/conversations?limit=1', `/conversations/${conversationId}`])
+      visible = false
+      await sleep(26_000)
+      expect(asked).toHaveLength(2)
+      visible = true
+      await until('it looks at once when somebody is back', () => asked.length > 2, 2000)
+    },
+    150_000,
+  )
+})

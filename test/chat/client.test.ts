@@ -1,0 +1,241 @@
+// The client module for apps, over both ways in.
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient } from '@supabase/supabase-js'
+import { afterEach, describe, expect, test } from 'vitest'
+import {
+  type ChatClient,
+  chatClient,
+  gateway,
+  type Link,
+  realtime,
+} from '../../functions/chat/client/client.ts'
+import { Feed, type Page } from '../../functions/chat/feed.ts'
+import type { ConversationUpdated, Message } from '../../functions/chat/protocol.ts'
+import { chatUrl, history, pair, upTo } from '../support/chat-socket.ts'
+import { baseUrl, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
+import { testLocally } from '../support/other-functions.ts'
+import { startGateway } from '../support/other-gateways.ts'
+import { until } from '../support/until.ts'
+
+const open: { close: () => unknown }[] = []
+afterEach(() => {
+  for (const one of open.splice(0)) one.close()
+})
+
+const links: Record<string, (person: Person) => Link> = {
+  gateway: () => gateway({ url: chatUrl, WebSocket }),
+  Realtime: (person) => {
+    const accessToken = () => Promise.resolve(person.accessToken)
+    const supabase = createClient(projectUrl, publishableKey, { accessToken })
+    open.push({ close: () => supabase.removeAllChannels() })
+    return realtime(supabase)
+  },
+}
+
+/** Somebody's app, and what it showed. */
+function app(person: Person, way: (person: Person) => Link) {
+  const link = way(person)
+  const chat = chatClient({ api: { url: baseUrl, accessToken: () => person.accessToken }, link })
+  open.push(chat)
+  const shown = {
+    messages: [] as Message[],
+    updates: [] as ConversationUpdated[],
+    errors: [] as string[],
+  }
+  chat.on('new_message', ({ message }) => shown.messages.push(message))
+  chat.on('conversation_updated', (update) => shown.updates.push(update))
+  chat.on('error', ({ code }) => shown.errors.push(code))
+  return { chat, shown }
+}
+
+const seqs = (messages: Message[]) => messages.map(({ seq }) => seq)
+
+describe.each(Object.keys(links))('over %s', (way) => {
+  const link = links[way]!
+
+  test('two people talk: everything once and in order, answers are the stored messages', async () => {
+    const { a, b, conversationId } = await pair()
+    const [left, right] = [app(a, link), app(b, link)]
+    await Promise.all([left.chat.join(conversationId), right.chat.join(conversationId)])
+    const say = ({ chat }: { chat: ChatClient }, who: string) =>
+      Promise.all(upTo(20).map((i) => chat.send({ conversationId, type: 'text', body: who + i })))
+    const [sent] = await Promise.all([say(left, 'أ'), say(right, 'ب')])
+    for (const { shown } of [left, right]) {
+      await until('all 40 are shown', () => shown.messages.length === 40)
+      expect(seqs(shown.messages)).toEqual(upTo(40))
+    }
+    expect(right.shown.messages).toEqual(left.shown.messages)
+    expect(await history(a, conversationId)).toEqual(left.shown.messages)
+    // One's own come in the order in which they were sent.
+    expect(sent.map(({ body }) => body)).toEqual(upTo(20).map((i) => `أ${i}`))
+    expect(seqs(sent)).toEqual(seqs(sent).toSorted((x, y) => x - y))
+    await until(
+      'the other party is told',
+      () => right.shown.updates.some(({ unread }) => unread === 20),
+    )
+    expect(left.shown.errors.concat(right.shown.errors)).toEqual([])
+  })
+
+  test('what was missed comes first, from the message that the screen shows last', async () => {
+    const { a, b, conversationId } = await pair()
+    for (const i of upTo(60)) {
+      await a.post(`/conversations/${conversationId}/messages`, {
+        clientMessageId: randomUUID(),
+        type: 'text',
+        body: String(i),
+      })
+    }
+    const { chat, shown } = app(b, link)
+    await chat.join(conversationId, { afterSeq: 2 })
+    await until('all are there', () => shown.messages.length === 58)
+    expect(seqs(shown.messages)).toEqual(upTo(60).slice(2))
+  })
+
+  test('after leaving nothing of the conversation comes any more', async () => {
+    const { a, b, conversationId } = await pair()
+    const [left, right] = [app(a, link), app(b, link)]
+    await right.chat.join(conversationId)
+    await left.chat.send({ conversationId, body: 'قبل' })
+    await until('the first is shown', () => shown(right) === 1)
+    // Maybe twice: who comes to hear of an account is also told what was missed until then.
+    await until('and told of', () => right.shown.updates.length > 0)
+    right.chat.leave(conversationId)
+    const updates = [...right.shown.updates]
+    expect(new Set(updates.map(({ lastMessage }) => lastMessage?.seq))).toEqual(new Set([1]))
+    await left.chat.send({ conversationId, body: 'بعد' })
+    await sleep(700)
+    expect(shown(right)).toBe(1)
+    expect(right.shown.updates).toEqual(updates)
+    await right.chat.join(conversationId, { afterSeq: 1 })
+    await until('after joining again it is there', () => shown(right) === 2)
+  })
+
+  test('a stranger joins and sends nothing', async () => {
+    const { conversationId } = await pair()
+    const { chat, shown } = app(await signUp(), link)
+    const refused = /not_participant|conversation_not_found|لست طرفاً|غير موجودة/
+    await expect(chat.join(conversationId)).rejects.toThrow(refused)
+    await expect(chat.send({ conversationId, body: 'مرحباً' })).rejects.toThrow(refused)
+    expect(shown.messages).toEqual([])
+  })
+
+  test('a message that cannot be is refused at once and holds up no other', async () => {
+    const { a, conversationId } = await pair()
+    const { chat } = app(a, link)
+    const empty = chat.send({ conversationId, type: 'text', body: ' ' })
+    const good = chat.send({ conversationId, type: 'text', body: 'نص' })
+    await expect(empty).rejects.toMatchObject({ code: 'message_empty' })
+    expect(await good).toMatchObject({ seq: 1, body: 'نص' })
+  })
+
+  const shown = (one: ReturnType<typeof app>) => one.shown.messages.length
+})
+
+testLocally(
+  'connects again by itself: what was said meanwhile and what it sends is there once',
+  async () => {
+    const { a, b, conversationId } = await pair()
+    const first = await startGateway()
+    const there = app(b, () => gateway({ url: first.url, WebSocket }))
+    const here = app(a, () => gateway({ url: first.url, WebSocket }))
+    await Promise.all([there.chat.join(conversationId), here.chat.join(conversationId)])
+    await here.chat.send({ conversationId, body: '1' })
+    await first.kill()
+    const sent = upTo(5).map((i) => here.chat.send({ conversationId, body: String(i + 1) }))
+    await sleep(300)
+    const second = await startGateway({}, first.port)
+    expect((await Promise.all(sent)).map(({ seq }) => seq)).toEqual([2, 3, 4, 5, 6])
+    await until(
+      'both show all',
+      () => there.shown.messages.length === 6 && here.shown.messages.length === 6,
+    )
+    expect(seqs(there.shown.messages)).toEqual(upTo(6))
+    await second.terminate()
+  },
+)
+
+test('sends until there is an answer, always under the same id, and waits as it is told', async () => {
+  const tries: { clientMessageId: string }[] = []
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    let text = ''
+    request.on('data', (part) => (text += part)).on('end', () => {
+      if (request.method !== 'POST') return response.writeHead(503).end()
+      tries.push(JSON.parse(text))
+      if (tries.length === 1) return request.socket.destroy()
+      const answer = tries.length === 2
+        ? [429, { error: { code: 'rate_limited', message: 'بعد قليل', retryAfter: 1 } }] as const
+        : [201, { seq: 1, ...tries[0] }] as const
+      response.writeHead(answer[0], { 'content-type': 'application/json' })
+      response.end(JSON.stringify(answer[1]))
+    })
+  }).listen(0, '127.0.0.1')
+  open.push({ close: () => server.close() && server.closeAllConnections() })
+  await until('it listens', () => server.listening)
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const link = links.Realtime!({ accessToken: 'a.b.c' } as Person)
+  const chat = chatClient({ api: { url, accessToken: () => 'a.b.c' }, link })
+  open.push(chat)
+  const began = Date.now()
+  await chat.send({ conversationId: randomUUID(), body: 'مرة واحدة' })
+  expect(Date.now() - began).toBeGreaterThan(1000)
+  expect(tries.length).toBe(3)
+  expect(new Set(tries.map(({ clientMessageId }) => clientMessageId)).size).toBe(1)
+})
+
+describe('a feed', () => {
+  const message = (seq: number) => ({ seq }) as Message
+
+  function feed(stored: () => number, look = async () => {}) {
+    const delivered: number[] = []
+    const errors: unknown[] = []
+    const history = async (after: number): Promise<Page> => {
+      await look()
+      const rest = upTo(stored()).slice(after)
+      return { items: rest.slice(0, 3).map(message), hasMore: rest.length > 3 }
+    }
+    const deliver = ({ seq }: Message) => delivered.push(seq)
+    const failed = (error: unknown) => errors.push(error)
+    return { feed: new Feed({ after: 2, history, deliver, failed }), delivered, errors }
+  }
+
+  test('delivers each once, in order, whatever comes doubled, late or never', async () => {
+    let stored = 5
+    const { feed: one, delivered } = feed(() => stored, () => sleep(5))
+    for (const seq of [1, 2, 3, 3, 2]) one.take(message(seq))
+    expect(delivered).toEqual([3])
+    one.take(message(5))
+    one.take(message(4))
+    stored = 12
+    one.take(message(12))
+    await until('the gaps are filled', () => delivered.length === 10)
+    for (const seq of [12, 11, 3]) one.take(message(seq))
+    one.take(message(13))
+    expect(delivered).toEqual(upTo(13).slice(2))
+  })
+
+  test('a history that fails loses nothing: the next look has it', async () => {
+    let down = true
+    const { feed: one, delivered, errors } = feed(() => 6, () => {
+      if (down) throw new Error('down')
+      return Promise.resolve()
+    })
+    one.take(message(6))
+    await until('it failed', () => errors.length === 1)
+    down = false
+    one.heardOf(6)
+    await until('it is there', () => delivered.length === 4)
+    expect(delivered).toEqual([3, 4, 5, 6])
+  })
+
+  test('stopped is stopped, also in the middle of a look', async () => {
+    const { feed: one, delivered } = feed(() => 9, () => sleep(20))
+    void one.fill()
+    one.stop()
+    one.take(message(3))
+    await sleep(60)
+    expect(delivered).toEqual([])
+  })
+})

@@ -1,0 +1,166 @@
+// Chat while parts of the service are killed: what was acknowledged is there, once, in one order.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type ChatClient, chatClient, gateway } from '../../functions/chat/client/client.ts'
+import type { Message } from '../../functions/chat/protocol.ts'
+import { ChatSocket, chatUrl, history, type Pair, pair, upTo } from '../support/chat-socket.ts'
+import { baseUrl, database, type Person } from '../support/client.ts'
+import { hasStack } from '../support/facade.ts'
+import { type OwnGateway, startGateway } from '../support/other-gateways.ts'
+import { crash, crashDatabase } from '../support/stack-parts.ts'
+import { until } from '../support/until.ts'
+
+const clients: ChatClient[] = []
+const gateways: OwnGateway[] = []
+afterEach(async () => {
+  clients.splice(0).forEach((client) => client.close())
+  await Promise.all(gateways.splice(0).map((one) => one.terminate()))
+})
+
+/** Somebody's app over the gateway, what it showed and what was acknowledged to it. */
+async function app(person: Person, conversationId: string, url = chatUrl) {
+  const chat = chatClient({
+    api: { url: baseUrl, accessToken: () => person.accessToken },
+    link: gateway({ url, WebSocket }),
+  })
+  clients.push(chat)
+  const shown: Message[] = []
+  const acknowledged: Message[] = []
+  chat.on('new_message', ({ message }) => shown.push(message))
+  await chat.join(conversationId)
+  const say = async (body: string) => {
+    acknowledged.push(await chat.send({ conversationId, type: 'text', body }))
+  }
+  return { shown, acknowledged, say }
+}
+
+type App = Awaited<ReturnType<typeof app>>
+
+/** Everything that was acknowledged is stored once, and both have seen it all in its order. */
+async function agree({ a, conversationId }: Pair, apps: App[], count: number) {
+  for (const { shown } of apps) {
+    await until('everything is shown', () => shown.length >= count)
+    expect(shown.map(({ seq }) => seq)).toEqual(upTo(count))
+  }
+  const stored = await history(a, conversationId)
+  expect(stored).toEqual(apps[0]!.shown)
+  expect(stored).toEqual(apps.at(-1)!.shown)
+  const acknowledged = apps.flatMap((one) => one.acknowledged).sort((x, y) => x.seq - y.seq)
+  expect(stored).toEqual(acknowledged)
+  for (const { acknowledged } of apps) {
+    const seqs = acknowledged.map(({ seq }) => seq)
+    expect(seqs).toEqual(seqs.toSorted((x, y) => x - y))
+  }
+}
+
+describe.runIf(hasStack)('chat survives', () => {
+  test(
+    '1,000 messages cross over two gateways while one of them is killed three times',
+    async () => {
+      const people = await pair()
+      const [first, second] = await Promise.all([startGateway(), startGateway()])
+      gateways.push(first)
+      const left = await app(people.a, people.conversationId, first.url)
+      const right = await app(people.b, people.conversationId, second.url)
+      const talk = Promise.all([left, right].map(async ({ say }, who) => {
+        for (const i of upTo(500)) await say(`${who} ${i}`)
+      }))
+      let current = second
+      for (const part of [150, 400, 700]) {
+        await until(`${part} are sent`, () => left.shown.length > part)
+        await current.kill()
+        current = await startGateway({}, second.port)
+      }
+      gateways.push(current)
+      await talk
+      await agree(people, [left, right], 1000)
+    },
+    180_000,
+  )
+
+  test('CRASH-03 the gateway is killed twenty times while pairs chat', async () => {
+    const pairs: Pair[] = []
+    for (let i = 0; i < 4; i++) pairs.push(...await Promise.all(upTo(5).map(pair)))
+    const apps = await Promise.all(
+      pairs.map(({ a, b, conversationId }) =>
+        Promise.all([app(a, conversationId), app(b, conversationId)])
+      ),
+    )
+    let over = false
+    const talks = apps.flat().map(async ({ say }, who) => {
+      for (let i = 0; !over; i++) {
+        await say(`${who} ${i}`)
+        await sleep(300 + Math.random() * 200)
+      }
+    })
+    for (let i = 0; i < 20; i++) {
+      await sleep(200 + Math.random() * 600)
+      await crash('local/chat.ts')
+    }
+    const before = apps.flat().map(({ acknowledged }) => acknowledged.length)
+    await until(
+      'all are back',
+      () => apps.flat().every(({ acknowledged }, i) => acknowledged.length > before[i]!),
+      10_000,
+    )
+    over = true
+    await Promise.all(talks)
+    for (const [i, both] of apps.entries()) {
+      const count = both[0].acknowledged.length + both[1].acknowledged.length
+      await agree(pairs[i]!, both, count)
+    }
+  })
+
+  test('Realtime is killed: joined sockets stay and miss nothing', async () => {
+    const { a, b, conversationId } = await pair()
+    const [left, right] = [await ChatSocket.of(a), await ChatSocket.of(b)]
+    await right.join(conversationId)
+    for (const i of upTo(5)) await left.say(conversationId, String(i))
+    await until('they come', () => right.messages().length === 5)
+    const killed = crash('local/realtime.ts')
+    for (const i of upTo(20)) {
+      await left.say(conversationId, `في الأثناء ${i}`)
+      await sleep(50)
+    }
+    await killed
+    await until('nothing is missing', () => right.messages().length === 25)
+    expect(right.messages().map(({ seq }) => seq)).toEqual(upTo(25))
+    // And it is live again, not only looked up.
+    await until('it hears at once again', async () => {
+      const count = right.messages().length
+      await left.say(conversationId, 'حيّ')
+      await sleep(250)
+      return right.messages().length === count + 1
+    })
+    expect(right.closed).toBeUndefined()
+    expect(new Set(right.messages().map(({ seq }) => seq)).size).toBe(right.messages().length)
+    left.close()
+    right.close()
+  })
+
+  test('CRASH-01 the database is killed in the middle of a talk, three times', async () => {
+    const people = await pair()
+    const left = await app(people.a, people.conversationId)
+    const right = await app(people.b, people.conversationId)
+    let over = false
+    const talk = Promise.all([left, right].map(async ({ say }, who) => {
+      for (let i = 0; !over; i++) await say(`${who} ${i}`)
+    }))
+    for (let i = 0; i < 3; i++) {
+      await sleep(1000 + Math.random() * 1000)
+      await crashDatabase()
+    }
+    const before = left.acknowledged.length
+    await until('it goes on by itself', () => left.acknowledged.length > before + 5)
+    over = true
+    await talk
+    const count = left.acknowledged.length + right.acknowledged.length
+    await agree(people, [left, right], count)
+    const { rows } = await database().query(
+      `select count(*)::int, max(seq)::int, count(distinct client_message_id)::int as clients
+       from public.messages where conversation_id = $1`,
+      [people.conversationId],
+    )
+    expect(rows).toEqual([{ count, max: count, clients: count }])
+  })
+})

@@ -1,0 +1,138 @@
+// The sockets of one account share what it hears: one channel, one order of events.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { ChatSocket, converse, pair, quiet, upTo } from '../support/chat-socket.ts'
+import { asCaller, type Person, signIn, signUp } from '../support/client.ts'
+import { minted, testWithKey } from '../support/token-maker.ts'
+import { until } from '../support/until.ts'
+
+const open: ChatSocket[] = []
+afterEach(() => open.splice(0).forEach((socket) => socket.close()))
+
+async function socketOf(person: Pick<Person, 'accessToken'>) {
+  const socket = await ChatSocket.of(person)
+  open.push(socket)
+  return socket
+}
+
+/** What came of messages and states, as "m1" and "u1". */
+const story = ({ frames }: ChatSocket) =>
+  frames.flatMap(({ event, data }) => {
+    if (event === 'new_message') return [`m${data.message.seq}`]
+    if (event === 'conversation_updated') return [`u${data.lastMessage?.seq ?? 0}`]
+    return []
+  })
+
+test('of one event comes new_message, then conversation_updated, to each socket its own', async () => {
+  const { a, b, conversationId } = await pair()
+  const sender = await socketOf(a)
+  const [joined, only, own] = [await socketOf(b), await socketOf(b), await socketOf(a)]
+  await joined.join(conversationId)
+  await own.join(conversationId)
+  for (const i of upTo(30)) await sender.say(conversationId, String(i))
+  await until('all came', () => story(joined).length === 60 && story(only).length === 30)
+  expect(story(joined)).toEqual(upTo(30).flatMap((i) => [`m${i}`, `u${i}`]))
+  expect(story(only)).toEqual(upTo(30).map((i) => `u${i}`))
+  // Of one's own messages the other party is told.
+  await until('and to the sender', () => story(own).length === 30)
+  expect(story(own)).toEqual(upTo(30).map((i) => `m${i}`))
+  expect(joined.events('conversation_updated')[0]).toEqual({
+    conversationId,
+    identityId: b.identityId,
+    lastMessage: expect.objectContaining({ seq: 1, mine: false }),
+    unread: 1,
+  })
+})
+
+test('the order holds for a socket that still reads what was before', async () => {
+  const { a, b, conversationId } = await pair()
+  const sender = await socketOf(a)
+  for (const i of upTo(120)) await sender.say(conversationId, String(i))
+  const reader = await socketOf(b)
+  const storm = (async () => {
+    for (const i of upTo(60)) await sender.say(conversationId, `عاصفة ${i}`)
+  })()
+  await until('it is told', () => story(reader).length > 3)
+  await reader.join(conversationId, { afterSeq: 0 })
+  await storm
+  await until('all came', () => reader.messages().length === 180)
+  await quiet(reader)
+  const all = story(reader)
+  expect(all.filter((one) => one.startsWith('m'))).toEqual(upTo(180).map((i) => `m${i}`))
+  const states = all.filter((one) => one.startsWith('u')).map((one) => Number(one.slice(1)))
+  expect(states).toEqual(states.toSorted((x, y) => x - y))
+  expect(states.at(-1)).toBe(180)
+  const from = reader.frames.findIndex(({ event, data }) => event === 'ack' && data.lastSeq)
+  const after = story({ frames: reader.frames.slice(from) } as ChatSocket)
+  for (const state of after.filter((one) => one.startsWith('u'))) {
+    expect(after.indexOf(`m${state.slice(1)}`), state).toBeLessThan(after.indexOf(state))
+  }
+})
+
+test('nobody but the database sends events: neither the other side nor the owner', async () => {
+  const { a, b, conversationId } = await pair()
+  const socket = await socketOf(b)
+  await socket.join(conversationId)
+  const topic = (await b.get('/auth/me')).body.realtimeTopic
+  const payload = { message: { seq: 1, conversationId, body: 'مزورة' }, conversation: {} }
+  for (const person of [a, b]) {
+    await asCaller(person, async (client) => {
+      await client.query(`select set_config('realtime.topic', $1, true)`, [topic])
+      await client.query(`select realtime.send($1, 'new_message', $2)`, [payload, topic])
+    })
+  }
+  await sleep(500)
+  expect(socket.messages()).toEqual([])
+  expect(await converse(a, b)).toBe(conversationId)
+})
+
+test('a session that ends takes its sockets along, and the others go on with one channel', async () => {
+  const { a, b, conversationId } = await pair()
+  const sessions = [
+    b,
+    await signIn(b.identifier, b.password),
+    await signIn(b.identifier, b.password),
+  ]
+  const sockets = await Promise.all(sessions.map(socketOf))
+  for (const socket of sockets) await socket.join(conversationId)
+  const sender = await socketOf(a)
+  for (const [i, session] of sessions.slice(0, 2).entries()) {
+    expect((await session.post('/auth/logout', {})).status).toBe(204)
+    await sender.say(conversationId, String(i + 1))
+    expect((await sockets[i]!.end()).code).toBe(4401)
+    const rest = sockets.slice(i + 1)
+    await until('the others hear', () => rest.every((each) => each.messages().length === i + 1))
+    expect(sockets[i]!.messages().length).toBe(i)
+    expect(rest.map(({ closed }) => closed)).toEqual(rest.map(() => undefined))
+  }
+})
+
+testWithKey('the channel goes on when the token ends by which it was joined', async () => {
+  const { a, b, conversationId } = await pair()
+  const exp = Math.floor(Date.now() / 1000) + 4
+  const short = await socketOf({ accessToken: minted(b.accessToken, { exp }) })
+  const [long, sender] = [await socketOf(b), await socketOf(a)]
+  await long.join(conversationId)
+  expect((await short.end()).code).toBe(4401)
+  await sleep(1000)
+  await sender.say(conversationId, 'بعد')
+  await until('it hears', () => long.messages().length === 1, 5000)
+  // And when the socket closes whose token was shown last.
+  const last = await socketOf({
+    accessToken: minted(b.accessToken, { exp: Math.floor(Date.now() / 1000) + 7200 }),
+  })
+  last.close()
+  await sender.say(conversationId, 'وبعد')
+  await until('it hears again', () => long.messages().length === 2, 5000)
+})
+
+test('sockets beyond what an account may have close the oldest, and the rest hear', async () => {
+  const [a, b] = await Promise.all([signUp(), signUp()])
+  const id = await converse(a, b)
+  const sockets: ChatSocket[] = []
+  for (const _ of upTo(11)) sockets.push(await socketOf(b))
+  expect((await sockets[0]!.end()).code).toBe(4429)
+  const sender = await socketOf(a)
+  await sender.say(id, 'إلى الجميع')
+  await until('all hear', () => sockets.slice(1).every((each) => story(each).join() === 'u1'))
+})

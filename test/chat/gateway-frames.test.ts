@@ -1,0 +1,211 @@
+// Frames that are not what they should be, byte by byte, at a process of the gateway of one's own.
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ChatSocket, type Pair, pair } from '../support/chat-socket.ts'
+import { hasStack } from '../support/facade.ts'
+import { type OwnGateway, startGateway } from '../support/other-gateways.ts'
+import { frame, RawSocket, upgradeHead } from '../support/raw-socket.ts'
+import { until } from '../support/until.ts'
+
+describe.runIf(hasStack)('CHAT-09 bad frames', () => {
+  let gateway: OwnGateway
+  let people: Pair
+  let good: ChatSocket
+  let raw: RawSocket
+
+  const megabytes = () =>
+    Number(readFileSync(`/proc/${gateway.pid}/statm`, 'utf8').split(' ')[1]) * 4096 / 1_048_576
+
+  beforeAll(async () => {
+    gateway = await startGateway()
+    people = await pair()
+    good = await ChatSocket.of(people.b, gateway.url)
+    await good.join(people.conversationId)
+  })
+
+  afterAll(async () => {
+    // Whatever happened here, somebody else's socket noticed nothing of it.
+    expect(good.closed).toBeUndefined()
+    const { event } = await good.say(people.conversationId, 'ما زلت هنا')
+    expect(event).toBe('ack')
+    await gateway.terminate()
+  })
+
+  beforeEach(async () => {
+    raw = await RawSocket.open(gateway.url, { authorization: `Bearer ${people.a.accessToken}` })
+    expect(raw.status).toBe(101)
+    return () => raw.destroy()
+  })
+
+  const text = (value: unknown) => frame(JSON.stringify(value))
+
+  test.each([
+    ['a frame of 1 MB', () => frame('a'.repeat(1_000_000)), 1009],
+    ['a frame of 16 MB', () => frame('a'.repeat(16_000_000)), 1009],
+    ['a frame that says it is as long as can be', () => frame('a', { length: 2 ** 53 }), 1009],
+    ['a binary frame', () => frame('{}', { opcode: 2 }), 1003],
+    ['bytes that are no UTF-8', () => frame(Buffer.from([0x22, 0xff, 0xfe, 0x22])), 1007],
+    ['a surrogate in UTF-8', () => frame(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), 1007],
+    ['text that is no JSON', () => frame('join_conversation'), 1007],
+    ['an empty frame', () => frame(''), 1007],
+    ['a frame without a mask', () => frame('{}', { masked: false }), 1008],
+    ['a compressed frame', () => frame('abc', { reserved: 4 }), 1008],
+    ['an unknown kind of frame', () => frame('{}', { opcode: 5 }), 1008],
+    ['a rest without a beginning', () => frame('{}', { opcode: 0 }), 1008],
+    ['a long ping', () => frame('a'.repeat(200), { opcode: 9 }), 1008],
+    ['a ping in two parts', () => frame('a', { opcode: 9, last: false }), 1008],
+  ])('%s closes the socket with a code', async (_what, bytes, code) => {
+    raw.write(bytes())
+    expect(await raw.closeCode()).toBe(code)
+  })
+
+  test('fragments without an end are not gathered', async () => {
+    const before = megabytes()
+    raw.write(frame('a'.repeat(1000), { last: false }))
+    for (let i = 0; i < 200 && !raw.ended; i++) {
+      raw.write(frame('a'.repeat(100_000), { opcode: 0, last: false }))
+      await sleep(1)
+    }
+    expect(await raw.closeCode()).toBe(1009)
+    expect(megabytes() - before).toBeLessThan(20)
+  })
+
+  test('ever so many empty fragments are too many', async () => {
+    raw.write(frame('{', { last: false }))
+    raw.write(
+      Buffer.concat(Array.from({ length: 1000 }, () => frame('', { opcode: 0, last: false }))),
+    )
+    expect(await raw.closeCode()).toBe(1009)
+  })
+
+  test('a message in fragments, with a ping between them, is one message', async () => {
+    const whole = JSON.stringify({ event: 'heartbeat', data: {}, ref: 'جزء' })
+    const bytes = Buffer.from(whole)
+    raw.write(frame(bytes.subarray(0, 10), { last: false }))
+    raw.write(frame('still there?', { opcode: 9 }))
+    raw.write(frame(bytes.subarray(10, bytes.length - 3), { opcode: 0, last: false }))
+    raw.write(frame(bytes.subarray(bytes.length - 3), { opcode: 0 }))
+    await until('it is answered', () => raw.texts().length > 0)
+    expect(raw.texts()).toEqual([{ event: 'ack', ref: 'جزء', data: {} }])
+    const pong = raw.frames().find(({ opcode }) => opcode === 10)
+    expect(pong?.payload.toString()).toBe('still there?')
+  })
+
+  test.each([
+    ['an array', '[]'],
+    ['null', 'null'],
+    ['a number', '1'],
+    ['an unknown event', '{"event":"delete_everything","data":{}}'],
+    ['an event of the server', '{"event":"new_message","data":{}}'],
+    ['no event', '{"data":{}}'],
+    ['missing fields', '{"event":"join_conversation"}'],
+    ['an unknown field beside event', '{"event":"heartbeat","data":{},"to":1}'],
+    ['an unknown field in data', '{"event":"heartbeat","data":{"a":1}}'],
+    ['ids in an array', '{"event":"join_conversation","data":{"conversationId":["a"]}}'],
+    ['nesting of 10,000', '['.repeat(10_000) + ']'.repeat(10_000)],
+    ['a lone surrogate', '{"event":"heartbeat","data":{},"ref":"\\ud800"}'],
+    ['a NUL', '{"event":"heartbeat","data":{},"ref":"\\u0000"}'],
+    ['a number without its last digits', '{"event":"heartbeat","data":{},"ref":9007199254740993}'],
+    ['__proto__', '{"event":"__proto__","data":{}}'],
+  ])('%s is an error and the socket stays', async (_what, sent) => {
+    raw.write(frame(sent))
+    raw.write(text({ event: 'heartbeat', data: {}, ref: 'after' }))
+    await until('both are answered', () => raw.texts().length === 2)
+    const [error, ack] = raw.texts()
+    expect(error.event).toBe('error')
+    expect(error.data).toMatchObject({
+      code: 'validation_failed',
+      message: 'يرجى التحقق من البيانات المدخلة',
+    })
+    expect(ack).toEqual({ event: 'ack', ref: 'after', data: {} })
+  })
+
+  test('an error names the frame that it answers and what is wrong with it', async () => {
+    raw.write(text({ event: 'join_conversation', data: { conversationId: 'x', more: 1 }, ref: 7 }))
+    await until('it is answered', () => raw.texts().length > 0)
+    const [error] = raw.texts()
+    expect(error).toMatchObject({ event: 'error', ref: 7, data: { ref: 7 } })
+    expect(error.data.fields.map(({ path }: { path: string }) => path).sort())
+      .toEqual(['data.conversationId', 'data.more'])
+  })
+
+  test('a client that closes is answered in kind; one that is half gone is let go', async () => {
+    raw.write(frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }))
+    expect(await raw.closeCode()).toBe(1000)
+    const half = await RawSocket.open(gateway.url)
+    half.socket.end()
+    await until('the other half is closed', () => half.ended)
+  })
+
+  test('a flood of pings ends the socket that sends it', async () => {
+    raw.write(Buffer.concat(Array.from({ length: 1000 }, () => frame('', { opcode: 9 }))))
+    expect(await raw.closeCode()).toBe(1008)
+  })
+
+  test('after all of it the memory is back', async () => {
+    const storm = async () => {
+      const sockets = await Promise.all(
+        Array.from({ length: 20 }, () => RawSocket.open(gateway.url)),
+      )
+      for (const socket of sockets) socket.write(frame('a'.repeat(4_000_000)))
+      await Promise.all(sockets.map((socket) => socket.closeCode()))
+      sockets.forEach((socket) => socket.destroy())
+    }
+    await storm()
+    const before = megabytes()
+    for (let i = 0; i < 5; i++) await storm()
+    await until('memory as before', () => megabytes() < before * 1.1 + 5)
+  })
+})
+
+describe.runIf(hasStack)('upgrades that are none', () => {
+  let gateway: OwnGateway
+  beforeAll(async () => {
+    gateway = await startGateway()
+  })
+  afterAll(() => gateway.terminate())
+
+  const http = (path = '', init: RequestInit = {}) =>
+    fetch(gateway.url.replace('ws:', 'http:') + path, init)
+
+  test('a plain request is told to upgrade, another path is not there', async () => {
+    const plain = await http()
+    expect(plain.status).toBe(426)
+    expect(plain.headers.get('upgrade')).toBe('websocket')
+    expect(await plain.json()).toMatchObject({ error: { code: 'validation_failed' } })
+    expect((await http('/other')).status).toBe(404)
+  })
+
+  test.each([
+    ['another version', (head: string) => head.replace('Version: 13', 'Version: 8'), 426],
+    ['a short key', (head: string) => head.replace(/Key: .*/, 'Key: abc='), 426],
+    ['no key', (head: string) => head.replace(/Sec-WebSocket-Key: .*\r\n/, ''), 426],
+    ['POST', (head: string) => head.replace('GET', 'POST'), 426],
+    ['HTTP/1.0', (head: string) => head.replace('HTTP/1.1', 'HTTP/1.0'), 422],
+    ['a header without a name', (head: string) => head.replace('Host: chat', ': chat'), 422],
+    ['rubbish', () => '\0\0\0\0\r\n\r\n', 422],
+  ])('%s is refused', async (_what, change, status) => {
+    const raw = new RawSocket(gateway.url)
+    let read = ''
+    raw.socket.on('data', (part) => (read += part))
+    raw.socket.write(change(upgradeHead('/chat')))
+    await until('it is answered and ended', () => raw.ended)
+    expect(Number(read.slice(9, 12))).toBe(status)
+  })
+
+  test('CHAT-10 a head without an end is not waited for', async () => {
+    const slow = new RawSocket(gateway.url)
+    const began = Date.now()
+    const head = upgradeHead('/chat')
+    const drip = setInterval(
+      () => slow.socket.write(head[Math.floor((Date.now() - began) / 1000)]!),
+      1000,
+    )
+    await until('it is cut off', () => slow.ended, 12_000)
+    clearInterval(drip)
+    const long = new RawSocket(gateway.url)
+    long.socket.write(`GET /chat HTTP/1.1\r\nX-Long: ${'a'.repeat(70_000)}`)
+    await until('a long one is cut off at once', () => long.ended, 2000)
+  })
+})

@@ -1,0 +1,150 @@
+// Who goes too fast, too often or does not read harms only itself. Processes of the gateway with
+// settings of their own.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { fill } from './chat-crowd.ts'
+import { ChatSocket, history, pair, upTo } from '../support/chat-socket.ts'
+import { signUp } from '../support/client.ts'
+import { hasStack } from '../support/facade.ts'
+import { type OwnGateway, startGateway } from '../support/other-gateways.ts'
+import { frame, RawSocket } from '../support/raw-socket.ts'
+import { until } from '../support/until.ts'
+
+const started: OwnGateway[] = []
+const open: ChatSocket[] = []
+afterEach(async () => {
+  open.splice(0).forEach((socket) => socket.close())
+  await Promise.all(started.splice(0).map((gateway) => gateway.terminate()))
+})
+
+async function gatewayWith(settings: Record<string, string> = {}) {
+  const gateway = await startGateway(settings)
+  started.push(gateway)
+  return gateway
+}
+
+const text = (event: string, data: unknown, ref?: unknown) => JSON.stringify({ event, data, ref })
+
+describe.runIf(hasStack)('limits of the gateway', () => {
+  test('CHAT-08 a flood is told to wait and then closed; what was acknowledged is stored', async () => {
+    const { a, b, conversationId } = await pair()
+    const gateway = await gatewayWith({ GATEWAY_MESSAGES: '5' })
+    const flood = await ChatSocket.of(a, gateway.url)
+    const other = await ChatSocket.of(b, gateway.url)
+    open.push(flood, other)
+    await other.join(conversationId)
+    const send = (i: number) =>
+      flood.socket.send(text('send_message', {
+        conversationId,
+        clientMessageId: `flood-${i}`,
+        type: 'text',
+        body: String(i),
+      }, i))
+    for (const i of upTo(1000)) send(i)
+    await until('it is told to wait', () => flood.events('error').length > 0)
+    expect(flood.events('error')[0]).toMatchObject({ code: 'rate_limited', retryAfter: 1 })
+    for (let i = 1001; !flood.closed && i < 1200; i++) {
+      send(i)
+      await sleep(50)
+    }
+    expect(flood.closed).toMatchObject({ code: 1008 })
+    const acknowledged = flood.frames.filter(({ event }) => event === 'ack').length - 1
+    expect(acknowledged).toBeGreaterThanOrEqual(20)
+    expect(acknowledged).toBeLessThan(60)
+    expect((await history(a, conversationId)).length).toBe(acknowledged)
+    await until('the other has them all', () => other.messages().length === acknowledged)
+    expect((await other.say(conversationId, 'هادئ')).event).toBe('ack')
+  })
+
+  test('who keeps to five a second is never told to wait', async () => {
+    const { a, conversationId } = await pair()
+    const gateway = await gatewayWith({ GATEWAY_MESSAGES: '5' })
+    const socket = await ChatSocket.of(a, gateway.url)
+    open.push(socket)
+    for (const i of upTo(20)) {
+      expect((await socket.say(conversationId, String(i))).event).toBe('ack')
+    }
+    for (const i of upTo(10)) {
+      await sleep(210)
+      expect((await socket.say(conversationId, `ثم${i}`)).event).toBe('ack')
+    }
+  })
+
+  test('a flood of frames of any kind ends too', async () => {
+    const { accessToken } = await signUp()
+    const gateway = await gatewayWith({ GATEWAY_MESSAGES: '5' })
+    const raw = await RawSocket.open(gateway.url, { authorization: `Bearer ${accessToken}` })
+    raw.write(Buffer.concat(upTo(5000).map(() => frame(text('heartbeat', {})))))
+    expect(await raw.closeCode()).toBe(1008)
+    raw.destroy()
+  })
+
+  test('CHAT-10 many sockets: the newest ten of an account stay, idle ones live', async () => {
+    const gateway = await gatewayWith({ GATEWAY_JOINS: '1000' })
+    const { idle, same, silent, slow, close } = await fill(gateway.url)
+    const good = await ChatSocket.of(await signUp(), gateway.url)
+    open.push(good)
+    expect((await good.ask('heartbeat', {})).event).toBe('ack')
+
+    await until('the others are closed', () => same.filter(({ closed }) => closed).length === 190)
+    expect(new Set(same.map(({ closed }) => closed?.code))).toEqual(new Set([4429, undefined]))
+    expect(same.slice(190).every(({ closed }) => !closed)).toBe(true)
+    const codes = await Promise.all(silent.map((socket) => socket.closeCode(20_000)))
+    expect(new Set(codes)).toEqual(new Set([4401]))
+    await until('heads without an end are cut off', () => slow.every(({ ended }) => ended), 20_000)
+
+    expect(idle.filter(({ closed }) => closed)).toEqual([])
+    expect((await idle[1999]!.ask('heartbeat', {})).event).toBe('ack')
+    expect((await good.ask('heartbeat', {})).event).toBe('ack')
+    close()
+  })
+
+  test('PR-22 who does not read is closed, who reads has everything', async () => {
+    const { a, b, conversationId } = await pair()
+    const gateway = await gatewayWith()
+    const reader = await ChatSocket.of(b, gateway.url)
+    const writer = await ChatSocket.of(a, gateway.url)
+    open.push(reader, writer)
+    await reader.join(conversationId)
+    const deaf = await RawSocket.open(gateway.url, { authorization: `Bearer ${b.accessToken}` })
+    deaf.write(frame(text('join_conversation', { conversationId }, 'join')))
+    await until('it has joined', () => deaf.texts().some(({ ref }) => ref === 'join'))
+    deaf.socket.pause()
+    const body = 'ا'.repeat(4000)
+    const count = 1500
+    for (let i = 0; i < count; i += 10) {
+      await Promise.all(upTo(10).map(() => writer.say(conversationId, body)))
+    }
+    await until('who reads has all', () => reader.messages().length === count)
+    await until('who does not is closed', () => gateway.said().includes('does not read'))
+    deaf.destroy()
+  })
+
+  test('GATEWAY_MAX_AGE closes with 1012, and the next socket goes on where this one was', async () => {
+    const { a, b, conversationId } = await pair()
+    const gateway = await gatewayWith({ GATEWAY_MAX_AGE: '2' })
+    const old = await ChatSocket.of(b, gateway.url)
+    await old.join(conversationId)
+    expect((await old.end()).code).toBe(1012)
+    const writer = await ChatSocket.of(a, gateway.url)
+    await writer.say(conversationId, 'في الأثناء')
+    const next = await ChatSocket.of(b, gateway.url)
+    open.push(writer, next)
+    await next.join(conversationId, { afterSeq: 0 })
+    await until('it is there', () => next.messages().length === 1)
+  })
+
+  test('no log of the gateway has a token or what people write', async () => {
+    const { a, conversationId } = await pair()
+    const gateway = await gatewayWith()
+    const socket = await ChatSocket.of(a, gateway.url)
+    await socket.join(conversationId)
+    await socket.say(conversationId, 'كلام بيننا')
+    socket.close()
+    const queried = new ChatSocket({ url: `${gateway.url}?token=${a.accessToken}` })
+    expect((await queried.end()).code).toBe(4400)
+    await until('it is in the log', () => gateway.said().includes('"closed"'))
+    expect(gateway.said()).not.toContain(a.accessToken)
+    expect(gateway.said()).not.toContain('كلام')
+  })
+})

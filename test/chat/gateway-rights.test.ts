@@ -1,0 +1,253 @@
+// Rights that end while a socket is open: it feels them. How soon: test/chat/rights.timing.test.ts.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { ChatSocket, converse, history, pair, quiet } from '../support/chat-socket.ts'
+import { database, type Person, signIn, signUp } from '../support/client.ts'
+import { hasStack } from '../support/facade.ts'
+import { minted, testWithKey } from '../support/token-maker.ts'
+import { until } from '../support/until.ts'
+import { organisationOf } from '../support/world.ts'
+
+const open: ChatSocket[] = []
+afterEach(() => open.splice(0).forEach((socket) => socket.close()))
+
+async function socketOf(person: Pick<Person, 'accessToken'>) {
+  const socket = await ChatSocket.of(person)
+  open.push(socket)
+  return socket
+}
+
+const suspend = (person: Person) =>
+  database().query(
+    `update public.accounts set status = 'suspended', status_reason = 'تجربة' where id = $1`,
+    [person.id],
+  )
+
+/** A joined socket of b and one of a, who writes. */
+async function talking() {
+  const people = await pair()
+  const left = await socketOf(people.a)
+  const right = await socketOf(people.b)
+  await right.join(people.conversationId)
+  await left.say(people.conversationId, 'قبل')
+  await until('it comes', () => right.messages().length === 1)
+  return { ...people, left, right }
+}
+
+test('AUTH-13 a suspended account: the socket closes with 4403 and hears nothing more', async () => {
+  const { a, b, conversationId, left, right } = await talking()
+  await suspend(b)
+  const before = right.messages().length
+  // 403: the other side cannot read it any more.
+  expect((await left.say(conversationId, 'بعد')).data.code).toBe('blocked')
+  expect((await right.end()).code).toBe(4403)
+  expect(right.events('error').at(-1)).toMatchObject({ code: 'account_suspended' })
+  expect(right.messages().length).toBe(before)
+  const again = new ChatSocket()
+  await again.opened()
+  expect((await again.ask('auth', { accessToken: b.accessToken })).event).toBe('error')
+  expect((await again.end()).code).toBe(4403)
+  await database().query(`update public.accounts set status = 'active' where id = $1`, [b.id])
+  const back = await socketOf(await signIn(b.identifier, b.password))
+  await back.join(conversationId, { afterSeq: 0 })
+  await until('all is there', () => back.messages().length === 1)
+  expect((await history(a, conversationId)).length).toBe(1)
+})
+
+test.each([
+  ['account_suspended', { reason: 'تجربة' }, 4403, suspend],
+  [
+    'account_banned',
+    {},
+    4403,
+    (person: Person) =>
+      database().query(`update public.accounts set status = 'banned' where id = $1`, [person.id]),
+  ],
+  ['token_invalid', {}, 4401, (person: Person) => person.post('/auth/logout', {})],
+])('who is in several conversations is told once why it ends: %s', async (code, facts, as, end) => {
+  const { b, right } = await talking()
+  const rooms = await Promise.all(
+    (await Promise.all([signUp(), signUp(), signUp()])).map((other) => converse(other, b)),
+  )
+  // Each conversation and the account find out by themselves, in any order.
+  const sockets = [right, ...await Promise.all(Array.from({ length: 7 }, () => socketOf(b)))]
+  await Promise.all(sockets.flatMap((socket) => rooms.map((room) => socket.join(room))))
+  await end(b)
+  for (const socket of sockets) {
+    expect((await socket.end()).code).toBe(as)
+    const errors = socket.events('error')
+    expect(errors.map((error) => error.code)).toEqual([code])
+    expect(errors[0]).toMatchObject(facts)
+    if ('reason' in facts) expect(errors[0].message).toContain(facts.reason)
+  }
+})
+
+test('AUTH-17 a session that ends closes its sockets, and no others', async () => {
+  const { a, b, conversationId, left, right } = await talking()
+  const other = await signIn(b.identifier, b.password)
+  const stays = await socketOf(other)
+  await stays.join(conversationId)
+  expect((await b.post('/auth/logout', {})).status).toBe(204)
+  await left.say(conversationId, 'بعد')
+  expect((await right.end()).code).toBe(4401)
+  await until('the other phone hears it', () => stays.messages().length === 1)
+  expect(right.messages().length).toBe(1)
+  expect(stays.closed).toBeUndefined()
+  // A new password ends the others; the one that changed it stays.
+  const third = await socketOf(await signIn(b.identifier, b.password))
+  const newPassword = randomUUID()
+  await other.post('/auth/password/change', { currentPassword: b.password, newPassword })
+  expect((await third.end()).code).toBe(4401)
+  expect((await stays.ask('heartbeat', {})).event).toBe('ack')
+  await a.post('/auth/logout', { scope: 'global' })
+  expect((await left.end()).code).toBe(4401)
+})
+
+test('AUTH-12 a deleted account closes its sockets', async () => {
+  const { b, right } = await talking()
+  await database().query('delete from auth.users where id = $1', [b.id])
+  expect((await right.end()).code).toBe(4401)
+})
+
+test('IDN-06 an identity that is taken away hears its conversations no longer', async () => {
+  const [a, b] = await Promise.all([signUp(), signUp()])
+  const company = await organisationOf(b.id, 'company')
+  await b.post('/auth/identity/switch', { identityId: company })
+  const { body } = await a.post('/conversations', { identityId: company })
+  const [left, right] = [await socketOf(a), await socketOf(b)]
+  expect((await right.join(body.id)).event).toBe('ack')
+  await left.say(body.id, 'قبل')
+  await until('it comes', () => right.messages().length === 1)
+
+  await database().query(`update public.identities set status = 'suspended' where id = $1`, [
+    company,
+  ])
+  await until(
+    'it is told',
+    () => right.events('error').some(({ conversationId }) => conversationId === body.id),
+    5000,
+  )
+  await left.say(body.id, 'بعد')
+  await quiet(right)
+  expect(right.messages().length).toBe(1)
+  // The account is as it was: the socket stays, and acts as nobody until somebody is chosen.
+  expect(right.closed).toBeUndefined()
+  expect(await right.say(body.id, 'x'))
+    .toMatchObject({ event: 'error', data: { code: 'identity_not_usable' } })
+})
+
+test('who acts as another identity is out of the conversations of the first', async () => {
+  const { a, b, left, right, conversationId } = await talking()
+  const company = await organisationOf(b.id, 'company')
+  await b.post('/auth/identity/switch', { identityId: company })
+  await until('it is told', () => right.events('error').length > 0)
+  expect(right.events('error')).toMatchObject([{ code: 'not_participant', conversationId }])
+  await left.say(conversationId, 'بعد')
+  await quiet(right)
+  expect(right.messages().length).toBe(1)
+  expect((await right.join(conversationId)).data.code).toBe('not_participant')
+  await b.post('/auth/identity/switch', { identityId: b.identityId })
+  expect((await right.join(conversationId, { afterSeq: 1 })).event).toBe('ack')
+  await until('what was missed is there', () => right.messages().length === 2)
+  expect(await converse(a, b)).toBe(conversationId)
+})
+
+test('somebody who is blocked hears nothing more and writes nothing', async () => {
+  const { a, b, conversationId, left, right } = await talking()
+  expect((await a.post(`/blocks/${b.identityId}`)).status).toBe(204)
+  await until('it is told', () => right.events('error').length > 0)
+  expect(right.events('error')).toMatchObject([{ code: 'blocked', conversationId }])
+  expect((await right.say(conversationId, 'x')).data.code).toBe('blocked')
+  expect((await right.join(conversationId)).data.code).toBe('blocked')
+  expect((await left.say(conversationId, 'x')).data.code).toBe('blocked')
+  await a.delete(`/blocks/${b.identityId}`)
+  expect((await right.join(conversationId)).event).toBe('ack')
+  await left.say(conversationId, 'عدنا')
+  await until('it comes', () => right.messages().length === 2)
+})
+
+describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () => {
+  const endingIn = (person: Person, seconds: number, changes = {}) =>
+    minted(person.accessToken, { exp: Math.floor(Date.now() / 1000) + seconds, ...changes })
+
+  testWithKey('without another it is closed with 4401, and nothing is taken after', async () => {
+    const { a, conversationId } = await pair()
+    const socket = await socketOf({ accessToken: endingIn(a, 4) })
+    let said = 0
+    while (!socket.closed) {
+      if ((await socket.say(conversationId, String(said))).event === 'ack') said++
+      await sleep(500)
+    }
+    expect(socket.closed).toMatchObject({ code: 4401, reason: 'token_expired' })
+    const messages = await history(a, conversationId)
+    expect(messages.length).toBe(said)
+    const { rows } = await database().query(
+      `select count(*)::int from public.messages
+       where conversation_id = $1 and created_at > $2::timestamptz`,
+      [conversationId, new Date().toISOString()],
+    )
+    expect(rows[0].count).toBe(0)
+  })
+
+  testWithKey('what was accepted by then is stored and answered before it is closed', async () => {
+    const { a, conversationId } = await pair()
+    const socket = await socketOf({ accessToken: endingIn(a, 3) })
+    const holder = await database().connect()
+    try {
+      await holder.query('begin')
+      await holder.query('select from public.conversations where id = $1 for update', [
+        conversationId,
+      ])
+      await sleep(1000)
+      const said = socket.say(conversationId, 'في اللحظة الأخيرة')
+      await sleep(2500)
+      // Too late by now.
+      const late = socket.say(conversationId, 'بعدها')
+      await sleep(200)
+      expect(socket.closed).toBeUndefined()
+      await holder.query('commit')
+      expect((await said).event).toBe('ack')
+      expect((await late).event).toBe('closed')
+    } finally {
+      holder.release()
+    }
+    expect((await socket.end()).code).toBe(4401)
+    expect((await history(a, conversationId)).length).toBe(1)
+  })
+
+  testWithKey('with another of the same session it goes on', async () => {
+    const { a, b, conversationId } = await pair()
+    const socket = await socketOf({ accessToken: endingIn(a, 4) })
+    await socket.join(conversationId)
+    expect((await socket.ask('auth', { accessToken: a.accessToken })).event).toBe('ack')
+    await sleep(5000)
+    const other = await socketOf(b)
+    await other.say(conversationId, 'بعد')
+    await until('it still hears', () => socket.messages().length === 1)
+    expect((await socket.say(conversationId, 'وأنا هنا')).event).toBe('ack')
+  })
+
+  testWithKey(
+    'a token of others, an old one or rubbish is refused; the socket stays as it was',
+    async () => {
+      const { a, b, conversationId } = await pair()
+      const socket = await socketOf(a)
+      const second = await signIn(a.identifier, a.password)
+      for (
+        const [accessToken, code] of [
+          [b.accessToken, 'token_invalid'],
+          [second.accessToken, 'token_invalid'],
+          [endingIn(a, -10), 'token_expired'],
+          ['rubbish', 'token_invalid'],
+          [`${a.accessToken.slice(0, -5)}AAAAA`, 'token_invalid'],
+        ] as const
+      ) {
+        expect(await socket.ask('auth', { accessToken }))
+          .toMatchObject({ event: 'error', data: { code } })
+      }
+      const { data } = await socket.say(conversationId, 'ما زلت أنا')
+      expect(data.message.senderIdentityId).toBe(a.identityId)
+    },
+  )
+})

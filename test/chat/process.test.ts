@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { denoBinary, denoPackages } from '../../local/packages.ts'
+import { root } from '../../local/settings.ts'
+import { ChatSocket } from '../support/chat-socket.ts'
+import { signUp } from '../support/client.ts'
+import { freePort, usualSettings } from '../support/facade.ts'
+import { testLocally } from '../support/other-functions.ts'
+import { until } from '../support/until.ts'
+
+testLocally(
+  'the gateway serves as a plain process too, and closes with 1001 when it ends',
+  async () => {
+    const port = await freePort()
+    const main = join(root, 'functions', 'chat', 'main.ts')
+    const args = ['run', '--no-lock', ...denoPackages, '--allow-net', '--allow-env', main]
+    const { PATH, HOME, DENO_DIR } = process.env
+    const own = spawn(denoBinary(), args, {
+      env: { PATH, HOME, DENO_DIR, ...usualSettings(), HOST: '127.0.0.1', PORT: String(port) },
+    })
+    let said = ''
+    for (const stream of [own.stdout, own.stderr]) stream.on('data', (part) => (said += part))
+    const ended = once(own, 'exit')
+    try {
+      await until('it listens', () => said.includes(`"listening":"127.0.0.1:${port}"`))
+      const socket = await ChatSocket.of(await signUp(), `ws://127.0.0.1:${port}/chat`)
+      own.kill('SIGTERM')
+      expect((await socket.end()).code).toBe(1001)
+      expect(await ended).toEqual([0, null])
+    } finally {
+      own.kill('SIGKILL')
+    }
+  },
+)

@@ -1,0 +1,149 @@
+/** Chat under many calls at once. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { database, type Person, signUp } from '../support/client.ts'
+import { entry, history, talk, text, write } from '../support/conversations.ts'
+import { offer } from '../support/listings.ts'
+import { race } from '../support/races.ts'
+
+const as = ({ accessToken }: Person): [string, string][] => [
+  ['Authorization', `Bearer ${accessToken}`],
+]
+
+test('CHAT-13 fifty openings from each side at once make one conversation', async () => {
+  const [a, b] = await Promise.all([signUp(), signUp()])
+  const { id: propertyId } = await offer(b)
+  const openings = [
+    { by: a, body: { propertyId } },
+    { by: b, body: { propertyId, identityId: a.identityId } },
+  ]
+  const replies = await race(
+    Array.from({ length: 100 }, (_, i) => {
+      const { by, body } = openings[i % 2]!
+      return { path: '/conversations', body, headers: as(by) }
+    }),
+  )
+  const good = replies.filter(({ status }) => status < 300)
+  expect(good.filter(({ status }) => status === 201)).toHaveLength(1)
+  expect(new Set(good.map(({ body }) => body.id)).size).toBe(1)
+  expect(replies.filter(({ status }) => ![200, 201, 503].includes(status))).toEqual([])
+  const { rows } = await database().query(
+    'select count(*)::int as made from public.conversations where property_id = $1',
+    [propertyId],
+  )
+  expect(rows[0].made).toBe(1)
+})
+
+test('CHAT-04 sent twenty times at once it is stored once, with one answer', async () => {
+  const { a, b, id } = await talk()
+  const message = text('مرة')
+  const path = `/conversations/${id}/messages`
+  const replies = await race(
+    Array.from({ length: 20 }, () => ({ path, body: message, headers: as(a) })),
+  )
+  expect(replies.map(({ status }) => status).toSorted()).toEqual([...Array(19).fill(200), 201])
+  expect(new Set(replies.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+  expect((await history(b, id)).items).toHaveLength(1)
+  expect((await entry(b, id)).unread).toBe(1)
+})
+
+test('both write at once: one order without gaps, each in the order of its writer', async () => {
+  const { a, b, id } = await talk()
+  const [fromA, fromB] = await Promise.all([a, b].map(async (person) => {
+    const sent = []
+    for (let i = 0; i < 100; i++) sent.push((await write(person, id, `${i}`)).body)
+    return sent
+  }))
+  const walked = []
+  for (let after = 0;;) {
+    const { items, hasMore } = await history(a, id, `?limit=50&afterSeq=${after}`)
+    walked.push(...items)
+    after = items.at(-1).seq
+    if (!hasMore) break
+  }
+  expect(walked.map(({ seq }) => seq)).toEqual(Array.from({ length: 200 }, (_, i) => i + 1))
+  for (const [person, sent] of [[a, fromA], [b, fromB]] as const) {
+    expect(walked.filter(({ senderIdentityId }) => senderIdentityId === person.identityId))
+      .toEqual(sent)
+  }
+  const times = walked.map(({ createdAt }) => createdAt)
+  expect(times).toEqual(times.toSorted())
+})
+
+test('CHAT-12 the count is right while one writes 300 messages and the other reads', async () => {
+  const { a, b, id } = await talk()
+  let sent = 0
+  const writing = (async () => {
+    for (let i = 0; i < 300; i += 10) {
+      await Promise.all(Array.from({ length: 10 }, () => write(a, id, text('x'))))
+      sent = i + 10
+    }
+  })()
+  const reading = (async () => {
+    for (let i = 0; i < 100; i++) {
+      const { status, body } = await b.post(`/conversations/${id}/read`)
+      expect([status, body]).toEqual([200, { unread: 0 }])
+      await sleep(Math.random() * 20)
+      const { unread } = await entry(b, id)
+      expect(unread).toBeGreaterThanOrEqual(0)
+      expect(unread).toBeLessThanOrEqual(sent + 10)
+    }
+  })()
+  await Promise.all([writing, reading])
+  const { rows } = await database().query(
+    `select participants.unread::int as said,
+       (select count(*)::int from public.messages
+        where messages.conversation_id = $1 and messages.seq > participants.last_read_seq
+          and messages.sender_identity_id <> participants.identity_id) as counted
+     from public.participants where participants.conversation_id = $1`,
+    [id],
+  )
+  for (const { said, counted } of rows) expect(said).toBe(counted)
+  expect((await b.post(`/conversations/${id}/read`)).body).toEqual({ unread: 0 })
+  expect((await entry(b, id)).unread).toBe(0)
+  expect((await b.get('/conversations')).body.unreadTotal).toBe(0)
+})
+
+test(
+  'writing, reading, blocking and signing out at once: nobody stands in another’s way',
+  async () => {
+    const { a, b, id } = await talk()
+    const devices = await Promise.all(
+      [a, a, b, b].map(async (person) =>
+        (await person.post('/auth/login', {
+          identifier: person.identifier,
+          password: person.password,
+        })).body.accessToken as string
+      ),
+    )
+    const path = `/conversations/${id}`
+    const shots = Array.from({ length: 60 }, (_, i) => {
+      const person = i % 2 ? a : b
+      if (i % 15 === 7) {
+        return { method: 'POST', path: `/blocks/${b.identityId}`, headers: as(a) }
+      }
+      if (i % 15 === 14) {
+        return { method: 'DELETE', path: `/blocks/${b.identityId}`, headers: as(a) }
+      }
+      return i % 3
+        ? { path: `${path}/messages`, body: text(randomUUID()), headers: as(person) }
+        : { method: 'POST', path: `${path}/read`, headers: as(person) }
+    })
+    const leaving = devices.map((token) => ({
+      path: '/auth/logout',
+      body: {},
+      headers: [['Authorization', `Bearer ${token}`]] as [string, string][],
+    }))
+    const replies = await race([...shots, ...leaving])
+    for (const { status } of replies) expect(status).toBeOneOf([200, 201, 204, 403])
+    const { rows } = await database().query(
+      `select count(*)::int as stored, coalesce(max(seq), 0)::int as last
+     from public.messages where conversation_id = $1`,
+      [id],
+    )
+    const accepted = replies.filter(({ status }) => status === 201).length
+    expect(rows[0]).toEqual({ stored: accepted, last: accepted })
+  },
+  60_000,
+)

@@ -1,0 +1,276 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { clientOf, closeClients, device, hear } from '../support/channels.ts'
+import {
+  asCaller,
+  database,
+  type Person,
+  projectUrl,
+  publishableKey,
+  signUp,
+} from '../support/client.ts'
+import { conversation, entry, write } from '../support/conversations.ts'
+import { organisationOf } from '../support/world.ts'
+
+// Live, over Supabase Realtime and an unchanged supabase-js. A refused join is answered after 5 s.
+const slow = 30_000
+
+let a: Person
+let b: Person
+let shared: { id: string; liveTopic: string }
+
+beforeEach(async () => {
+  ;[a, b] = await Promise.all([signUp(), signUp('نورة الشمري')])
+  shared = await conversation(a, { identityId: b.identityId })
+})
+afterEach(closeClients)
+
+const topicOf = async (person: Person) => (await person.get('/auth/me')).body.realtimeTopic
+
+const joined = 'SUBSCRIBED'
+const refused = 'CHANNEL_ERROR'
+
+describe('what is heard', () => {
+  test('every message once on each side, in the order of history, which has it by then', async () => {
+    const [atA, atB] = [await device(a, await topicOf(a)), await device(b, await topicOf(b))]
+    expect([atA.status, atB.status]).toEqual([joined, joined])
+    let late = 0
+    atB.channel.on('broadcast', { event: 'new_message' }, async ({ payload }) => {
+      const { seq, id } = payload.message
+      const { body } = await b.get(`/conversations/${shared.id}/messages?afterSeq=${seq - 1}`)
+      if (body.items[0]?.id !== id) late++
+    })
+    const sent = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => write(i % 2 ? a : b, shared.id, `رسالة ${i}`)),
+    )
+    expect(sent.map(({ status }) => status)).toEqual(Array(40).fill(201))
+
+    const history = (await a.get(`/conversations/${shared.id}/messages?limit=50`)).body.items
+    expect(history.map(({ seq }: { seq: number }) => seq))
+      .toEqual(Array.from({ length: 40 }, (_, i) => i + 1))
+    for (const channel of [atA, atB]) {
+      const heard = await channel.got('new_message', 40)
+      expect(heard.map(({ message }) => message)).toEqual(history)
+    }
+    await sleep(200)
+    expect(late).toBe(0)
+    expect(atA.of('new_message')).toHaveLength(40)
+  })
+
+  test('CHAT-12 one event has the message, the state of the list and the notification', async () => {
+    const [atA, atB] = [await device(a, await topicOf(a)), await device(b, await topicOf(b))]
+    for (let i = 1; i <= 3; i++) {
+      const { body: message } = await write(a, shared.id, `رسالة ${i}`)
+      const heard = (await atB.got('new_message', i)).at(-1)
+      const { lastMessage, unread, liveTopic } = await entry(b, shared.id)
+      const { id: _eventId, ...event } = heard
+      expect(event).toEqual({
+        identityId: b.identityId,
+        message,
+        conversation: { id: shared.id, lastMessage, unread, liveTopic },
+        notificationId: expect.any(String),
+      })
+      expect([unread, lastMessage.mine]).toEqual([i, false])
+      const { body: noted } = await b.get('/notifications')
+      expect(noted.items.map(({ id }: { id: string }) => id)).toEqual([event.notificationId])
+    }
+    const own = (await atA.got('new_message', 3)).at(-1)
+    expect(own).toMatchObject({
+      identityId: a.identityId,
+      conversation: { unread: 0, lastMessage: { mine: true } },
+    })
+    expect(own).not.toHaveProperty('notificationId')
+    for (const { heard } of [atA, atB]) {
+      expect(heard.filter(({ event }) => event !== 'new_message')).toEqual([])
+    }
+  })
+
+  test('what was read: the reader hears the count, the other side how far, if it may', async () => {
+    const [atA, atB] = [await device(a, await topicOf(a)), await device(b, await topicOf(b))]
+    for (let i = 1; i <= 3; i++) await write(a, shared.id, `رسالة ${i}`)
+    const { lastMessage, liveTopic } = await entry(b, shared.id)
+    await b.post(`/conversations/${shared.id}/read`, { upToSeq: 2 })
+    const [{ id: _one, ...updated }] = await atB.got('conversation_updated')
+    expect(updated).toEqual({
+      identityId: b.identityId,
+      conversationId: shared.id,
+      lastMessage,
+      unread: 1,
+      liveTopic,
+    })
+    const [{ id: _other, ...read }] = await atA.got('message_read')
+    expect(read).toEqual({ identityId: a.identityId, conversationId: shared.id, upToSeq: 2 })
+
+    await b.patch('/settings', { privacy: { readReceipts: false } })
+    await b.post(`/conversations/${shared.id}/read`)
+    expect((await atB.got('conversation_updated', 2)).at(-1)).toMatchObject({ unread: 0 })
+    await sleep(200)
+    expect(atA.of('message_read')).toHaveLength(1)
+    expect(atB.of('message_read')).toEqual([])
+  })
+
+  test('whoever acts as another identity hears of all that are theirs', async () => {
+    const company = await organisationOf(b.id)
+    await b.post('/auth/identity/switch', { identityId: company })
+    const atB = await device(b, await topicOf(b))
+    const about = await conversation(a, { identityId: company })
+    await write(a, shared.id)
+    await write(a, about.id)
+    const heard = await atB.got('new_message', 2)
+    expect(heard.map(({ identityId }) => identityId)).toEqual([b.identityId, company])
+  })
+
+  test(
+    'presence and typing are heard on the live channel by both, and by nobody else',
+    async () => {
+      const presence = { presence: { key: 'a' } }
+      const atA = await device(a, shared.liveTopic, presence)
+      const atB = await device(b, shared.liveTopic, { presence: { key: 'b' } })
+      await atB.channel.track({ here: true })
+      await atA.send('typing', { identityId: a.identityId })
+      expect((await atB.got('typing'))[0]).toMatchObject({ identityId: a.identityId })
+      const states = await atA.got('presence', 2)
+      expect(Object.keys(states.at(-1))).toEqual(['b'])
+
+      const stranger = await device(await signUp(), shared.liveTopic, presence)
+      expect(stranger.status).toBe(refused)
+      expect(stranger.heard).toEqual([])
+    },
+    slow,
+  )
+
+  test('the names are in the session, in /auth/me and in the list, and nowhere built', async () => {
+    const topic = await topicOf(a)
+    const list = (await a.get('/conversations?limit=1')).body
+    expect(list).toMatchObject({ realtimeTopic: topic, unreadTotal: 0, items: [shared] })
+    expect((await a.get(`/conversations/${shared.id}`)).body).toEqual(list.items[0])
+    expect((await entry(b, shared.id)).liveTopic).toBe(shared.liveTopic)
+    expect(list.items[0]).not.toHaveProperty('realtimeTopic')
+    // What the names are made of is shown to nobody.
+    for (const table of ['accounts', 'conversations']) {
+      const seen = (columns: string) =>
+        asCaller(a, (client) => client.query(`select ${columns} from public.${table}`))
+          .then(() => 'seen', ({ code }) => code)
+      expect([await seen('id'), await seen('live_key'), await seen('*')])
+        .toEqual(['seen', '42501', '42501'])
+    }
+  })
+})
+
+describe('CHAT-06 who does not take part hears nothing', () => {
+  test('whoever asks, by whatever spelling, in public or in private', async () => {
+    const [stranger, locked] = [await signUp(), await signUp()]
+    await database().query(`update public.accounts set status = 'suspended' where id = $1`, [
+      locked.id,
+    ])
+    const topic = await topicOf(b)
+    const [, hash] = shared.liveTopic.split('.')
+    const spellings = [
+      topic,
+      shared.liveTopic,
+      shared.id,
+      `${shared.id}.`,
+      `${shared.id}.${'0'.repeat(hash!.length)}`,
+      topic.toUpperCase(),
+      `${topic} `,
+      `realtime:${topic}`,
+      `conversation:${shared.id}`,
+      '*',
+    ]
+    const attempts = [stranger, locked, undefined].flatMap((person) =>
+      spellings.flatMap((topic) => [
+        { person, topic, config: {} },
+        { person, topic, config: { presence: { key: 'x' } } },
+        { person, topic, config: { private: false } },
+        { person, topic, config: { private: false, changes: 'messages' } },
+      ])
+    )
+    const tries = await Promise.all(
+      attempts.map(async ({ person, topic, config }) => {
+        const channel = await hear(await clientOf(person), topic, config)
+        if (config.private !== false) expect([topic, channel.status]).toEqual([topic, refused])
+        return channel
+      }),
+    )
+    // A participant hears nothing either under a name that is not quite the name.
+    const nearly = spellings.slice(2).concat(`${shared.liveTopic} `, shared.liveTopic.toUpperCase())
+    const almost = await Promise.all(nearly.map((topic) => device(b, topic)))
+    expect(almost.map(({ status }) => status)).toEqual(nearly.map(() => refused))
+    const [atA, atB] = [await device(a, await topicOf(a)), await device(b, topic)]
+    for (let i = 0; i < 20; i++) await write(a, shared.id)
+    await b.post(`/conversations/${shared.id}/read`)
+    await atB.got('new_message', 20)
+    await atA.got('message_read')
+    for (const { topic, heard } of tries) {
+      expect([topic, heard.filter(({ event }) => event !== 'presence')]).toEqual([topic, []])
+    }
+  })
+
+  test('a participant who acts as another identity does not take part', async () => {
+    const company = await organisationOf(b.id)
+    await b.post('/auth/identity/switch', { identityId: company })
+    expect((await device(b, shared.liveTopic)).status).toBe(refused)
+    await b.post('/auth/identity/switch', { identityId: b.identityId })
+    expect((await device(b, shared.liveTopic)).status).toBe(joined)
+  }, slow)
+
+  test('nobody but the database says anything where messages are heard', async () => {
+    const topic = await topicOf(b)
+    const [atB, other] = [await device(b, topic), await device(b, topic)]
+    const forged = { message: { seq: 99, body: 'مزورة' } }
+    await other.send('new_message', forged)
+    await other.send('conversation_updated', { unread: 99 })
+    for (const person of [b, await signUp(), undefined]) {
+      const answer = await fetch(`${projectUrl}/realtime/v1/api/broadcast`, {
+        method: 'POST',
+        headers: {
+          apikey: publishableKey,
+          'content-type': 'application/json',
+          ...(person && { authorization: `Bearer ${person.accessToken}` }),
+        },
+        body: JSON.stringify({
+          messages: [topic, ...(person === b ? [] : [shared.liveTopic])].flatMap((topic) =>
+            [true, false].map((isPrivate) => ({
+              topic,
+              event: 'new_message',
+              payload: forged,
+              private: isPrivate,
+            }))
+          ),
+        }),
+      })
+      // As the platform has it: what nobody may send is taken and dropped.
+      expect(answer.status).toBe(202)
+    }
+    const live = await device(b, shared.liveTopic)
+    await write(a, shared.id, 'صحيحة')
+    expect((await atB.got('new_message')).map(({ message }) => message.body)).toEqual(['صحيحة'])
+    await sleep(300)
+    expect(atB.heard).toHaveLength(1)
+    expect(live.heard).toEqual([])
+  }, slow)
+
+  test('the fence holds in SQL, row by row', async () => {
+    await write(a, shared.id)
+    const stranger = await signUp()
+    const own = await topicOf(stranger)
+    for (const topic of [own, await topicOf(b), shared.liveTopic, '', null]) {
+      const rows = await asCaller(stranger, async (client) => {
+        await client.query(`select set_config('realtime.topic', $1, true)`, [topic])
+        return (await client.query('select topic from realtime.messages')).rows
+      })
+      expect(rows.filter((row) => row.topic !== own)).toEqual([])
+    }
+    const speak = (topic: string, set: string, extension = 'broadcast') =>
+      asCaller(a, async (client) => {
+        await client.query(`select set_config('realtime.topic', $1, true)`, [set])
+        const sql = 'insert into realtime.messages (topic, extension) values ($1, $2)'
+        return await client.query(sql, [topic, extension]).then(() => 'said', ({ code }) => code)
+      })
+    expect(await speak(shared.liveTopic, shared.liveTopic)).toBe('said')
+    expect(await speak(shared.liveTopic, shared.liveTopic, 'presence')).toBe('said')
+    expect(await speak(shared.liveTopic, shared.liveTopic, 'postgres_changes')).toBe('42501')
+    const topic = await topicOf(a)
+    for (const set of [topic, shared.liveTopic]) expect(await speak(topic, set)).toBe('42501')
+  })
+})

@@ -1,0 +1,171 @@
+// The time halves of chat: nobody waits for whoever floods or crowds the gateway, and rights end soon.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { fill, people, type Somebody } from './chat-crowd.ts'
+import { ChatSocket, converse, type Pair, pair, upTo } from '../support/chat-socket.ts'
+import { database, type Person, signUp } from '../support/client.ts'
+import { startGateway } from '../support/other-gateways.ts'
+import { until } from '../support/until.ts'
+import { organisationOf } from '../support/world.ts'
+
+type Talk = { left: ChatSocket; right: ChatSocket; id: string }
+
+async function talk(url: string, a: Somebody, b: Somebody): Promise<Talk> {
+  const id = await converse(a, b)
+  const [left, right] = await Promise.all([ChatSocket.of(a, url), ChatSocket.of(b, url)])
+  await right.join(id)
+  return { left, right, id }
+}
+
+/** Says one thing and gives the milliseconds until the other side has heard it. */
+async function heard({ left, right, id }: Talk, body: string): Promise<number> {
+  const began = performance.now()
+  const came = new Promise<void>((resolve) => {
+    const listen = (data: unknown) => {
+      if (!String(data).includes(body)) return
+      right.socket.off('message', listen)
+      resolve()
+    }
+    right.socket.on('message', listen)
+  })
+  left.socket.send(JSON.stringify({
+    event: 'send_message',
+    data: { conversationId: id, clientMessageId: body, type: 'text', body },
+  }))
+  await came
+  return performance.now() - began
+}
+
+/** Each conversation says one thing a second; the 95th of a hundred times to hear it. */
+async function p95(talks: Talk[], seconds: number, what: string): Promise<number> {
+  const times = await Promise.all(talks.map(async (one, who) => {
+    await sleep(1000 * who / talks.length)
+    const own: number[] = []
+    for (const second of upTo(seconds)) {
+      const [time] = await Promise.all([heard(one, `${what}-${who}-${second}.`), sleep(1000)])
+      own.push(time)
+    }
+    return own
+  }))
+  const sorted = times.flat().sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length * 0.95)]!
+}
+
+/** A thousand at once, then twenty a second, with a new socket whenever one is closed. */
+async function flood(url: string, person: Somebody, id: string, seconds: number) {
+  const sockets: ChatSocket[] = []
+  let sent = 0
+  const current = async () => {
+    const last = sockets.at(-1)
+    if (last && !last.closed) return last
+    const next = await ChatSocket.of(person, url).catch(() => undefined)
+    if (next) sockets.push(next)
+    return next
+  }
+  const send = (socket: ChatSocket | undefined) =>
+    socket?.socket.send(JSON.stringify({
+      event: 'send_message',
+      data: { conversationId: id, clientMessageId: `flood-${++sent}`, type: 'text', body: 'فيض' },
+      ref: sent,
+    }))
+  const first = await current()
+  for (let i = 0; i < 1000; i++) send(first)
+  for (const end = Date.now() + seconds * 1000; Date.now() < end;) {
+    send(await current())
+    await sleep(50)
+  }
+  await sleep(1000)
+  const acknowledged = sockets.flatMap(({ frames }) => frames)
+    .filter(({ event, data }) => event === 'ack' && data.message).length
+  const closed = sockets.filter((one) => one.closed?.code === 1008).length
+  sockets.forEach((socket) => socket.close())
+  return { acknowledged, closed }
+}
+
+test('CHAT-08 fifty conversations go on beside a flood', async () => {
+  const gateway = await startGateway({ GATEWAY_MESSAGES: '5', GATEWAY_JOINS: '1000' })
+  const all = await people(102)
+  const talks = await Promise.all(
+    upTo(50).map((i) => talk(gateway.url, all[2 * i]!, all[2 * i + 1]!)),
+  )
+  const id = await converse(all[0]!, all[1]!)
+  await p95(talks, 5, 'warm')
+  const before = await p95(talks, 30, 'before')
+  const [during, { acknowledged, closed }] = await Promise.all([
+    p95(talks, 60, 'during'),
+    flood(gateway.url, all[0]!, id, 60),
+  ])
+  const { rows } = await database().query(
+    'select count(*)::integer as stored from public.messages where conversation_id = $1',
+    [id],
+  )
+  console.log(
+    `p95 ${before.toFixed(1)} ms before, ${during.toFixed(1)} ms beside the flood; ` +
+      `${acknowledged} acknowledged, ${closed} sockets closed`,
+  )
+  expect(rows[0].stored).toBe(acknowledged)
+  expect(closed).toBeGreaterThan(0)
+  expect(during).toBeLessThan(2 * before)
+  talks.forEach(({ left, right }) => [left, right].forEach((socket) => socket.close()))
+  await gateway.terminate()
+})
+
+test('CHAT-10 a good client is let in within a second, whatever else is open', async () => {
+  const gateway = await startGateway({ GATEWAY_JOINS: '1000' })
+  const person = await signUp()
+  const { close } = await fill(gateway.url)
+  const began = performance.now()
+  const good = await ChatSocket.of(person, gateway.url)
+  const took = performance.now() - began
+  console.log(`let in after ${took.toFixed(0)} ms`)
+  expect(took).toBeLessThan(1000)
+  good.close()
+  close()
+  await gateway.terminate()
+})
+
+test('AUTH-12 AUTH-13 AUTH-17 rights that end close a socket within five seconds', async () => {
+  const ends = {
+    suspended: ({ id }: Person) =>
+      database().query(
+        `update public.accounts set status = 'suspended', status_reason = 'تجربة' where id = $1`,
+        [id],
+      ),
+    'signed out': (person: Person) => person.post('/auth/logout', {}),
+    deleted: ({ id }: Person) => database().query('delete from auth.users where id = $1', [id]),
+  }
+  for (const [what, end] of Object.entries(ends)) {
+    const person = await signUp()
+    const socket = await ChatSocket.of(person)
+    const began = performance.now()
+    await end(person)
+    await socket.end()
+    soon(`${what}: closed`, began)
+  }
+})
+
+test('who may hear a conversation no longer is told so within five seconds', async () => {
+  const ends = {
+    blocked: ({ a, b }: Pair) => a.post(`/blocks/${b.identityId}`),
+    'acts as another': async ({ b }: Pair) => {
+      const identityId = await organisationOf(b.id, 'company')
+      return await b.post('/auth/identity/switch', { identityId })
+    },
+  }
+  for (const [what, end] of Object.entries(ends)) {
+    const people = await pair()
+    const socket = await ChatSocket.of(people.b)
+    await socket.join(people.conversationId)
+    const began = performance.now()
+    await end(people)
+    await until('it is told', () => socket.events('error').length > 0)
+    soon(`${what}: told`, began)
+    socket.close()
+  }
+})
+
+function soon(what: string, began: number) {
+  const took = performance.now() - began
+  console.log(`${what} after ${took.toFixed(0)} ms`)
+  expect(took).toBeLessThan(5000)
+}

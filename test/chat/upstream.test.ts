@@ -1,0 +1,163 @@
+// How the gateway joins at Realtime: few on one connection, one after another, none twice, and after
+// a break only what still holds.
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect } from 'vitest'
+import { ChatSocket, converse } from '../support/chat-socket.ts'
+import { type Person, signIn, signUp } from '../support/client.ts'
+import { countingProxy } from '../support/counting-proxy.ts'
+import { usualSettings } from '../support/facade.ts'
+import { testLocally } from '../support/other-functions.ts'
+import { startGateway } from '../support/other-gateways.ts'
+import { startOtherRealtime } from '../../local/realtime/test-server.ts'
+import { until } from '../support/until.ts'
+
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+/** A way to Realtime that can be cut, and go dead. */
+async function wayTo(url: string) {
+  const lines = new Map<Socket, Socket>()
+  let shut = false
+  let opened = 0
+  const server = createServer((client) => {
+    const upstream = connect(Number(new URL(url).port), '127.0.0.1')
+    client.on('error', () => {}).on('close', () => upstream.destroy())
+    upstream.on('error', () => {}).on('close', () => client.destroy())
+    client.once('data', (first: Buffer) => {
+      const isLine = first.includes('/realtime/v1/websocket')
+      if (isLine && shut) return client.destroy()
+      if (isLine) {
+        opened++
+        lines.set(client, upstream)
+        client.once('close', () => lines.delete(client))
+      }
+      upstream.write(first)
+      client.pipe(upstream).pipe(client)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  ends.push(() => {
+    server.close()
+    lines.forEach((_, client) => client.destroy())
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Connections to Realtime, now and ever. */
+    lines: () => lines.size,
+    opened: () => opened,
+    cut: () => {
+      shut = true
+      lines.forEach((_, client) => client.destroy())
+    },
+    mend: () => (shut = false),
+    /** What is open now stays so, and nothing comes through any more. */
+    freeze: () =>
+      lines.forEach((upstream, client) => client.unpipe(upstream) && upstream.unpipe(client)),
+  }
+}
+
+/** A gateway at a Realtime of one's own; a join takes so long. */
+async function ownGateway(joinTime = 0) {
+  let joins = 0
+  const lateBy = () => {
+    joins++
+    return joinTime
+  }
+  const realtime = await startOtherRealtime({ lateBy })
+  ends.push(realtime.stop)
+  const way = await wayTo(realtime.url)
+  const proxy = await countingProxy(usualSettings().FACADE_DB_URL!)
+  ends.push(proxy.stop)
+  const gateway = await startGateway({
+    ...realtime.settings,
+    SUPABASE_URL: way.url,
+    FACADE_DB_URL: proxy.url,
+  })
+  ends.push(gateway.kill)
+  const asked: string[] = []
+  return {
+    way,
+    joins: () => joins,
+    /** How often it called a function of the database. */
+    calls: (name: string) => {
+      asked.push(...proxy.taken())
+      return asked.filter((text) => text.includes(name)).length
+    },
+    connect: async (person: Person) => {
+      const socket = await ChatSocket.of(person, gateway.url)
+      ends.push(() => socket.close())
+      return socket
+    },
+  }
+}
+
+const people = (count: number) => Promise.all(Array.from({ length: count }, () => signUp()))
+
+describe('the gateway at Realtime', () => {
+  testLocally('has a channel share its connection with ten others at most', async () => {
+    const all = await people(23)
+    const { way, joins, connect } = await ownGateway()
+    await Promise.all(all.map(connect))
+    await until('all have joined', () => joins() === 23)
+    expect(way.lines()).toBe(3)
+  })
+
+  testLocally(
+    'waits for a join as long as those before it take, and asks for none twice',
+    async () => {
+      const all = await people(6)
+      const { way, joins, connect } = await ownGateway(4000)
+      await Promise.all(all.map(connect))
+      await until('all have asked', () => joins() === 6)
+      await sleep(10_000)
+      expect(joins()).toBe(6)
+      expect(way.opened()).toBe(1)
+    },
+  )
+
+  testLocally('asks once after a break what still holds, and joins nothing else', async () => {
+    const all = await people(6)
+    const { way, joins, connect, calls } = await ownGateway()
+    const sockets = await Promise.all(all.map(connect))
+    await until('all have joined', () => joins() === 6)
+    const others = await Promise.all(
+      all.slice(0, 3).map(({ identifier, password }) => signIn(identifier, password)),
+    )
+    way.cut()
+    // A session that ends gives the account's channel another name.
+    await Promise.all(others.map((other) => other.post('/auth/logout', {})))
+    way.mend()
+    await until('all have joined again', () => joins() >= 12)
+    // A refused one would take 5 s.
+    await sleep(6000)
+    expect(joins()).toBe(12)
+    expect(calls('standing_topics')).toBe(1)
+    const [first, , , last] = all as [Person, Person, Person, Person]
+    await last.post(`/conversations/${await converse(last, first)}/messages`, {
+      clientMessageId: 'after-the-break',
+      type: 'text',
+      body: 'عدنا',
+    })
+    await until('it is told', () => sockets[0]!.events('conversation_updated').length === 1)
+  })
+
+  testLocally('leaves a connection that has gone silent', async () => {
+    const [a, b] = await people(2) as [Person, Person]
+    const { way, joins, connect } = await ownGateway()
+    const socket = await connect(a)
+    await until('it has joined', () => joins() === 1)
+    way.freeze()
+    await until('it has joined again', () => joins() === 2, 90_000)
+    expect(way.opened()).toBe(2)
+    await b.post(`/conversations/${await converse(b, a)}/messages`, {
+      clientMessageId: 'after-the-silence',
+      type: 'text',
+      body: 'عدنا',
+    })
+    await until('it is told', () => socket.events('conversation_updated').length === 1)
+  })
+})

@@ -1,0 +1,115 @@
+/** Favorites under many calls at once. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeEach, expect, test } from 'vitest'
+import { database, type Person, signIn, signUp } from '../support/client.ts'
+import { offer } from '../support/listings.ts'
+import { ids, list, saved, toggle } from './saved.ts'
+import { listingOf } from '../support/world.ts'
+
+let seller: Person
+let buyer: Person
+
+beforeEach(async () => {
+  seller = await signUp()
+  buyer = await signUp()
+})
+
+test('FAV-01 a thousand toggles at once end as their number says', async () => {
+  const { id } = await offer(seller)
+  const sent = async (count: number) => {
+    let accepted = 0
+    for (let i = 0; i < count; i++) {
+      const { status } = await toggle(buyer, id)
+      expect(status).toBeOneOf([200, 429])
+      if (status === 200) accepted++
+    }
+    return accepted
+  }
+  const counts = await Promise.all(Array.from({ length: 50 }, (_, i) => sent(i === 0 ? 21 : 20)))
+  const accepted = counts.reduce((sum, count) => sum + count)
+  const odd = accepted % 2 === 1
+
+  expect(await saved(buyer, id)).toBe(odd)
+  expect((await buyer.get(`/properties/${id}`)).body)
+    .toMatchObject({ isFavorite: odd, favoritesCount: odd ? 1 : 0 })
+  const { rows } = await database().query(
+    `select count(*)::int from public.favorites where identity_id = $1 and property_id = $2`,
+    [buyer.identityId, id],
+  )
+  expect(rows[0].count).toBe(odd ? 1 : 0)
+})
+
+type Answer = { start: number; end: number; saved: boolean }
+
+/** Whether the toggles can have happened one after another, each within its time and rightly answered. */
+function fits(answers: Answer[], state = false): boolean {
+  if (answers.length === 0) return true
+  const firstEnd = Math.min(...answers.map(({ end }) => end))
+  return answers.some((answer, i) =>
+    answer.start <= firstEnd && answer.saved !== state &&
+    fits(answers.toSpliced(i, 1), answer.saved)
+  )
+}
+
+test('FAV-02 every answer says what that call did', async () => {
+  const properties: string[] = []
+  for (let i = 0; i < 20; i++) properties.push(await listingOf(seller.identityId))
+  const sessions = [buyer, await signIn(buyer.identifier, buyer.password)]
+  const answers = new Map<string, Answer[]>(properties.map((id) => [id, []]))
+
+  const one = async (person: Person, id: string) => {
+    const start = performance.now()
+    const { status, body } = await toggle(person, id)
+    expect(status).toBe(200)
+    answers.get(id)!.push({ start, end: performance.now(), saved: body.isFavorite })
+  }
+  const order = Array.from({ length: 200 }, (_, i) => properties[i % 20]!)
+    .sort(() => Math.random() - 0.5)
+  for (let i = 0; i < order.length; i += 20) {
+    await Promise.all(order.slice(i, i + 20).map((id, n) => one(sessions[n % 2]!, id)))
+  }
+
+  const end = new Set(await ids(buyer))
+  for (const [id, given] of answers) {
+    expect(fits(given), JSON.stringify(given)).toBe(true)
+    expect(end.has(id)).toBe(given.length % 2 === 1)
+  }
+})
+
+test('FAV-04 the list stays whole while it changes', async () => {
+  const made = await Promise.all(
+    Array.from({ length: 300 }, () => listingOf(seller.identityId)),
+  )
+  for (let i = 0; i < 300; i += 10) {
+    await Promise.all(made.slice(i, i + 10).map((id) => toggle(buyer, id)))
+  }
+  const busy = made.filter((_, i) => i % 6 === 0)
+  const untouched = made.filter((_, i) => i % 6 !== 0)
+
+  const other = await signIn(buyer.identifier, buyer.password)
+  let stopped = false
+  const bustle = (async () => {
+    for (let i = 0; !stopped; i++) {
+      await toggle(other, busy[i % busy.length]!)
+      await sleep(50)
+    }
+  })()
+  const walks: string[][] = []
+  for (let i = 0; i < 3; i++) {
+    const walked = (await list(buyer, 20)).map(({ id }) => id)
+    expect(new Set(walked).size).toBe(walked.length)
+    walks.push(walked.filter((id) => untouched.includes(id)))
+  }
+  stopped = true
+  await bustle
+
+  expect(walks[0]!.toSorted()).toEqual(untouched.toSorted())
+  expect(walks[1]).toEqual(walks[0])
+  expect(walks[2]).toEqual(walks[0])
+  const { rows } = await database().query(
+    'select property_id from public.favorites where identity_id = $1',
+    [buyer.identityId],
+  )
+  expect((await ids(buyer)).toSorted())
+    .toEqual(rows.map(({ property_id }) => property_id).toSorted())
+})

@@ -1,0 +1,255 @@
+import { createClient } from '@supabase/supabase-js'
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { database, type Person, signUp } from '../support/client.ts'
+import { draft, offer } from '../support/listings.ts'
+import { startFacade } from '../support/facade.ts'
+import { testLocally } from '../support/other-functions.ts'
+import { jpeg } from '../support/pictures.ts'
+import { enforceRates } from '../support/rates.ts'
+import { startStack } from '../support/stack.ts'
+import { until } from '../support/until.ts'
+import {
+  filesOf,
+  formOf,
+  runJobs,
+  send,
+  served,
+  uploadAvatar,
+  uploadPictures,
+} from '../support/uploads.ts'
+
+const picture = (shade: number) => jpeg({ width: 400, height: 300, shade })
+
+describe('under review', () => {
+  const review = (on: boolean) =>
+    database().query(`update private.settings set value = $1 where name = 'review_listings'`, [
+      String(on),
+    ])
+
+  // deno-lint-ignore no-explicit-any
+  const ids = (media: any[]) => media.map(({ id, mediaId }) => id ?? mediaId)
+
+  async function underReview(work: (owner: Person) => Promise<void>) {
+    const owner = await signUp()
+    try {
+      await work(owner)
+    } finally {
+      await review(false)
+    }
+  }
+
+  test('pictures of an active listing stay as they are until an admin decides', () =>
+    underReview(async (owner) => {
+      const stranger = await signUp()
+      const { id } = await offer(owner)
+      const first = await uploadPictures(owner, [picture(1), picture(2)], { propertyId: id })
+      const [a, b] = ids(first.body.files)
+      await review(true)
+      const shown = async () => ids((await stranger.get(`/properties/${id}`)).body.media)
+      const waiting = async () => (await owner.get(`/properties/${id}`)).body.pendingChanges
+      const decide = (approved: boolean) =>
+        database().query('select private.decide_property($1, $2, $3)', [id, approved, 'why'])
+
+      const more = await uploadPictures(owner, [picture(3)], { propertyId: id })
+      const [c] = ids(more.body.files)
+      expect(await shown()).toEqual([a, b])
+      expect(await waiting()).toEqual({ media: [a, b, c] })
+      await owner.put(`/properties/${id}/media/order`, { mediaIds: [c, b, a] })
+      await owner.delete(`/properties/${id}/media/${a}`)
+      await owner.patch(`/properties/${id}`, { titleAr: 'عنوان جديد للفيلا' })
+      expect(await waiting()).toEqual({ media: [c, b], titleAr: 'عنوان جديد للفيلا' })
+      expect(await shown()).toEqual([a, b])
+
+      await decide(true)
+      expect(await shown()).toEqual([c, b])
+      expect(await waiting()).toBe(null)
+
+      await uploadPictures(owner, [picture(4)], { propertyId: id })
+      await owner.delete(`/properties/${id}/media/${c}`)
+      await decide(false)
+      expect(await shown()).toEqual([c, b])
+      expect(await waiting()).toBe(null)
+      await runJobs()
+      expect(await filesOf(owner.identityId)).toHaveLength(2)
+    }))
+
+  test('what is taken back leaves nothing to decide; with review off it shows at once', () =>
+    underReview(async (owner) => {
+      const { id } = await offer(owner)
+      const first = await uploadPictures(owner, [picture(1)], { propertyId: id })
+      await review(true)
+      const more = await uploadPictures(owner, [picture(2)], { propertyId: id })
+      const [{ mediaId }] = more.body.files
+      await owner.delete(`/properties/${id}/media/${mediaId}`)
+      expect((await owner.get(`/properties/${id}`)).body.pendingChanges).toBe(null)
+
+      const late = await uploadPictures(owner, [picture(3)], { propertyId: id })
+      await review(false)
+      const { body } = await owner.patch(`/properties/${id}`, { bedrooms: 3 })
+      expect(ids(body.media)).toEqual(ids([...first.body.files, ...late.body.files]))
+      // A draft is nobody's to look at yet.
+      await review(true)
+      const { id: own } = await draft(owner)
+      await uploadPictures(owner, [picture(4)], { propertyId: own })
+      expect((await owner.get(`/properties/${own}`)).body)
+        .toMatchObject({ pendingChanges: null, media: [{ position: 0 }] })
+    }))
+})
+
+test('MED-11 uploads have their rate, and an identity its room', async () => {
+  const owner = await signUp()
+  const restore = await enforceRates(process.env.DATABASE_URL!, { uploads: 60 })
+  try {
+    const form = () => formOf('files', [{ bytes: picture(1) }])
+    await database().query(
+      `insert into private.rate_hits (rule, subject, hits, expires_at)
+      values ('uploads', $1, array_fill(now(), array[58]), now() + interval '1 hour')`,
+      [owner.id],
+    )
+    const statuses = []
+    for (let count = 0; count < 4; count++) {
+      const { status, headers } = await send(owner, '/media/upload/listings', form())
+      statuses.push(status)
+      if (status === 429) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect(statuses).toEqual([201, 201, 429, 429])
+  } finally {
+    await restore()
+  }
+  // Free: 10 pictures for each of 5 listings, four times, and 200 beside. The suite lifts the 5.
+  const client = await database().connect()
+  const before = await client.query(`select active_listings from public.plans where code = 'free'`)
+  const setMost = (most: number) =>
+    client.query(`update public.plans set active_listings = $1 where code = 'free'`, [most])
+  const face = await uploadAvatar(owner, picture(7))
+  const flow = { uploadSessionId: randomUUID() }
+  const kept = await uploadPictures(owner, [picture(8)], flow)
+  await setMost(5)
+  await database().query(
+    `insert into public.media (account_id, identity_id, bucket, name, width, height, orientation,
+      bytes, sha256, discarded_at, removed_at)
+    select $1, $2::uuid, 'listings', $2::text || '/' || gen_random_uuid() || '.jpg', 1, 1, 1, 1,
+      repeat('a', 64), now(), now()
+    from private.allowance_of($2), generate_series(1, allowed - used)`,
+    [owner.id, owner.identityId],
+  )
+  const refused = await uploadPictures(owner, [picture(1)])
+  const refusedLater = await uploadPictures(owner, [picture(1)], flow)
+  const refusedFace = await uploadAvatar(owner, picture(1))
+  // What was answered once is answered again: nothing new is kept.
+  const again = await uploadPictures(owner, [picture(8)], flow)
+  const sameFace = await uploadAvatar(owner, picture(7))
+  await setMost(before.rows[0].active_listings)
+  client.release()
+  for (const reply of [refused, refusedLater, refusedFace]) {
+    expect(reply).toMatchObject({
+      status: 402,
+      body: { error: { code: 'quota_exceeded', limit: 400, used: 400 } },
+    })
+  }
+  expect(again).toMatchObject({ status: 201, body: kept.body })
+  expect(sameFace).toMatchObject({ status: 201, body: face.body })
+  await database().query(
+    'delete from public.media where account_id = $1 and removed_at is not null',
+    [owner.id],
+  )
+})
+
+testLocally('CRASH-10 killed in the middle of uploads, files and rows come together', async () => {
+  const owner = await signUp()
+  const sessions: string[] = []
+  let shade = 0
+  for (let round = 0; round < 50; round++) {
+    const facade = await startFacade()
+    const uploads = Array.from({ length: 4 }, () => {
+      const uploadSessionId = randomUUID()
+      sessions.push(uploadSessionId)
+      const files = Array.from({ length: 3 }, () => ({ bytes: picture(++shade) }))
+      return fetch(`${facade.url}/media/upload/listings`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${owner.accessToken}` },
+        body: formOf('files', files, { uploadSessionId }),
+      }).then(async (response) => ({ status: response.status, body: await response.json() }))
+        .catch(() => undefined)
+    })
+    await sleep(20 + round * 3)
+    process.kill(facade.pid, 'SIGKILL')
+    for (const reply of await Promise.all(uploads)) {
+      // What was acknowledged is there.
+      for (const { ok, url } of reply?.status === 201 ? reply.body.files : []) {
+        expect(ok).toBe(true)
+        expect((await served(url)).status).toBe(200)
+      }
+    }
+  }
+
+  // An hour later; what the last one had sent to the database is through long since.
+  await sleep(1000)
+  await database().query('update private.uploads set due_at = now() where account_id = $1', [
+    owner.id,
+  ])
+  await runJobs()
+  const { rows } = await database().query(
+    `select bucket || '/' || name as path, upload_session_id from public.media
+    where account_id = $1 and discarded_at is null order by 1`,
+    [owner.id],
+  )
+  expect(await filesOf(owner.identityId)).toEqual(rows.map(({ path }) => path))
+  // All pictures of one request, or none.
+  for (const session of sessions) {
+    const count = rows.filter((row) => row.upload_session_id === session).length
+    expect([0, 3]).toContain(count)
+  }
+  const left = await database().query('select from private.uploads where account_id = $1', [
+    owner.id,
+  ])
+  expect(left.rows).toEqual([])
+})
+
+test('killed while files are written, Storage has each object whole or not at all', async () => {
+  const stack = await startStack({ RATES: 'off', NODE_ENV: 'test' })
+  try {
+    const { storage } = createClient(stack.url, stack.secretKey, {
+      auth: { persistSession: false, autoRefreshToken: false },
+    })
+    expect((await storage.createBucket('written')).error).toBe(null)
+    const files = storage.from('written')
+    const bodies = [1, 2].map((value) => new Uint8Array(3_000_000).fill(value))
+    await files.upload('a', bodies[0]!)
+    for (let round = 0; round < 4; round++) {
+      const writing = [0, 1, 0, 1].map((which, at) =>
+        files.upload(at < 2 ? 'a' : `b${round}${at}`, bodies[which]!, { upsert: true })
+      )
+      await sleep(10 + round * 20)
+      process.kill(servicesOf(stack.folder), 'SIGKILL')
+      await Promise.all(writing)
+      await until('Storage serves again', async () => !(await files.list()).error)
+      const { data } = await files.list()
+      expect(data!.map(({ name }) => name)).toContain('a')
+      for (const { name, metadata } of data!) {
+        const { data: blob } = await files.download(name)
+        const bytes = new Uint8Array(await blob!.arrayBuffer())
+        expect(bytes.length).toBe(metadata!.size)
+        expect(bodies.some((body) => Buffer.compare(body, bytes) === 0)).toBe(true)
+      }
+    }
+  } finally {
+    await stack.stop()
+  }
+})
+
+/** The process of a stack that Storage runs in. */
+function servicesOf(folder: string): number {
+  const { pid } = JSON.parse(readFileSync(join(folder, 'supervisor.lock'), 'utf8'))
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args=']).toString().split('\n')
+  for (const line of lines) {
+    const [, child, parent, command] = /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? []
+    if (Number(parent) === pid && command!.includes('services.ts')) return Number(child)
+  }
+  throw new Error('the stack has no services')
+}

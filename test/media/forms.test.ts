@@ -1,0 +1,283 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { baseUrl, database, type Person, signUp } from '../support/client.ts'
+import { draft } from '../support/listings.ts'
+import { jpeg, png, pngOf } from '../support/pictures.ts'
+import {
+  filePart,
+  filesOf,
+  rawForm,
+  runJobs,
+  send,
+  served,
+  uploadAvatar,
+  uploadPictures,
+} from '../support/uploads.ts'
+
+const MiB = 1024 * 1024
+const size = { width: 40, height: 30 }
+const avatar = '/media/upload/avatar'
+const listings = '/media/upload/listings'
+
+let owner: Person
+
+beforeEach(async () => {
+  owner = await signUp()
+})
+
+describe('MED-02 the limit', () => {
+  test.each([5_000_000, 5 * MiB - 1, 5 * MiB])(
+    'takes an avatar of %i bytes whole',
+    async (bytes) => {
+      const { status, body } = await uploadAvatar(owner, pngOf(bytes))
+      expect(status).toBe(201)
+      expect((await served(body.url)).bytes.length).toBe(bytes)
+    },
+  )
+
+  test('refuses one byte more, and says how much it takes', async () => {
+    const refused = {
+      status: 413,
+      body: {
+        error: {
+          code: 'file_too_large',
+          max: 5,
+          message: 'حجم الملف أكبر من الحد المسموح (5 ميغابايت)',
+        },
+      },
+    }
+    expect(await uploadAvatar(owner, pngOf(5 * MiB + 1))).toMatchObject(refused)
+    const large = Buffer.concat([pngOf(1_000_000), Buffer.alloc(49_000_000)])
+    const began = Date.now()
+    expect(await uploadAvatar(owner, large)).toMatchObject(refused)
+    expect(Date.now() - began).toBeLessThan(10_000)
+    expect(await filesOf(owner.identityId)).toEqual([])
+  })
+
+  test('of a listing is 10 MiB a file: a larger one is named, its neighbours are kept', async () => {
+    const files = [jpeg(size), pngOf(10 * MiB + 1), pngOf(10 * MiB), png(size)]
+    const { status, body } = await uploadPictures(owner, files)
+    expect(status).toBe(201)
+    expect(body.files.map(({ ok }: { ok: boolean }) => ok)).toEqual([true, false, true, true])
+    expect(body.files[1].error).toMatchObject({ code: 'file_too_large', max: 10 })
+    expect((await served(body.files[3].url)).bytes).toEqual(png(size))
+  })
+
+  test('of a request is 20 files and 100 MiB, counted also where no length is told', async () => {
+    const many = await uploadPictures(owner, Array(21).fill(jpeg(size)))
+    expect(many).toMatchObject({
+      status: 422,
+      body: { error: { fields: [{ path: 'files', code: 'too_big' }] } },
+    })
+    const { body, headers } = rawForm([
+      ...Array(11).fill(filePart('files', 'filename="a.png"', Buffer.alloc(9.9 * MiB))),
+    ])
+    const reply = await send(owner, listings, new Uint8Array(body), headers)
+    expect(reply).toMatchObject({ status: 413, body: { error: { code: 'body_too_large' } } })
+    const stream = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new Uint8Array(body))
+        controller.close()
+      },
+    })
+    expect((await send(owner, listings, stream, headers)).status).toBe(413)
+    expect(await filesOf(owner.identityId)).toEqual([])
+  })
+})
+
+test('INP-12 a request that says that it is too large is refused before anything else', async () => {
+  const { host, port, pathname } = new URL(baseUrl + avatar)
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write(
+    `POST ${pathname} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n` +
+      `Content-Type: text/plain\r\nContent-Length: ${100 * MiB + 1}\r\n\r\n`,
+  )
+  const [said] = await once(socket, 'data')
+  socket.destroy()
+  expect(String(said)).toMatch(/^HTTP\/1.1 413 /)
+})
+
+/** Sends the beginning of an upload over a socket of its own; done() gives what came back. */
+function begun(path: string, bytes: Buffer, length: number, type: string) {
+  const { hostname, port, pathname } = new URL(baseUrl + path)
+  const socket = connect(Number(port), hostname)
+  let said = ''
+  socket.on('data', (data) => (said += data))
+  socket.on('error', () => {})
+  socket.write(
+    `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n` +
+      `Authorization: Bearer ${owner.accessToken}\r\nContent-Type: ${type}\r\n` +
+      `Content-Length: ${length}\r\n\r\n`,
+  )
+  socket.write(bytes)
+  return { socket, done: once(socket, 'close').then(() => said) }
+}
+
+describe('MED-06 a broken form', () => {
+  const picture = () => filePart('file', 'filename="a.jpg"', jpeg(size))
+  const empty = (name: string, value: string) =>
+    `Content-Disposition: form-data; name="${name}"\r\n\r\n${value}`
+
+  const forms: [what: string, make: () => { body: Buffer; headers: Record<string, string> }][] = [
+    ['no field', () => rawForm([])],
+    ['the field twice', () => rawForm([picture(), picture()])],
+    ['another field', () => rawForm([picture(), empty('owner', 'me')])],
+    ['text where the file should be', () => rawForm([empty('file', 'words')])],
+    ['a field name of 1 MB', () => rawForm([empty('x'.repeat(1_000_000), 'x')])],
+    ['10,000 parts', () => rawForm(Array(10_000).fill(empty('x', 'x')))],
+    ['two names', () =>
+      rawForm([
+        filePart('file', 'filename="a.jpg"; filename="b.html"', jpeg(size)),
+      ])],
+    ['no name', () => rawForm([`Content-Disposition: form-data\r\n\r\nx`])],
+    ['no headers', () => rawForm(['\r\nx'])],
+    ['another boundary', () => ({
+      body: rawForm([picture()], 'other').body,
+      headers: rawForm([]).headers,
+    })],
+    ['no final boundary', () => {
+      const { body, headers } = rawForm([picture()])
+      return { body: body.subarray(0, -10), headers }
+    }],
+    ['cut at half', () => {
+      const { body, headers } = rawForm([picture()])
+      return { body: body.subarray(0, body.length / 2), headers }
+    }],
+    ['nothing at all', () => ({ body: Buffer.alloc(0), headers: rawForm([]).headers })],
+  ]
+  test.each(forms)('with %s is refused', async (_, make) => {
+    const { body, headers } = make()
+    const reply = await send(owner, avatar, new Uint8Array(body), headers)
+    expect(reply.status).toBe(422)
+    expect((await send(owner, listings, new Uint8Array(body), headers)).status).toBe(422)
+    expect(await filesOf(owner.identityId)).toEqual([])
+  })
+
+  test.each([
+    'multipart/form-data',
+    'multipart/form-data; boundary=',
+    'multipart/form-data; boundary="a b "',
+    `multipart/form-data; boundary=${'x'.repeat(71)}`,
+    'multipart/mixed; boundary=x',
+    'application/json',
+    'image/jpeg',
+  ])('of type %s is none', async (type) => {
+    const reply = await send(owner, avatar, new Uint8Array(jpeg(size)), { 'content-type': type })
+    expect(reply).toMatchObject({
+      status: 415,
+      body: { error: { code: 'content_type_unsupported' } },
+    })
+  })
+
+  test('fields are checked like any other', async () => {
+    const { id } = await draft(owner)
+    for (
+      const fields of [
+        { propertyId: 'x' },
+        { uploadSessionId: 'x'.repeat(1000) },
+        { startPosition: '-1' },
+        { startPosition: '1.5' },
+        { startPosition: '1000' },
+        { position: '1' },
+        { propertyId: `${id} ` },
+      ]
+    ) expect((await uploadPictures(owner, [jpeg(size)], fields)).status).toBe(422)
+    const { body } = await uploadPictures(owner, [jpeg(size)], {
+      propertyId: id,
+      uploadSessionId: randomUUID(),
+      startPosition: 7,
+    })
+    expect(body.files[0].position).toBe(7)
+    expect(await filesOf(owner.identityId)).toHaveLength(1)
+  })
+
+  test('that stalls ends with 408, and nothing of it is kept', async () => {
+    const { body, headers } = rawForm([
+      filePart('files', 'filename="a.jpg"', jpeg(size)),
+      filePart('files', 'filename="b.jpg"', jpeg(size)),
+    ])
+    const type = headers['content-type']
+    const part = body.subarray(0, body.length - 60)
+    const stalled = [
+      begun(listings, part, body.length, type),
+      begun(listings, body, body.length + 100_000, type),
+      begun(avatar, Buffer.alloc(0), 1000, type),
+    ]
+    const began = Date.now()
+    const [first, second, third] = await Promise.all(stalled.map(({ done }) => done))
+    expect(Date.now() - began).toBeLessThan(30_000)
+    for (const said of [first, third]) {
+      expect(said).toMatch(/^HTTP\/1.1 408 /)
+      expect(said).toContain('upload_timeout')
+    }
+    // All that the form had to say was there: what else was announced is nobody's.
+    expect(second).toMatch(/^HTTP\/1.1 201 /)
+    expect(await filesOf(owner.identityId)).toHaveLength(2)
+  })
+
+  test('that is cut off leaves nothing, and the next one is served', async () => {
+    const { body, headers } = rawForm([
+      filePart('files', 'filename="a.jpg"', jpeg(size)),
+      filePart('files', 'filename="b.jpg"', pngOf(MiB)),
+    ])
+    for (const share of [0.1, 0.5, 0.9]) {
+      const part = body.subarray(0, Math.floor(body.length * share))
+      const { socket } = begun(listings, part, body.length, headers['content-type'])
+      await sleep(300)
+      socket.destroy()
+    }
+    await sleep(1000)
+    expect(await filesOf(owner.identityId)).toEqual([])
+    const { rows } = await database().query(
+      'select from public.media where account_id = $1',
+      [owner.id],
+    )
+    expect(rows).toEqual([])
+    expect((await uploadPictures(owner, [jpeg(size)])).status).toBe(201)
+  })
+})
+
+test('a slow upload is taken as long as something comes', async () => {
+  const { body, headers } = rawForm([filePart('file', 'filename="a.jpg"', pngOf(40_000))])
+  const step = Math.ceil(body.length / 8)
+  const { socket, done } = begun(
+    avatar,
+    body.subarray(0, step),
+    body.length,
+    headers['content-type'],
+  )
+  for (let at = step; at < body.length; at += step) {
+    await sleep(500)
+    socket.write(body.subarray(at, at + step))
+  }
+  expect(await done).toMatch(/^HTTP\/1.1 201 /)
+})
+
+test('CRASH-10 what an upload left behind is removed, and what nobody used', async () => {
+  const { body } = await uploadPictures(owner, [jpeg(size), png(size)])
+  // As if the functions had died before the rows were written.
+  const [first, second] = await filesOf(owner.identityId)
+  await database().query(
+    `with gone as (
+      delete from public.media where bucket || '/' || name = $1 returning identity_id, account_id
+    )
+    insert into private.uploads (id, identity_id, account_id, bucket, due_at)
+    select (left($2, 34) || '00')::uuid, identity_id, account_id, 'listings', now() from gone`,
+    [first, first.split('/')[2]],
+  )
+  await runJobs()
+  expect(await filesOf(owner.identityId)).toEqual([second])
+
+  // A flow that was given up.
+  await database().query(
+    `update public.media set created_at = now() - interval '25 hours' where account_id = $1`,
+    [owner.id],
+  )
+  await runJobs()
+  expect(await filesOf(owner.identityId)).toEqual([])
+  const { uploadSessionId } = body
+  expect((await draft(owner, { uploadSessionId })).media).toEqual([])
+})

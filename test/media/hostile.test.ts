@@ -1,0 +1,179 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { database, type Person, signUp } from '../support/client.ts'
+import { bombs, broken, type Hostile, loaded, MARK, noPictures } from './hostile.ts'
+import {
+  chunk,
+  exifSegment,
+  extended,
+  jpeg,
+  lossless,
+  partsIn,
+  png,
+  tiff,
+  webp,
+  webpChunk,
+} from '../support/pictures.ts'
+import { filesOf, formOf, send, served, uploadAvatar, uploadPictures } from '../support/uploads.ts'
+
+let owner: Person
+
+beforeAll(async () => {
+  owner = await signUp()
+})
+
+const all = [...noPictures, ...broken, ...bombs, ...loaded]
+const named = (files: Hostile[]) => files.map(({ name, bytes }) => [name, bytes] as const)
+
+// What a picture cannot do without, and EXIF where a test says so.
+const needed: Record<string, string[]> = {
+  'image/jpeg': ['e0', 'ee', 'db', 'c0', 'c4', 'da', 'd9'],
+  'image/png': ['IHDR', 'IDAT', 'IEND'],
+  'image/webp': ['VP8 ', 'VP8L'],
+}
+
+test('there are sixty hostile files and more', () => {
+  expect(all.length).toBeGreaterThan(60)
+  expect(new Set(all.map(({ name }) => name)).size).toBe(all.length)
+})
+
+describe('MED-01 MED-06 what is no picture is refused on both routes', () => {
+  test.each(named([...noPictures, ...broken]))('%s', async (_, bytes) => {
+    const sent = { name: 'holiday.jpg', type: 'image/jpeg' }
+    expect(await uploadAvatar(owner, bytes, sent))
+      .toMatchObject({ status: 415, body: { error: { code: 'file_not_image' } } })
+    expect(await uploadPictures(owner, [{ ...sent, bytes }])).toMatchObject({
+      status: 422,
+      body: { error: { fields: [{ path: 'files.0', code: 'file_not_image' }] } },
+    })
+  })
+})
+
+describe('MED-03 a picture that nobody could draw is refused by what it says', () => {
+  test.each(named(bombs))('%s', async (_, bytes) => {
+    const tooBig = (path: string) => ({
+      status: 422,
+      body: { error: { code: 'validation_failed', fields: [{ path, code: 'too_big' }] } },
+    })
+    expect(await uploadAvatar(owner, bytes)).toMatchObject(tooBig('file'))
+    expect(await uploadPictures(owner, [bytes])).toMatchObject(tooBig('files.0'))
+  })
+})
+
+test('MED-01 of all that was refused no file is left', async () => {
+  expect(await filesOf(owner.identityId)).toEqual([])
+})
+
+describe('MED-04 PR-27 nothing of what was hidden in a picture is served', () => {
+  test.each(named(loaded))('%s', async (_, bytes) => {
+    expect(bytes.includes(MARK)).toBe(true)
+    const person = await signUp()
+    const { status, body } = await uploadAvatar(person, bytes)
+    expect(status).toBe(201)
+    const { bytes: kept, headers } = await served(body.url)
+    expect(kept.equals(bytes)).toBe(false)
+    expect(kept.includes(MARK)).toBe(false)
+    for (const part of partsIn(kept)) {
+      expect(needed[headers.get('content-type')!]).toContain(part)
+    }
+    expect(headers.get('content-type')).toBe(typeOf(kept))
+    const listed = await uploadPictures(person, [bytes])
+    expect((await served(listed.body.files[0].url)).bytes.equals(kept)).toBe(true)
+  })
+})
+
+// Storage forbids no browser to guess: a picture is told by its first bytes, and what begins as one is
+// never guessed to be anything else (WHATWG MIME Sniffing, sections 7 and 8.1).
+const typeOf = (bytes: Buffer) =>
+  bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))
+    ? 'image/jpeg'
+    : bytes.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'))
+    ? 'image/png'
+    : /^RIFF[^]{4}WEBPVP/.test(bytes.toString('latin1', 0, 14))
+    ? 'image/webp'
+    : undefined
+
+describe('MED-04 of EXIF only the orientation stays', () => {
+  const size = { width: 40, height: 30 }
+  const makers: [type: string, tag: string, make: (orientation: number) => Buffer][] = [
+    ['jpeg', 'e1', (turn) => jpeg({ ...size, before: [exifSegment(turn, MARK)] })],
+    ['png', 'eXIf', (turn) => png({ ...size, before: [chunk('eXIf', tiff(turn, MARK))] })],
+    [
+      'webp',
+      'EXIF',
+      (turn) => webp(extended(size, 8), lossless(size), webpChunk('EXIF', tiff(turn, MARK))),
+    ],
+  ]
+  test.each(makers)('%s', async (_, tag, make) => {
+    for (let turn = 1; turn <= 8; turn++) {
+      const { body } = await uploadAvatar(owner, make(turn))
+      const shown = turn < 5 ? size : { width: size.height, height: size.width }
+      expect(body).toMatchObject(shown)
+      const { bytes } = await served(body.url)
+      expect(bytes.includes(MARK)).toBe(false)
+      expect(partsIn(bytes).includes(tag)).toBe(turn > 1)
+      // One entry, tag 0x0112, and no other directory.
+      const only = Buffer.from(`4d4d002a0000000800010112000300000001000${turn}000000000000`, 'hex')
+      expect(bytes.includes(only)).toBe(turn > 1)
+      const { rows } = await database().query(
+        'select orientation from public.media where id = $1',
+        [body.mediaId],
+      )
+      expect(rows).toEqual([{ orientation: turn }])
+    }
+  })
+
+  test('and a directory that goes round in circles is none', async () => {
+    const tag = Buffer.alloc(60_000, 0xff)
+    for (
+      const content of [Buffer.from('MM\0*\0\0\0\x08'), Buffer.from('II*\0\xff\xff\xff\xff'), tag]
+    ) {
+      const bytes = png({ ...size, before: [chunk('eXIf', content)] })
+      expect((await uploadAvatar(owner, bytes)).status).toBe(201)
+    }
+  })
+})
+
+test('MED-05 a file name is text and nothing else', async () => {
+  const names = [
+    '../../x.png',
+    '..%2fx.png',
+    'x.png%00.html',
+    '.htaccess',
+    'con.png',
+    `${'x'.repeat(300)}.png`,
+    'صورة البيت.png',
+    'photo\u202Egpj.exe',
+    `a"b'c.png`,
+    'a\r\nX-Evil: 1.png',
+    '<img src=x onerror=alert(1)>.png',
+    '',
+  ]
+  const person = await signUp()
+  const bytes = jpeg({ width: 8, height: 8 })
+  for (const name of names) {
+    const { status, body, headers } = await uploadPictures(person, [{ name, bytes }])
+    // A form without any name holds a field, not a file.
+    if (name === '' && status === 422) continue
+    expect(status).toBe(201)
+    expect(headers.get('x-evil')).toBe(null)
+    const shown: string = body.files[0].name
+    expect(shown.length).toBeLessThanOrEqual(120)
+    expect(shown).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    expect(new URL(body.files[0].url).pathname).toMatch(
+      /\/public\/listings\/[0-9a-f-]{36}\/[0-9a-f-]{36}\.jpg$/,
+    )
+  }
+  for (const path of await filesOf(person.identityId)) {
+    expect(path).toMatch(/^[a-z]+\/[0-9a-f-]{36}\/[0-9a-f-]{36}\.(jpg|png|webp)$/)
+  }
+})
+
+test('a real picture is taken whatever its name and type say', async () => {
+  const bytes = png({ width: 8, height: 8 })
+  for (const type of ['text/html', 'application/x-msdownload', '']) {
+    const form = formOf('file', [{ bytes, type, name: 'x.svg' }])
+    const { status, body } = await send(owner, '/media/upload/avatar', form)
+    expect(status).toBe(201)
+    expect((await served(body.url)).headers.get('content-type')).toBe('image/png')
+  }
+})

@@ -1,0 +1,343 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { database, guest, type Person, request, signUp } from '../support/client.ts'
+import { draft, offer } from '../support/listings.ts'
+import { jpeg, partsIn, png } from '../support/pictures.ts'
+import {
+  filesOf,
+  formOf,
+  runJobs,
+  send,
+  served,
+  uploadAvatar,
+  uploadPictures,
+} from '../support/uploads.ts'
+import { organisationOf } from '../support/world.ts'
+
+const nobody = '00000000-0000-4000-8000-000000000000'
+const small = { width: 40, height: 30 }
+
+let owner: Person
+
+beforeEach(async () => {
+  owner = await signUp()
+})
+
+/** As many pictures, each of another shade. */
+const shades = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => jpeg({ ...small, shade: from + index * 3 }))
+
+const mediaOf = async (id: string, person: Person = owner) =>
+  (await person.get(`/properties/${id}`)).body.media
+
+// deno-lint-ignore no-explicit-any
+const idsOf = (items: any[]) => items.map(({ id, mediaId }) => id ?? mediaId)
+
+describe('an avatar', () => {
+  test('is stored, served as what it is, and shown wherever its person is', async () => {
+    const { status, body } = await uploadAvatar(owner, png(small), { name: 'me.jpg' })
+    expect(status).toBe(201)
+    expect(body).toEqual({ mediaId: expect.any(String), url: expect.any(String), ...small })
+    expect((await owner.get('/auth/me')).body.user.avatarUrl).toBe(null)
+
+    const changed = await owner.patch('/auth/me', { avatarMediaId: body.mediaId })
+    expect(changed.body.user.avatarUrl).toBe(body.url)
+    expect(changed.body.activeIdentity.avatarUrl).toBe(body.url)
+    expect((await offer(owner)).owner.avatarUrl).toBe(body.url)
+
+    const { headers, ...picture } = await served(body.url)
+    expect(picture).toMatchObject({ status: 200, bytes: png(small) })
+    expect(headers.get('content-type')).toBe('image/png')
+  })
+
+  test('takes the place of the one before, whose file goes; null takes it away', async () => {
+    const [first, second] = [
+      (await uploadAvatar(owner, jpeg(small))).body,
+      (await uploadAvatar(owner, jpeg({ ...small, shade: 9 }))).body,
+    ]
+    for (const { mediaId } of [first, second, second]) {
+      expect((await owner.patch('/auth/me', { avatarMediaId: mediaId })).status).toBe(200)
+    }
+    await runJobs()
+    expect((await served(first.url)).status).toBe(400)
+    expect((await served(second.url)).status).toBe(200)
+    expect((await owner.patch('/auth/me', { avatarMediaId: first.mediaId })).status).toBe(404)
+
+    const { body } = await owner.patch('/auth/me', { avatarMediaId: null })
+    expect(body.user.avatarUrl).toBe(null)
+    await runJobs()
+    expect((await served(second.url)).status).toBe(400)
+    expect(await filesOf(owner.identityId)).toEqual([])
+  })
+
+  test("another's picture is none", async () => {
+    const stranger = await signUp()
+    const { body } = await uploadAvatar(stranger, jpeg(small))
+    for (const avatarMediaId of [body.mediaId, nobody]) {
+      expect(await owner.patch('/auth/me', { avatarMediaId }))
+        .toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
+    }
+    for (const avatarMediaId of ['x', 1, {}]) {
+      expect((await owner.patch('/auth/me', { avatarMediaId })).status).toBe(422)
+    }
+  })
+})
+
+describe('MED-07 all pictures of a flow', () => {
+  test('in one request, one bad among them: the good ones in order, the bad one named', async () => {
+    const { id } = await draft(owner)
+    const files = shades(8)
+    const sent = files.map((bytes, index) => ({ bytes, name: `${index}.jpg` }))
+    sent[3] = { bytes: Buffer.from('<html>no</html>'), name: 'صورة.jpg' }
+    const { status, body } = await uploadPictures(owner, sent, { propertyId: id })
+    expect(status).toBe(201)
+    expect(body.propertyId).toBe(id)
+    expect(body.files[3]).toEqual({
+      index: 3,
+      name: 'صورة.jpg',
+      ok: false,
+      error: {
+        code: 'file_not_image',
+        message: 'يُسمح برفع الصور فقط',
+        messageEn: expect.any(String),
+      },
+    })
+    // deno-lint-ignore no-explicit-any
+    const good = body.files.filter(({ ok }: any) => ok)
+    // deno-lint-ignore no-explicit-any
+    expect(good.map(({ index, name }: any) => [index, name]))
+      .toEqual([0, 1, 2, 4, 5, 6, 7].map((index) => [index, `${index}.jpg`]))
+
+    const media = await mediaOf(id)
+    expect(idsOf(media)).toEqual(idsOf(good))
+    for (const [place, { url, position, width, height }] of media.entries()) {
+      expect({ url, position, width, height })
+        .toEqual({ url: good[place].url, position: good[place].position, ...small })
+      expect((await served(url)).bytes).toEqual(files[good[place].index])
+    }
+  })
+
+  test('in 10 requests at once, in any order: each in the place asked for', async () => {
+    const uploadSessionId = randomUUID()
+    const files = shades(10)
+    const replies = await Promise.all(
+      files.map((bytes, startPosition) =>
+        uploadPictures(owner, [bytes], { uploadSessionId, startPosition })
+      ).toReversed(),
+    )
+    expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(201))
+    const listing = await draft(owner, { uploadSessionId })
+    const contents = await Promise.all(
+      // deno-lint-ignore no-explicit-any
+      listing.media.map(async ({ url }: any) => (await served(url)).bytes),
+    )
+    expect(contents).toEqual(files)
+    expect(listing.media.map(({ position }: { position: number }) => position))
+      .toEqual(files.map((_, index) => index))
+  })
+
+  test('two uploads at once to one listing get places of their own', async () => {
+    const { id } = await draft(owner)
+    for (let round = 0; round < 5; round++) {
+      const replies = await Promise.all(
+        [0, 1].map((half) =>
+          uploadPictures(owner, shades(1, round * 40 + half * 20), { propertyId: id })
+        ),
+      )
+      expect(replies.map(({ status }) => status)).toEqual([201, 201])
+    }
+    const positions = (await mediaOf(id)).map(({ position }: { position: number }) => position)
+    expect(positions).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  })
+
+  test('sent once more after a lost answer, they are there once', async () => {
+    const uploadSessionId = randomUUID()
+    const [a, b] = shades(2)
+    const first = await uploadPictures(owner, [a, b], { uploadSessionId, startPosition: 0 })
+    const again = await uploadPictures(owner, [a, b], { uploadSessionId, startPosition: 0 })
+    expect(again).toMatchObject({ status: 201, body: first.body })
+    expect((await draft(owner, { uploadSessionId })).media).toHaveLength(2)
+    await runJobs()
+    expect(await filesOf(owner.identityId)).toHaveLength(2)
+  })
+
+  test('that comes after the listing was written belongs to it too', async () => {
+    const [a, b] = shades(2)
+    const { body } = await uploadPictures(owner, [a])
+    const { uploadSessionId } = body
+    expect(body.propertyId).toBe(null)
+    const { id } = await draft(owner, { uploadSessionId })
+    const late = await uploadPictures(owner, [b], { uploadSessionId })
+    expect(late.body.propertyId).toBe(id)
+    expect(idsOf(await mediaOf(id))).toEqual(idsOf([...body.files, ...late.body.files]))
+    expect((await owner.post('/properties', { type: 'SALE', uploadSessionId })).status).toBe(404)
+  })
+
+  test('over the pictures of the plan: those that fit are kept, the others named', async () => {
+    const { id } = await draft(owner)
+    const { status, body } = await uploadPictures(owner, shades(12), { propertyId: id })
+    expect(status).toBe(201)
+    expect(body.files.map(({ ok }: { ok: boolean }) => ok))
+      .toEqual([...Array(10).fill(true), false, false])
+    expect(body.files[11].error.code).toBe('quota_exceeded')
+    expect(await uploadPictures(owner, shades(1, 99), { propertyId: id }))
+      .toMatchObject({
+        status: 402,
+        body: { error: { code: 'quota_exceeded', limit: 10, used: 10 } },
+      })
+    expect(await mediaOf(id)).toHaveLength(10)
+    expect(await filesOf(owner.identityId)).toHaveLength(10)
+  })
+})
+
+describe('the pictures of a listing', () => {
+  test('are put in an order and taken out', async () => {
+    const { id } = await draft(owner)
+    const { body } = await uploadPictures(owner, shades(4), { propertyId: id })
+    const [a, b, c, d] = idsOf(body.files)
+    const order = (mediaIds: unknown) => owner.put(`/properties/${id}/media/order`, { mediaIds })
+
+    expect(idsOf((await order([d, a, c, b])).body.media)).toEqual([d, a, c, b])
+    expect((await owner.delete(`/properties/${id}/media/${a}`)).status).toBe(204)
+    expect((await mediaOf(id)).map(({ id, position }: { id: string; position: number }) => [
+      id,
+      position,
+    ])).toEqual([[d, 0], [c, 1], [b, 2]])
+
+    for (const wrong of [[d, c], [d, c, c], [d, c, b, b], 'x', [1]]) {
+      expect((await order(wrong)).status).toBe(422)
+    }
+    for (const wrong of [[d, c, a], [d, c, nobody]]) expect((await order(wrong)).status).toBe(404)
+    expect((await owner.delete(`/properties/${id}/media/${a}`)).status).toBe(404)
+    expect(idsOf(await mediaOf(id))).toEqual([d, c, b])
+    await runJobs()
+    expect((await served(body.files[0].url)).status).toBe(400)
+    expect((await served(body.files[1].url)).status).toBe(200)
+  })
+
+  test('can be edited in the states in which the listing can', async () => {
+    const { id } = await offer(owner)
+    const { body } = await uploadPictures(owner, shades(1), { propertyId: id })
+    await owner.post(`/properties/${id}/archive`)
+    const conflict = { status: 409, body: { error: { code: 'property_state_conflict' } } }
+    expect(await uploadPictures(owner, shades(1, 7), { propertyId: id })).toMatchObject(conflict)
+    expect(await owner.delete(`/properties/${id}/media/${body.files[0].mediaId}`))
+      .toMatchObject(conflict)
+    expect(await mediaOf(id)).toHaveLength(1)
+  })
+
+  test('MED-12 ISO-14 go with a deleted listing, and with a closed account', async () => {
+    const { id } = await offer(owner)
+    const { body } = await uploadPictures(owner, shades(2), { propertyId: id })
+    await uploadAvatar(owner, jpeg(small))
+    await owner.delete(`/properties/${id}`)
+    await runJobs()
+    expect((await served(body.files[0].url)).status).toBe(400)
+    expect((await filesOf(owner.identityId)).length).toBe(1)
+
+    await database().query('delete from auth.users where id = $1', [owner.id])
+    await runJobs()
+    expect(await filesOf(owner.identityId)).toEqual([])
+    const { rows } = await database().query(
+      'select from public.media where account_id = $1',
+      [owner.id],
+    )
+    expect(rows).toEqual([])
+  })
+})
+
+describe("MED-08 another's", () => {
+  test('listing takes no pictures: 404 as for one that is not there, and no file stays', async () => {
+    const stranger = await signUp()
+    const theirs = await draft(stranger)
+    const { body } = await uploadPictures(stranger, shades(2), { propertyId: theirs.id })
+    const own = await draft(owner)
+    const gone = await draft(owner)
+    await owner.delete(`/properties/${gone.id}`)
+    for (const propertyId of [theirs.id, nobody, gone.id]) {
+      expect(await uploadPictures(owner, shades(1), { propertyId }))
+        .toMatchObject({ status: 404, body: { error: { code: 'property_not_found' } } })
+    }
+    const [a, b] = idsOf(body.files)
+    for (
+      const [method, path, sent] of [
+        ['PUT', `/properties/${theirs.id}/media/order`, { mediaIds: [b, a] }],
+        ['DELETE', `/properties/${theirs.id}/media/${a}`, undefined],
+        ['PUT', `/properties/${own.id}/media/order`, { mediaIds: [a] }],
+        ['DELETE', `/properties/${own.id}/media/${a}`, undefined],
+        ['POST', '/properties', { type: 'SALE', uploadSessionId: body.uploadSessionId }],
+        ['POST', '/properties', { type: 'SALE', uploadSessionId: nobody }],
+      ] as const
+    ) {
+      const headers = { authorization: `Bearer ${owner.accessToken}` }
+      expect((await request(method, path, sent, { headers })).status).toBe(404)
+    }
+    expect(idsOf(await mediaOf(theirs.id, stranger))).toEqual([a, b])
+    expect(await filesOf(owner.identityId)).toEqual([])
+  })
+
+  test('listing named after the files is refused as well, and nothing stays', async () => {
+    const theirs = await draft(await signUp())
+    const form = new FormData()
+    form.append('files', new Blob([new Uint8Array(jpeg(small))]), 'a.jpg')
+    form.append('propertyId', theirs.id)
+    expect((await send(owner, '/media/upload/listings', form)).status).toBe(404)
+    expect(await filesOf(owner.identityId)).toEqual([])
+  })
+
+  test('identity of the same account has flows and pictures of its own', async () => {
+    const { body } = await uploadPictures(owner, shades(1))
+    const company = await organisationOf(owner.id)
+    await owner.post('/auth/identity/switch', { identityId: company })
+    const { uploadSessionId } = body
+    expect((await owner.post('/properties', { type: 'SALE', uploadSessionId })).status).toBe(404)
+    await uploadPictures(owner, shades(1, 50), { uploadSessionId })
+    const { media } = await draft(owner, { uploadSessionId })
+    expect(media).toHaveLength(1)
+    expect(media[0].url).toContain(company)
+  })
+})
+
+test('MED-10 without a token, or while suspended, nothing is uploaded', async () => {
+  for (const [path, field] of [['avatar', 'file'], ['listings', 'files']]) {
+    const form = () => formOf(field, [{ bytes: jpeg(small) }])
+    const to = `/media/upload/${path}`
+    expect((await send(undefined, to, form())).status).toBe(401)
+    expect((await send({ accessToken: 'x.y.z' }, to, form())).status).toBe(401)
+    const gone = await signUp()
+    await gone.post('/auth/logout', {})
+    expect((await send(gone, to, form())).status).toBe(401)
+    const suspended = await signUp()
+    await database().query(`update public.accounts set status = 'suspended' where id = $1`, [
+      suspended.id,
+    ])
+    expect((await send(suspended, to, form())).status).toBe(403)
+    expect(await filesOf(suspended.identityId)).toEqual([])
+  }
+})
+
+test('MED-12 what is served is ours: its type, its name, whole or in part', async () => {
+  const { id } = await offer(owner)
+  const { body } = await uploadPictures(
+    owner,
+    [{ bytes: png(small), name: 'x.html', type: 'text/html' }],
+    { propertyId: id },
+  )
+  const { url } = body.files[0]
+  expect(new URL(url).pathname)
+    .toMatch(/\/listings\/[0-9a-f-]{36}\/[0-9a-f-]{36}\.png$/)
+  const whole = await served(url)
+  expect(whole.headers.get('content-type')).toBe('image/png')
+  expect(whole.headers.get('cache-control')).toBe('max-age=86400')
+  expect(partsIn(whole.bytes)).toEqual(['IHDR', 'IDAT', 'IEND'])
+
+  const part = await served(url, { range: 'bytes=8-15' })
+  expect(part).toMatchObject({ status: 206, bytes: png(small).subarray(8, 16) })
+  expect((await served(url, { range: 'bytes=99999-' })).status).toBe(416)
+  const down = await served(`${url}?download=${encodeURIComponent('a"\r\nX: y.html')}`)
+  expect(down.headers.get('content-disposition')).toMatch(
+    /^attachment; filename=[\w%.]+; [\w%.*='-]+$/,
+  )
+  expect(down.headers.get('x')).toBe(null)
+  expect(await guest.get(`/properties/${id}`)).toMatchObject({ body: { media: [{ url }] } })
+})

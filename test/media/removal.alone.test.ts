@@ -1,0 +1,160 @@
+/** The job that has Storage remove what nobody wants, when there is much of it, or Storage refuses. */
+import { createClient } from '@supabase/supabase-js'
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { database, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'
+import { startFacade } from '../support/facade.ts'
+import { testLocally } from '../support/other-functions.ts'
+import { jpeg } from '../support/pictures.ts'
+import { filesOf, runJobs, served, uploadPictures } from '../support/uploads.ts'
+
+const { storage } = createClient(projectUrl, secretKey, {
+  auth: { persistSession: false, autoRefreshToken: false },
+})
+const files = storage.from('listings')
+
+/** Rows of pictures that nobody wants, older than any other; their files are gone already. */
+const plantDiscarded = ({ id, identityId }: Person, count: number) =>
+  database().query(
+    `insert into public.media (account_id, identity_id, bucket, name, width, height, orientation,
+      bytes, sha256, discarded_at)
+    select $1, $2::uuid, 'listings', $2::text || '/' || gen_random_uuid() || '.jpg', 1, 1, 1, 1,
+      repeat('a', 64), now() - interval '1 year'
+    from generate_series(1, $3)`,
+    [id, identityId, count],
+  )
+
+const plantStrays = ({ identityId }: Person, count: number) =>
+  database().query(
+    `insert into private.stray_files (bucket, name)
+    select 'listings', $1::text || '/' || gen_random_uuid() from generate_series(1, $2)`,
+    [identityId, count],
+  )
+
+async function leftOf({ id, identityId }: Person): Promise<number> {
+  const { rows } = await database().query(
+    `select (select count(*) from public.media where account_id = $1)
+      + (select count(*) from private.stray_files where starts_with(name, $2)) as left`,
+    [id, `${identityId}/`],
+  )
+  return Number(rows[0].left)
+}
+
+/** Pictures of a flow that was given up yesterday. */
+async function givenUp(person: Person, count: number): Promise<string[]> {
+  const pictures = Array.from({ length: count }, (_, shade) => jpeg({ width: 8, height: 8, shade }))
+  const { body } = await uploadPictures(person, pictures)
+  await database().query(
+    `update public.media set created_at = now() - interval '25 hours' where account_id = $1`,
+    [person.id],
+  )
+  return body.files.map(({ url }: { url: string }) => url)
+}
+
+const dueNow = ({ id, identityId }: Person) =>
+  database().query(
+    `with pictures as (
+      update public.media set removal_due_at = '-infinity' where account_id = $1
+    )
+    update private.stray_files set removal_due_at = '-infinity' where starts_with(name, $2)`,
+    [id, `${identityId}/`],
+  )
+
+test('Storage takes 1,000 names at a time and refuses more', async () => {
+  const names = (count: number) => Array.from({ length: count }, () => randomUUID())
+  expect((await files.remove(names(1000))).error).toBe(null)
+  expect((await files.remove(names(1001))).error).toMatchObject({ status: 400 })
+})
+
+test('PR-28 a heap of what nobody wants goes as well as one picture does', async () => {
+  const owner = await signUp()
+  await plantDiscarded(owner, 1300)
+  await plantStrays(owner, 1300)
+  const [url] = await givenUp(owner, 1)
+  await runJobs()
+  expect(await filesOf(owner.identityId)).toEqual([])
+  expect((await served(url!)).status).toBe(400)
+  expect(await leftOf(owner)).toBe(0)
+})
+
+/** While it works, Storage refuses to remove such files; gives how often it was asked to. */
+async function refusing(condition: string, work: () => Promise<void>): Promise<number> {
+  await database().query(
+    `create sequence private.refused_removals;
+    create function private.refuse_removal() returns trigger language plpgsql as $$
+    begin
+      perform nextval('private.refused_removals');
+      raise insufficient_privilege;
+    end $$;
+    create trigger refuse_removal before delete on storage.objects
+      for each row when (${condition}) execute function private.refuse_removal();
+    grant usage on sequence private.refused_removals to public;
+    grant usage on schema private to supabase_storage_admin`,
+  )
+  try {
+    await work()
+    const { rows } = await database().query('select last_value from private.refused_removals')
+    return Number(rows[0].last_value)
+  } finally {
+    await database().query(
+      `drop trigger refuse_removal on storage.objects;
+      drop function private.refuse_removal;
+      drop sequence private.refused_removals;
+      revoke usage on schema private from supabase_storage_admin`,
+    )
+  }
+}
+
+/** Runs the jobs in a process of their own; gives the alarm that files were not removed. */
+async function alarmOfJobs(): Promise<{ count: number; some: string[] } | undefined> {
+  const jobs = await startFacade({}, 'jobs')
+  try {
+    const response = await fetch(jobs.url, { method: 'POST', headers: { apikey: secretKey } })
+    expect((await response.json()).remove_files).toEqual({ done: expect.any(Number) })
+    const line = jobs.said().split('\n').find((line) => line.includes('"files_not_removed"'))
+    return line && JSON.parse(line)
+  } finally {
+    await jobs.stop()
+  }
+}
+
+testLocally('PR-28 one file that Storage will not remove holds up none of the others', async () => {
+  const owner = await signUp()
+  const stubborn = `${owner.identityId}/stubborn`
+  await files.upload(stubborn, jpeg({ width: 8, height: 8 }), { contentType: 'image/jpeg' })
+  await refusing(`old.name = '${stubborn}'`, async () => {
+    await plantStrays(owner, 700)
+    await database().query(
+      `insert into private.stray_files (bucket, name) values ('listings', $1)`,
+      [stubborn],
+    )
+    const [url] = await givenUp(owner, 1)
+    expect(await alarmOfJobs()).toMatchObject({ count: 1, some: [stubborn] })
+    expect((await served(url!)).status).toBe(400)
+    expect(await filesOf(owner.identityId)).toEqual([`listings/${stubborn}`])
+    expect(await leftOf(owner)).toBe(1)
+  })
+  await dueNow(owner)
+  await runJobs()
+  expect(await filesOf(owner.identityId)).toEqual([])
+  expect(await leftOf(owner)).toBe(0)
+})
+
+testLocally(
+  'a Storage that refuses everything is not asked name by name, and loses nothing',
+  async () => {
+    const owner = await signUp()
+    const asked = await refusing(`old.bucket_id = 'listings'`, async () => {
+      const urls: string[] = []
+      for (let flow = 0; flow < 4; flow++) urls.push(...await givenUp(owner, 10))
+      expect(await alarmOfJobs()).toBeDefined()
+      for (const url of urls) expect((await served(url)).status).toBe(200)
+    })
+    // Forty by halves would be 79 times.
+    expect(asked).toBeGreaterThan(0)
+    expect(asked).toBeLessThan(70)
+    await dueNow(owner)
+    await runJobs()
+    expect(await filesOf(owner.identityId)).toEqual([])
+  },
+)

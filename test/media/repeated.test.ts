@@ -1,0 +1,96 @@
+/** Pictures sent once more, because the answer to the first time was lost. */
+import { randomUUID } from 'node:crypto'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type Person, signUp } from '../support/client.ts'
+import { draft } from '../support/listings.ts'
+import { jpeg } from '../support/pictures.ts'
+import { filesOf, runJobs, uploadAvatar, uploadPictures } from '../support/uploads.ts'
+
+const small = { width: 40, height: 30 }
+const shades = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => jpeg({ ...small, shade: from + index * 3 }))
+
+let owner: Person
+
+beforeEach(async () => {
+  owner = await signUp()
+})
+
+const full = { status: 402, body: { error: { code: 'quota_exceeded', limit: 10, used: 10 } } }
+
+describe('MED-07 PR-28 pictures sent once more get their first answer', () => {
+  test('in a flow and in a listing that have all they may have', async () => {
+    const { id } = await draft(owner)
+    for (const to of [{ uploadSessionId: randomUUID() }, { propertyId: id }]) {
+      await uploadPictures(owner, shades(7), to)
+      const last = shades(3, 100)
+      const first = await uploadPictures(owner, last, to)
+      expect(first.status).toBe(201)
+      const again = await uploadPictures(owner, last, to)
+      expect(again.status).toBe(201)
+      expect(again.body.files).toEqual(first.body.files)
+      expect(await uploadPictures(owner, shades(1, 400), to)).toMatchObject(full)
+    }
+    await runJobs()
+    expect(await filesOf(owner.identityId)).toHaveLength(20)
+  })
+
+  test('with those that had no room named once more', async () => {
+    const to = { uploadSessionId: randomUUID() }
+    await uploadPictures(owner, shades(8), to)
+    const sent = shades(4, 100)
+    const first = await uploadPictures(owner, sent, to)
+    expect(first.body.files.map(({ ok }: { ok: boolean }) => ok)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ])
+    expect((await uploadPictures(owner, sent, to)).body).toEqual(first.body)
+    expect((await draft(owner, to)).media).toHaveLength(10)
+  })
+
+  test('after the flow became a listing', async () => {
+    const to = { uploadSessionId: randomUUID() }
+    const sent = shades(10)
+    const first = await uploadPictures(owner, sent, { ...to, startPosition: 0 })
+    const { id } = await draft(owner, to)
+    const again = await uploadPictures(owner, sent, { ...to, startPosition: 0 })
+    expect(again).toMatchObject({ status: 201, body: { propertyId: id } })
+    expect(again.body.files).toEqual(first.body.files)
+  })
+
+  test('when the last that has room comes twice at once: there once, both answered alike', async () => {
+    for (let round = 0; round < 5; round++) {
+      const to = { uploadSessionId: randomUUID() }
+      await uploadPictures(owner, shades(9), to)
+      const sent = shades(1, 200)
+      const replies = await Promise.all([0, 1, 2].map(() => uploadPictures(owner, sent, to)))
+      expect(replies.map(({ status }) => status)).toEqual([201, 201, 201])
+      for (const { body } of replies) expect(body).toEqual(replies[0]!.body)
+      const { id, media } = await draft(owner, to)
+      expect(media).toHaveLength(10)
+      await owner.delete(`/properties/${id}`)
+    }
+  })
+
+  test('and one that was taken out meanwhile is a new one', async () => {
+    const { id } = await draft(owner)
+    const sent = shades(10)
+    const first = await uploadPictures(owner, sent, { propertyId: id })
+    await owner.delete(`/properties/${id}/media/${first.body.files[9].mediaId}`)
+    const again = await uploadPictures(owner, [sent[9]!], { propertyId: id })
+    expect(again).toMatchObject({ status: 201, body: { files: [{ ok: true, position: 9 }] } })
+    expect(again.body.files[0].mediaId).not.toBe(first.body.files[9].mediaId)
+  })
+
+  test('as a face, too', async () => {
+    const face = jpeg({ ...small, shade: 5 })
+    const first = await uploadAvatar(owner, face)
+    expect(await uploadAvatar(owner, face)).toMatchObject({ status: 201, body: first.body })
+    await runJobs()
+    expect(await filesOf(owner.identityId)).toHaveLength(1)
+    const other = await uploadAvatar(owner, jpeg({ ...small, shade: 6 }))
+    expect(other.body.mediaId).not.toBe(first.body.mediaId)
+  })
+})

@@ -1,0 +1,49 @@
+/** Notices for whom somebody is changing in the very moment in which they are to be told. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type pg from 'pg'
+import { database, type Person, signUp } from '../support/client.ts'
+import { awaited, notify, runJobs, told, words } from '../support/told.ts'
+import { until } from '../support/until.ts'
+
+let person: Person
+let other: pg.PoolClient
+
+beforeEach(async () => {
+  person = await signUp()
+  other = await database().connect()
+  await other.query('begin')
+  await other.query('select from auth.users where id = $1 for update', [person.id])
+  await other.query('select private.take_account($1)', [person.id])
+})
+
+afterEach(async () => {
+  await other.query('rollback')
+  other.release()
+})
+
+const rows = async (table: string) =>
+  (await database().query(`select from ${table} where account_id = $1`, [person.id])).rowCount
+
+/** As a job does, which says when it happened. */
+const tell = () => notify(person, 'system', { ...words(), at: '2026-01-02T03:04:05Z' })
+
+test('a job that meets an account being changed waits for nothing and tells it later', async () => {
+  await tell()
+  expect([await rows('public.notifications'), await rows('private.late_notices')]).toEqual([0, 1])
+  await other.query('rollback')
+  await runJobs()
+  expect((await awaited(person, 'system')).createdAt).toMatch(/^2026-01-02T03:04:05/)
+  expect(await told(person, 'system')).toHaveLength(1)
+  expect(await rows('private.late_notices')).toBe(0)
+})
+
+test('whoever is deleted in that moment keeps nothing that they were to be told', async () => {
+  await tell()
+  await other.query('delete from auth.users where id = $1', [person.id])
+  await other.query('commit')
+  await until('no notice is late', async () => {
+    await runJobs()
+    return await rows('private.late_notices') === 0
+  })
+  expect(await rows('public.notifications')).toBe(0)
+})

@@ -1,0 +1,77 @@
+/** The event `notification`, through Realtime as supabase-js has it. */
+import { createClient } from '@supabase/supabase-js'
+import { afterEach, expect, test } from 'vitest'
+import { database, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
+import { notify, told, words } from '../support/told.ts'
+import { until } from '../support/until.ts'
+
+const open: { close: () => unknown }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+
+// deno-lint-ignore no-explicit-any
+type Event = any
+
+/** What somebody's app hears on the topic of the account. */
+async function ear(person: Person, topic?: string) {
+  const supabase = createClient(projectUrl, publishableKey, {
+    accessToken: () => Promise.resolve(person.accessToken),
+  })
+  open.push({ close: () => supabase.realtime.disconnect() })
+  await supabase.realtime.setAuth()
+  topic ??= (await person.get('/auth/me')).body.realtimeTopic as string
+  const heard: Event[] = []
+  const channel = supabase.channel(topic, {
+    config: { private: true, broadcast: { replication_ready: true } },
+  })
+  // Who is let in hears what the database sends only from Realtime's own word on.
+  const joined = await new Promise<string>((resolve) =>
+    channel
+      .on('broadcast', { event: 'notification' }, ({ payload }) => heard.push(payload))
+      .on('system', {}, ({ status }) => status === 'ok' && resolve('SUBSCRIBED'))
+      .subscribe((status) => status === 'CHANNEL_ERROR' && resolve(status))
+  )
+  return { heard, joined, topic }
+}
+
+test('a notification is heard as the list has it, with the badge', async () => {
+  const sara = await signUp()
+  await notify(sara, 'system', words('قبل'))
+  const { heard, joined } = await ear(sara)
+  expect(joined).toBe('SUBSCRIBED')
+  await notify(sara, 'system', words('الآن'))
+  await until('it is heard', () => heard.length === 1)
+  expect(heard[0]).toMatchObject({ notification: (await told(sara))[0], unread: 2 })
+})
+
+test('what somebody does not want in the app is not heard, nor what is told to another', async () => {
+  const [sara, fahad] = [await signUp(), await signUp()]
+  await sara.patch('/settings', { notifications: { billing: { inApp: false } } })
+  const { heard, topic } = await ear(sara)
+  expect((await ear(fahad, topic)).joined).toBe('CHANNEL_ERROR')
+  await notify(sara, 'invoice_paid', { number: 'INV-1', amount: 1 })
+  await notify(fahad, 'system', words())
+  await notify(sara, 'system', words('لك'))
+  await until('one is heard', () => heard.length > 0)
+  expect(heard.map(({ notification }) => notification.titleAr)).toEqual(['لك'])
+})
+
+test('what is undone was not told', async () => {
+  const sara = await signUp()
+  const { heard } = await ear(sara)
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    await client.query(`select private.notify($1, null, 'system', null, $2)`, [
+      sara.id,
+      words('لم يكن'),
+    ])
+    await client.query('rollback')
+  } finally {
+    client.release()
+  }
+  await notify(sara, 'system', words('كان'))
+  await until('one is heard', () => heard.length > 0)
+  expect(heard.map(({ notification }) => notification.titleAr)).toEqual(['كان'])
+})

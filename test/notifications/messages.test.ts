@@ -1,0 +1,108 @@
+/** Messages and their notifications: one for each conversation, until it is read. */
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { database, type Person, signUp } from '../support/client.ts'
+import { offer } from '../support/listings.ts'
+import { told, unread } from '../support/told.ts'
+
+let salem: Person
+let sara: Person
+let id: string
+
+beforeEach(async () => {
+  salem = await signUp('سالم العنزي')
+  sara = await signUp('سارة المطيري')
+  const listing = await offer(sara)
+  const { body } = await salem.post('/conversations', { propertyId: listing.id })
+  id = body.id
+})
+
+const say = (person: Person, body: string) =>
+  person.post(`/conversations/${id}/messages`, {
+    clientMessageId: randomUUID(),
+    type: 'text',
+    body,
+  })
+const heard = (person: Person) => told(person, 'message_new')
+
+test('a message is told to the other side: who wrote, and what', async () => {
+  expect((await say(salem, '  السلام عليكم،\nهل البيت متاح؟')).status).toBe(201)
+  expect(await heard(sara)).toMatchObject([{
+    identityId: sara.identityId,
+    titleAr: 'سالم العنزي',
+    bodyAr: expect.stringContaining('السلام عليكم، هل البيت متاح؟'),
+    data: { route: 'conversation', entityId: id },
+    readAt: null,
+  }])
+  expect(await heard(salem)).toEqual([])
+  await say(salem, `${'طويل '.repeat(700)}`)
+  const [{ bodyAr }] = await heard(sara)
+  expect(bodyAr).toMatch(/^رسالتان جديدتان: طويل/)
+  expect(bodyAr.length).toBeLessThan(170)
+})
+
+test('a message sent twice is told once', async () => {
+  const message = { clientMessageId: randomUUID(), type: 'text', body: 'هلا' }
+  const send = () => salem.post(`/conversations/${id}/messages`, message)
+  expect((await Promise.all([send(), send(), send()])).map(({ status }) => status).toSorted())
+    .toEqual([200, 200, 201])
+  expect(await heard(sara)).toMatchObject([{ bodyAr: 'هلا' }])
+})
+
+test('whoever has read the conversation has read its notification, whoever has not has not', async () => {
+  await say(salem, 'الأولى')
+  await say(salem, 'الثانية')
+  const before = await unread(sara)
+  await sara.post(`/conversations/${id}/read`, { upToSeq: 1 })
+  expect(await heard(sara)).toMatchObject([{ readAt: null }])
+  expect(await unread(sara)).toBe(before)
+
+  await sara.post(`/conversations/${id}/read`, {})
+  expect(await heard(sara)).toMatchObject([{ readAt: expect.any(String) }])
+  expect(await unread(sara)).toBe(before - 1)
+
+  await say(salem, 'الثالثة')
+  expect((await heard(sara)).map(({ bodyAr, readAt }) => [bodyAr, readAt === null])).toEqual([
+    ['الثالثة', true],
+    ['رسالتان جديدتان: الثانية', false],
+  ])
+})
+
+test('reading the notification does not read the conversation', async () => {
+  await say(salem, 'هلا')
+  await sara.post('/notifications/read-all')
+  expect((await sara.get('/conversations')).body.items).toMatchObject([{ id, unread: 1 }])
+})
+
+test('a muted conversation counts its messages and tells of none', async () => {
+  await database().query(
+    'update public.participants set muted = true where conversation_id = $1 and identity_id = $2',
+    [id, sara.identityId],
+  )
+  await say(salem, 'هلا')
+  expect(await heard(sara)).toEqual([])
+  expect((await sara.get('/conversations')).body.items).toMatchObject([{ id, unread: 1 }])
+  await say(sara, 'أهلين')
+  expect(await heard(salem)).toHaveLength(1)
+})
+
+test('messages crossing with reading leave no notification of what was read', async () => {
+  for (let round = 0; round < 10; round++) {
+    await Promise.all([
+      say(salem, `رسالة ${round}`),
+      sara.post(`/conversations/${id}/read`, {}),
+      say(salem, `أخرى ${round}`),
+      sara.post(`/conversations/${id}/read`, {}),
+    ])
+  }
+  await sara.post(`/conversations/${id}/read`, {})
+  expect((await heard(sara)).filter(({ readAt }) => !readAt)).toEqual([])
+  await say(salem, 'الأخيرة')
+  expect((await heard(sara)).filter(({ readAt }) => !readAt)).toMatchObject([{ bodyAr: 'الأخيرة' }])
+})
+
+test('a deleted account leaves none of its words with the other side', async () => {
+  await say(salem, 'كلام خاص')
+  await database().query('select private.forget_account($1)', [salem.id])
+  expect(await heard(sara)).toEqual([])
+})

@@ -1,0 +1,429 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { asCaller, database, guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { device, notify, told, unread, words } from '../support/told.ts'
+import { organisationOf } from '../support/world.ts'
+
+const nobody = '00000000-0000-4000-8000-000000000000'
+
+let sara: Person
+
+beforeEach(async () => {
+  sara = await signUp('سارة المطيري')
+})
+
+test('what somebody is told is there at once, unread, in both languages', async () => {
+  expect((await sara.get('/notifications')).body).toEqual({ items: [], nextCursor: null })
+  expect(await unread(sara)).toBe(0)
+
+  const entityId = randomUUID()
+  const facts = { number: 'INV-2026-000123', amount: 5 }
+  await notify(sara, 'invoice_paid', facts, { entityId })
+  const [one] = await told(sara)
+  expect(one).toEqual({
+    id: expect.any(String),
+    identityId: sara.identityId,
+    kind: 'invoice_paid',
+    titleAr: 'تم الدفع بنجاح',
+    bodyAr: 'استلمنا 5.000 د.ك عن الفاتورة INV-2026-000123، شكراً لك',
+    titleEn: 'Payment received',
+    bodyEn: 'We received 5.000 KWD for invoice INV-2026-000123, thank you',
+    data: { route: 'invoice', entityId },
+    createdAt: expect.any(String),
+    readAt: null,
+  })
+  expect(await unread(sara)).toBe(1)
+})
+
+const kinds: [kind: string, facts: object, titleAr: string, bodyAr: string][] = [
+  [
+    'message_new',
+    { name: 'سالم', type: 'text', preview: 'هل البيت متاح؟' },
+    'سالم',
+    'هل البيت متاح؟',
+  ],
+  ['message_new', { name: 'سالم', type: 'image' }, 'سالم', 'أرسل لك صورة'],
+  [
+    'lead_new',
+    { titleAr: 'شقة', way: 'call' },
+    'طلب تواصل جديد',
+    'أحد المهتمين طلب رقم هاتفك بخصوص «شقة»',
+  ],
+  [
+    'favorite_price_drop',
+    { titleAr: 'شقة', type: 'RENT', price: 600, before: 650.5 },
+    'انخفض سعر عقار في مفضلتك',
+    'انخفض سعر «شقة» من 650.5 د.ك / شهرياً إلى 600 د.ك / شهرياً',
+  ],
+  [
+    'favorite_unavailable',
+    { titleAr: 'شقة', status: 'rented' },
+    'عقار في مفضلتك لم يعد متاحاً',
+    'تم تأجير «شقة»',
+  ],
+  [
+    'favorite_unavailable',
+    { status: 'suspended' },
+    'عقار في مفضلتك لم يعد متاحاً',
+    'أحد العقارات التي حفظتها لم يعد معروضاً',
+  ],
+  [
+    'listing_expiring',
+    { titleAr: 'شقة', days: 2 },
+    'إعلانك على وشك الانتهاء',
+    'ينتهي عرض «شقة» خلال يومين، ويمكنك تجديده بعد ذلك',
+  ],
+  [
+    'listing_approved',
+    { titleAr: 'شقة' },
+    'تم نشر إعلانك',
+    'تمت الموافقة على «شقة» وأصبح ظاهراً للجميع',
+  ],
+  [
+    'listing_rejected',
+    { titleAr: 'شقة', reason: 'الصور غير واضحة' },
+    'لم تتم الموافقة على إعلانك',
+    '«شقة»: الصور غير واضحة. يمكنك تعديله وإرساله من جديد',
+  ],
+  [
+    'listing_rejected',
+    { titleAr: 'شقة', change: true },
+    'لم تُعتمد تعديلاتك',
+    '«شقة». بقي إعلانك كما كان',
+  ],
+  [
+    'invoice_failed',
+    { number: 'INV-1', amount: 12.5 },
+    'لم تتم عملية الدفع',
+    'تعذر دفع الفاتورة INV-1 بمبلغ 12.500 د.ك، يمكنك المحاولة مرة أخرى',
+  ],
+  [
+    'refund',
+    { number: 'INV-1', amount: 1250, to: 'wallet' },
+    'تم استرداد مبلغ',
+    'أعدنا 1,250.000 د.ك عن الفاتورة INV-1 إلى محفظتك',
+  ],
+  [
+    'plan_expiring',
+    { nameAr: 'بلس', days: 12 },
+    'باقتك على وشك الانتهاء',
+    'تنتهي باقة «بلس» خلال 12 يوماً، جدّدها لتبقى مزاياها',
+  ],
+  [
+    'identity_verified',
+    { name: 'شركة الديرة' },
+    'تم التوثيق',
+    'تم توثيق «شركة الديرة»، ويمكنك استخدام هذه الهوية من الآن',
+  ],
+  [
+    'identity_rejected',
+    { name: 'شركة الديرة', reason: 'الترخيص غير واضح' },
+    'تعذر التوثيق',
+    'لم يتم توثيق «شركة الديرة»: الترخيص غير واضح. يمكنك تعديل البيانات وإرسالها من جديد',
+  ],
+  [
+    'security_password',
+    { at: '2026-11-21T18:05:00Z' },
+    'تم تغيير كلمة مرور حسابك',
+    'تم تغيير كلمة مرور حسابك في 2026/11/21 21:05. إن لم تكن أنت، أعد تعيينها وسجّل الخروج من ' +
+    'الأجهزة الأخرى',
+  ],
+  ['review_new', { name: 'سالم', rating: 4 }, 'تقييم جديد', 'وصلك تقييم من سالم: 4 نجوم'],
+  [
+    'security_login',
+    { at: '2026-11-21T18:05:00Z' },
+    'تسجيل دخول جديد إلى حسابك',
+    'تم تسجيل الدخول إلى حسابك في 2026/11/21 21:05. إن لم تكن أنت، غيّر كلمة المرور وسجّل الخروج ' +
+    'من الأجهزة الأخرى',
+  ],
+  ['system', words('صيانة'), 'صيانة', 'صيانة، كيف حالك؟'],
+]
+
+test('every kind says in Arabic and English what happened', async () => {
+  for (const [kind, facts, titleAr, bodyAr] of kinds) {
+    const entityId = randomUUID()
+    await notify(sara, kind, facts, { entityId })
+    // What happened earlier stands further down.
+    const one = (await told(sara, kind)).find(({ data }) => data.entityId === entityId)
+    expect(one).toMatchObject({ kind, titleAr, bodyAr, data: { entityId } })
+    if ('at' in facts) expect(Date.parse(one.createdAt)).toBe(Date.parse(String(facts.at)))
+    expect(one.titleEn).toMatch(kind === 'message_new' ? /./ : /^[\x20-\x7e]+ ?/)
+    expect(one.bodyEn).toMatch(/./)
+  }
+  const { rows } = await database().query('select kind from private.notification_kinds')
+  expect(new Set(kinds.map(([kind]) => kind).concat('invoice_paid')))
+    .toEqual(new Set(rows.map(({ kind }) => kind)))
+})
+
+test('every category of the preferences has its kinds, as the vocabulary says', async () => {
+  const { rows } = await database().query(
+    `select code, note, (select string_agg(kind, ', ' order by position)
+       from (select *, row_number() over () as position from private.notification_kinds) as kinds
+       where category = code) as kinds
+     from public.vocabularies where vocabulary = 'notification_category'`,
+  )
+  expect(rows).toHaveLength(6)
+  for (const { note, kinds } of rows) expect(kinds).toBe(note)
+})
+
+test('news of one thing are one unread notification that counts; once read, a new one', async () => {
+  const conversation = { entityId: randomUUID() }
+  const say = (preview: string) =>
+    notify(sara, 'message_new', { name: 'سالم', type: 'text', preview }, conversation)
+  const bodies: string[] = []
+  for (let i = 1; i <= 12; i++) {
+    await say(`رسالة ${i}`)
+    await notify(sara, 'system', words()) // something else on top
+    const all = await told(sara, 'message_new')
+    expect(all).toHaveLength(1)
+    bodies.push(all[0].bodyAr)
+  }
+  expect(bodies.map((body) => body.replace(/:.*/, ''))).toEqual([
+    'رسالة 1',
+    'رسالتان جديدتان',
+    ...[3, 4, 5, 6, 7, 8, 9, 10].map((n) => `${n} رسائل جديدة`),
+    '11 رسالة جديدة',
+    '12 رسالة جديدة',
+  ])
+  await say('الأخيرة')
+  const [first] = await told(sara) // it has come to the top
+  expect(first).toMatchObject({ kind: 'message_new', bodyAr: '13 رسالة جديدة: الأخيرة' })
+  await sara.post(`/notifications/${first.id}/read`)
+  await say('من جديد')
+  expect(await told(sara, 'message_new')).toMatchObject([
+    { bodyAr: 'من جديد', readAt: null },
+    { id: first.id, readAt: expect.any(String) },
+  ])
+})
+
+test('fifty messages at once are one notification that says fifty', async () => {
+  const conversation = { entityId: randomUUID() }
+  const facts = { name: 'سالم', type: 'text', preview: 'هلا' }
+  await Promise.all(
+    Array.from({ length: 50 }, () => notify(sara, 'message_new', facts, conversation)),
+  )
+  expect(await told(sara)).toMatchObject([{ bodyAr: '50 رسالة جديدة: هلا' }])
+  expect(await unread(sara)).toBe(1)
+})
+
+test('the list is newest first in pages that join, also while some go; filtered by unread', async () => {
+  for (let i = 0; i < 7; i++) await notify(sara, 'system', words(`رسالة ${i}`))
+  const all = await told(sara)
+  expect(all.map(({ titleAr }) => titleAr))
+    .toEqual([6, 5, 4, 3, 2, 1, 0].map((i) => `رسالة ${i}`))
+
+  const first = (await sara.get('/notifications?limit=3')).body
+  await sara.delete(`/notifications/${first.items[2].id}`)
+  const second = (await sara.get(`/notifications?limit=4&cursor=${first.nextCursor}`)).body
+  expect([...first.items, ...second.items]).toEqual(all)
+  expect(second.nextCursor).toBe(null)
+
+  for (const { id } of [all[0], all[3]]) await sara.post(`/notifications/${id}/read`)
+  const ids = async (query: string) =>
+    (await sara.get(`/notifications?${query}`)).body.items.map(({ id }: { id: string }) => id)
+  expect(await ids('unread=true')).toEqual([1, 4, 5, 6].map((i) => all[i].id))
+  expect(await ids('unread=false')).toEqual([0, 3].map((i) => all[i].id))
+  expect(await ids('')).toEqual([0, 1, 3, 4, 5, 6].map((i) => all[i].id))
+
+  const { nextCursor } = (await sara.get('/notifications?limit=2&unread=true')).body
+  for (
+    const query of [
+      `cursor=${nextCursor}`, // of another filter
+      `unread=false&cursor=${nextCursor}`,
+      'cursor=x',
+      'unread=maybe',
+      'unread=1',
+      'limit=0',
+      'kind=system',
+    ]
+  ) expect((await sara.get(`/notifications?${query}`)).status).toBe(422)
+  const other = await signUp()
+  expect((await other.get(`/notifications?unread=true&cursor=${nextCursor}`)).body)
+    .toMatchObject({ error: { code: 'cursor_invalid' } })
+})
+
+test('reading one, reading all and deleting keep the badge right', async () => {
+  for (let i = 0; i < 4; i++) await notify(sara, 'system', words())
+  const [one, two] = await told(sara)
+  expect(await sara.post(`/notifications/${one.id}/read`))
+    .toMatchObject({ status: 200, body: { unread: 3 } })
+  const readAt = (await told(sara))[0].readAt
+  expect((await sara.post(`/notifications/${one.id}/read`)).body).toEqual({ unread: 3 })
+  expect((await told(sara))[0].readAt).toBe(readAt)
+
+  expect(await sara.delete(`/notifications/${two.id}`)).toMatchObject({ status: 204, body: null })
+  expect(await unread(sara)).toBe(2)
+  expect((await sara.post('/notifications/read-all')).body).toEqual({ unread: 0 })
+  expect((await sara.post('/notifications/read-all')).body).toEqual({ unread: 0 })
+  expect((await told(sara)).every(({ readAt }) => readAt)).toBe(true)
+})
+
+test('reading all waits for nobody who is just telling something', async () => {
+  const conversation = { entityId: randomUUID() }
+  const facts = { name: 'سالم', type: 'text', preview: 'هلا' }
+  await notify(sara, 'message_new', facts, conversation)
+  await notify(sara, 'system', words())
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    await client.query(`select private.notify($1, $2, 'message_new', $3, $4)`, [
+      sara.id,
+      sara.identityId,
+      conversation.entityId,
+      facts,
+    ])
+    // The message that is on its way came after this.
+    expect((await sara.post('/notifications/read-all')).body).toEqual({ unread: 1 })
+    await client.query('commit')
+  } finally {
+    client.release()
+  }
+  expect(await told(sara, 'message_new'))
+    .toMatchObject([{ bodyAr: 'رسالتان جديدتان: هلا', readAt: null }])
+})
+
+test("ISO-08 another's notification is as one that does not exist", async () => {
+  const other = await signUp()
+  await notify(other, 'system', words())
+  const [{ id }] = await told(other)
+  const problem = ({ status, body }: Reply) => {
+    const { requestId: _, ...error } = body.error
+    return { status, error }
+  }
+  for (
+    const act of [
+      (id: string) => sara.post(`/notifications/${id}/read`),
+      (id: string) => sara.delete(`/notifications/${id}`),
+    ]
+  ) {
+    const missing = problem(await act(nobody))
+    expect(missing).toMatchObject({ status: 404, error: { code: 'not_found' } })
+    expect(problem(await act(id))).toEqual(missing)
+    expect(problem(await act(other.identityId))).toEqual(missing)
+    expect((await act(`${id}x`)).status).toBe(422)
+  }
+  expect(await told(other)).toMatchObject([{ id, readAt: null }])
+})
+
+test('they are of the account, whichever identity acts, and name the one they are about', async () => {
+  const company = await organisationOf(sara.id)
+  await notify(sara, 'system', words('لك'), { identityId: null })
+  await notify(sara, 'system', words('للشركة'), { identityId: company })
+  const all = await told(sara)
+  expect(all.map(({ identityId }) => identityId)).toEqual([company, null])
+  await sara.post('/auth/identity/switch', { identityId: company })
+  expect(await told(sara)).toEqual(all)
+})
+
+test('in-app switched off for a category: nothing in the list of it, all else as before', async () => {
+  await sara.patch('/settings', { notifications: { billing: { inApp: false } } })
+  await notify(sara, 'invoice_paid', { number: 'INV-1', amount: 1 })
+  await notify(sara, 'system', words())
+  expect(await told(sara)).toMatchObject([{ kind: 'system' }])
+  expect(await unread(sara)).toBe(1)
+})
+
+test('whatever is wrong with a notification, whoever caused it is done', async () => {
+  for (
+    const [kind, facts, entityId] of [
+      ['gossip', {}, randomUUID()],
+      ['system', {}, null], // no texts
+      ['invoice_paid', { number: 'INV-1', amount: 'much' }, randomUUID()],
+      ['lead_new', { titleAr: 'شقة', from: 'nobody' }, randomUUID()],
+    ] as const
+  ) await notify(sara, kind, facts, { entityId })
+  await notify({ ...sara, id: nobody }, 'system', words())
+  expect(await told(sara)).toEqual([])
+
+  const long = words('طويل '.repeat(300))
+  await notify(sara, 'system', long)
+  expect((await told(sara))[0].titleAr).toBe(long.titleAr.slice(0, 200))
+})
+
+test('nobody writes notifications past the functions, or reads those of others', async () => {
+  const other = await signUp()
+  await notify(other, 'system', words())
+  await notify(sara, 'system', words())
+  const inSql = (sql: string) =>
+    asCaller(sara, (client) => client.query(sql).catch((error) => ({ code: error.code, rows: [] })))
+  expect((await inSql('select account_id from public.notifications')).rows)
+    .toEqual([{ account_id: sara.id }])
+  for (
+    const sql of [
+      'update public.notifications set read_at = now()',
+      'delete from public.notifications',
+      `insert into public.notifications
+         (account_id, kind, title_ar, body_ar, title_en, body_en, route)
+       values (private.account_id(), 'system', 'x', 'x', 'x', 'x', 'x')`,
+      `select private.notify(private.account_id(), null, 'system', null, '{}')`,
+    ]
+  ) expect(await inSql(sql)).toMatchObject({ code: '42501' })
+})
+
+test('a deleted account is told nothing, and what it wrote goes from the lists of others', async () => {
+  const salem = await signUp('سالم العنزي')
+  const facts = { name: 'سالم العنزي', type: 'text', preview: 'هلا', from: salem.identityId }
+  await notify(sara, 'message_new', facts)
+  await notify(sara, 'system', words())
+  await notify(salem, 'system', words())
+  await salem.patch('/settings', { marketingConsent: true })
+  await device(sara)
+  await sara.patch('/settings', { notifications: { leads: { inApp: false } } })
+  await notify(sara, 'lead_new', { titleAr: 'كلام سالم', way: 'call', from: salem.identityId })
+  await database().query('select private.forget_account($1)', [salem.id])
+
+  expect(await told(sara)).toMatchObject([{ kind: 'system' }])
+  await notify(salem, 'system', words())
+  const { rows } = await database().query(
+    `select 'notification' from public.notifications where account_id = $1
+     union all select 'settings' from public.account_settings where account_id = $1
+     union all select 'push' from private.push_outbox where title || body like '%سالم%'`,
+    [salem.id],
+  )
+  expect(rows).toEqual([])
+})
+
+test('after 180 days they are forgotten', async () => {
+  await notify(sara, 'system', words('قديم'))
+  await notify(sara, 'system', words('أحدث'))
+  await database().query(
+    `update public.notifications
+     set created_at = now() - case when title_ar = 'قديم' then interval '181 days'
+       else interval '179 days' end
+     where account_id = $1`,
+    [sara.id],
+  )
+  await database().query('select private.sweep_notifications()')
+  expect(await told(sara)).toMatchObject([{ titleAr: 'أحدث' }])
+})
+
+test('counting the unread ones reads the index alone', async () => {
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    await client.query('set local enable_seqscan = off; set local enable_bitmapscan = off')
+    const { rows } = await client.query(
+      `explain (format json) select count(*) from public.notifications
+       where account_id = $1 and read_at is null`,
+      [sara.id],
+    )
+    expect(JSON.stringify(rows)).toContain('"Index Only Scan"')
+    expect(JSON.stringify(rows)).toContain('notifications_unread_idx')
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+})
+
+test('a guest is asked to sign in', async () => {
+  const refused = { status: 401, body: { error: { code: 'token_missing' } } }
+  for (
+    const reply of [
+      await guest.get('/notifications'),
+      await guest.get('/notifications/unread-count'),
+      await guest.post('/notifications/read-all'),
+      await guest.post(`/notifications/${nobody}/read`),
+      await guest.delete(`/notifications/${nobody}`),
+    ]
+  ) expect(reply).toMatchObject(refused)
+})

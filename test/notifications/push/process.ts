@@ -1,0 +1,67 @@
+/** What the tests of pushes share: a stub of FCM, a process of the jobs that sends to it, a person. */
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { database, type Person, secretKey, signUp } from '../../support/client.ts'
+import { type Facade, hasStack, startFacade } from '../../support/facade.ts'
+import { type FcmStub, startFcm } from '../../support/stub-fcm.ts'
+
+export let fcm: FcmStub
+export let jobs: Facade
+export let sara: Person
+
+/** For the one file that runs them: two processes that drain one outbox would take from each other. */
+export function sharePushes() {
+  beforeAll(async () => {
+    if (!hasStack) return
+    fcm = await startFcm()
+    jobs = await startFacade(fcm.settings, 'jobs')
+  })
+  afterAll(async () => {
+    await jobs?.stop()
+    await fcm?.stop()
+  })
+  beforeEach(async () => {
+    if (hasStack) sara = await signUp('سارة المطيري')
+  })
+}
+
+/** Sends what is due. */
+export async function run(process = jobs) {
+  const response = await fetch(`${process.url}/send_pushes`, {
+    method: 'POST',
+    headers: { apikey: secretKey },
+  })
+  expect(response.status).toBe(200)
+  return await response.json()
+}
+
+/** A process of its own: one that has learned nothing, for what makes a process pause. */
+export async function withOwnJobs(work: (own: Facade) => Promise<void>, settings = {}) {
+  const own = await startFacade({ ...fcm.settings, ...settings }, 'jobs')
+  try {
+    await work(own)
+  } finally {
+    await own.stop()
+    await rested()
+  }
+}
+
+/** Ends what FCM asked of everybody. */
+const rested = () => database().query(`delete from private.moments where name = 'pushes_rest'`)
+
+export const rowsOf = async (person: Person) =>
+  (await database().query(
+    `select *, extract(epoch from due_at - now())::float as wait from private.push_outbox
+     where account_id = $1 order by id`,
+    [person.id],
+  )).rows
+
+/** Lets time pass for what waits. */
+export const passed = (person: Person, seconds = 5000) =>
+  database().query(
+    `update private.push_outbox set due_at = due_at - make_interval(secs => $2)
+     where account_id = $1`,
+    [person.id, seconds],
+  )
+
+export const hasDevice = async (person: Person) =>
+  (await person.get('/devices')).body.items.length > 0

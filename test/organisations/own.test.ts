@@ -1,0 +1,320 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { asCaller, database, guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { draft, offer } from '../support/listings.ts'
+import { jpeg } from '../support/pictures.ts'
+import { uploadAvatar } from '../support/uploads.ts'
+import { listingOf, organisationOf } from '../support/world.ts'
+
+const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+
+let owner: Person
+let company: string
+let office: string
+
+beforeEach(async () => {
+  owner = await signUp()
+  company = await organisationOf(owner.id, 'company')
+  office = await organisationOf(owner.id, 'office')
+})
+
+const act = (identityId: string) => owner.post('/auth/identity/switch', { identityId })
+const routes = (type: string): [method: 'get' | 'patch', path: string][] => [
+  ['get', `/${type}/profile`],
+  ['patch', `/${type}/profile`],
+  ['get', `/${type}/listings`],
+  ['get', `/${type}/leads`],
+  ['get', `/${type}/stats`],
+]
+const calls = (person: Person, type: string): Promise<Reply>[] =>
+  routes(type).map(([method, path]) =>
+    method === 'get' ? person.get(path) : person.patch(path, { aboutAr: 'نبذة' })
+  )
+
+test('IDN-02 scoped routes follow the active identity', async () => {
+  const refused = (required: string, actual: string, name: string) => ({
+    status: 403,
+    body: {
+      error: {
+        code: 'identity_type_required',
+        message: `هذه الخدمة متاحة لحساب ${name} فقط`,
+        messageEn: `For ${required} identities only`,
+        required,
+        actual,
+        requestId: expect.any(String),
+      },
+    },
+  })
+  const all = async (type: string, reply: unknown) => {
+    for (const given of await Promise.all(calls(owner, type))) {
+      const { status, body } = given
+      expect({ status, body }).toEqual(reply)
+    }
+  }
+  await all('company', refused('company', 'individual', 'شركة'))
+  await all('office', refused('office', 'individual', 'مكتب عقاري'))
+  await act(company)
+  for (const reply of await Promise.all(calls(owner, 'company'))) expect(reply.status).toBe(200)
+  await all('office', refused('office', 'company', 'مكتب عقاري'))
+  await act(office)
+  for (const reply of await Promise.all(calls(owner, 'office'))) expect(reply.status).toBe(200)
+  await all('company', refused('company', 'office', 'شركة'))
+})
+
+test('a guest is asked to sign in on each of them', async () => {
+  for (const type of ['company', 'office']) {
+    for (const [method, path] of routes(type)) {
+      const reply = method === 'get' ? await guest.get(path) : await guest.patch(path, {})
+      expect(reply, path).toMatchObject(refusal(401, 'token_missing'))
+    }
+  }
+})
+
+test('past the facade the guard is the same, and gives not one field', async () => {
+  const tries = [
+    'select api.get_company_profile()',
+    `select api.update_company_profile('{"aboutAr":"x"}')`,
+    'select * from api.list_company_listings()',
+    'select * from api.list_company_leads()',
+    'select api.get_company_stats()',
+    `select private.get_profile('company')`,
+    `select private.update_profile('company', '{}')`,
+    `select * from private.list_own_listings('company', null, null, 20)`,
+    `select * from private.list_leads('company', null, 20)`,
+    `select private.get_stats('company')`,
+    // Not a type at all.
+    'select private.get_profile(null)',
+    `select private.get_stats('')`,
+  ]
+  for (const sql of tries) {
+    await expect(asCaller(owner, (client) => client.query(sql)), sql)
+      .rejects.toMatchObject({ code: 'PT403', message: 'identity_type_required' })
+    await expect(asCaller(undefined, (client) => client.query(sql)), sql)
+      .rejects.toMatchObject({ code: '42501' })
+  }
+})
+
+test('IDN-06 an identity that is taken away answers nothing from the next request on', async () => {
+  await act(company)
+  for (const status of ['suspended', 'expired', 'rejected', 'pending_verification']) {
+    await database().query('update public.identities set status = $2 where id = $1', [
+      company,
+      status,
+    ])
+    for (const reply of await Promise.all(calls(owner, 'company'))) {
+      const { requestId: _id, message: _ar, messageEn: _en, ...error } = reply.body.error
+      expect([reply.status, error]).toEqual([403, { code: 'identity_not_usable' }])
+    }
+    // It is still its owner's to read.
+    expect((await owner.get(`/auth/identities/${company}`)).body).toMatchObject({ status })
+    await database().query(`update public.identities set status = 'active' where id = $1`, [
+      company,
+    ])
+    await act(company)
+  }
+})
+
+test('a profile is read and changed by whoever acts as it', async () => {
+  await act(company)
+  const before = (await owner.get('/company/profile')).body
+  expect(before).toMatchObject({ id: company, type: 'company', status: 'active', verified: true })
+  const changed = await owner.patch('/company/profile', {
+    aboutAr: 'مطور عقاري منذ 1980',
+    website: 'https://example.com',
+    governorateId: 'hawalli',
+    areaId: 'salmiya',
+  })
+  expect(changed).toMatchObject({
+    status: 200,
+    body: { aboutAr: 'مطور عقاري منذ 1980', website: 'https://example.com', status: 'active' },
+  })
+  expect((await owner.get('/company/profile')).body).toEqual(changed.body)
+  const { status: _status, statusReason: _reason, ...shown } = changed.body
+  expect((await guest.get(`/company/${company}`)).body).toMatchObject(shown)
+
+  for (
+    const [fields, code, path] of [
+      [{ verified: true }, 'validation_failed', 'verified'],
+      [{ ratingAvg: 5 }, 'validation_failed', 'ratingAvg'],
+      [{ identityId: office }, 'validation_failed', 'identityId'],
+      [{ nameAr: null }, 'validation_failed', 'nameAr'],
+      [{ areaId: 'sharq' }, 'area_invalid', 'areaId'],
+      [{ licenceExpiresOn: '2026-01-01' }, 'licence_expired', 'licenceExpiresOn'],
+    ] as const
+  ) {
+    expect(await owner.patch('/company/profile', fields), path)
+      .toMatchObject({ status: 422, body: { error: { code, fields: [{ path }] } } })
+  }
+  expect((await owner.get('/company/profile')).body).toEqual(changed.body)
+})
+
+test('a licence of another is refused; a new name waits for verification', async () => {
+  const { rows: [{ licence_no: taken }] } = await database().query(
+    'select licence_no from public.organisations where identity_id = $1',
+    [office],
+  )
+  await act(company)
+  expect(await owner.patch('/company/profile', { licenceNo: taken.toLowerCase() }))
+    .toMatchObject(refusal(409, 'licence_in_use'))
+  const listing = await offer(owner)
+  expect(await owner.patch('/company/profile', { nameAr: 'شركة أخرى' })).toMatchObject({
+    status: 200,
+    body: { status: 'pending_verification', verified: false, nameAr: 'شركة أخرى' },
+  })
+  expect(await guest.get(`/company/${company}`)).toMatchObject(refusal(404, 'org_not_found'))
+  expect(await guest.get(`/properties/${listing.id}`)).toMatchObject({ status: 404 })
+  expect(await owner.get('/company/profile')).toMatchObject(refusal(403, 'identity_not_usable'))
+})
+
+test('listings and leads are those of the acting identity, page by page', async () => {
+  const elsewhere = await listingOf(office, { owner_type: 'office' })
+  await act(company)
+  const [first, second, third] = [await offer(owner), await offer(owner), await draft(owner)]
+  const list = async (query = '') => (await owner.get(`/company/listings${query}`)).body
+  expect((await list()).items.map(({ id }: { id: string }) => id))
+    .toEqual([third.id, second.id, first.id])
+  expect((await list('?status=draft')).items).toMatchObject([{ id: third.id }])
+  const page = await list('?limit=2')
+  expect(await list(`?limit=2&cursor=${page.nextCursor}`)).toMatchObject({
+    items: [{ id: first.id }],
+    nextCursor: null,
+  })
+
+  const buyer = await signUp('هند المطيري')
+  // Chat may open a conversation with it.
+  await database().query(
+    `insert into public.leads (property_id, owner_identity_id, identity_id, kind, created_at)
+     select listing, owner, $1, kind, now() - make_interval(mins => nth::integer)
+     from unnest($2::uuid[], $3::uuid[], $4::text[]) with ordinality
+       as asked (listing, owner, kind, nth)`,
+    [
+      buyer.identityId,
+      [first.id, first.id, second.id, elsewhere],
+      [company, company, company, office],
+      ['call', 'whatsapp', 'call', 'call'],
+    ],
+  )
+  const leads = async (query = '') => (await owner.get(`/company/leads${query}`)).body
+  const { items, nextCursor } = await leads()
+  expect(nextCursor).toBeNull()
+  expect(items).toMatchObject([
+    { kind: 'call', property: { id: first.id, refNo: first.refNo, status: 'active' } },
+    { kind: 'whatsapp', property: { id: first.id } },
+    { kind: 'call', property: { id: second.id, titleAr: second.titleAr } },
+  ])
+  expect(items[0].from).toEqual({
+    identityId: buyer.identityId,
+    type: 'individual',
+    displayName: 'هند المطيري',
+    avatarUrl: null,
+  })
+  expect(JSON.stringify(items)).not.toContain(buyer.id)
+  const half = await leads('?limit=2')
+  expect(half.items).toEqual(items.slice(0, 2))
+  expect(await leads(`?limit=1&cursor=${half.nextCursor}`)).toEqual({
+    items: items.slice(2),
+    nextCursor: null,
+  })
+  expect(await owner.get('/company/leads?cursor=x')).toMatchObject(refusal(422, 'cursor_invalid'))
+  await act(office)
+  expect((await owner.get('/office/leads')).body.items).toMatchObject([
+    { property: { id: elsewhere } },
+  ])
+  expect(await owner.get(`/office/leads?cursor=${half.nextCursor}`))
+    .toMatchObject(refusal(422, 'cursor_invalid'))
+})
+
+test('figures count what is there now', async () => {
+  await act(company)
+  const none = (await owner.get('/company/stats')).body
+  expect(none).toEqual({
+    activeListings: 0,
+    listings: {},
+    views: 0,
+    favorites: 0,
+    leads: { last7Days: 0, last30Days: 0, call: 0, whatsapp: 0, chat: 0 },
+    ratingAvg: null,
+    ratingCount: 0,
+    medianResponseMinutes: null,
+  })
+  const { id } = await offer(owner)
+  await draft(owner)
+  const deleted = await draft(owner)
+  await owner.delete(`/properties/${deleted.id}`)
+  const buyer = await signUp()
+  await buyer.post(`/favorites/${id}`)
+  await database().query('update public.properties set views_count = 7 where id = $1', [id])
+  await database().query(
+    `insert into public.leads
+       (property_id, owner_identity_id, identity_id, kind, created_at, day)
+     select $1, $2, $3, kind, now() - days * interval '1 day', current_date - days
+     from (values ('call', 0), ('whatsapp', 3), ('call', 20), ('chat', 31)) as asked (kind, days)`,
+    [id, company, buyer.identityId],
+  )
+  expect((await owner.get('/company/stats')).body).toMatchObject({
+    activeListings: 1,
+    listings: { active: 1, draft: 1 },
+    views: 7,
+    favorites: 1,
+    leads: { last7Days: 2, last30Days: 3, call: 2, whatsapp: 1, chat: 0 },
+  })
+})
+
+test('what waits for verification is read and edited at its own place only', async () => {
+  const asked = {
+    type: 'company',
+    nameAr: 'شركة الأفق',
+    licenceNo: `L-${randomUUID().slice(0, 8).toUpperCase()}`,
+    licenceExpiresOn: '2040-01-01',
+  }
+  const { body } = await owner.post('/auth/identities', asked)
+  expect(await act(body.id)).toMatchObject(refusal(403, 'identity_not_usable'))
+  expect(await owner.get('/company/profile')).toMatchObject(refusal(403, 'identity_type_required'))
+  expect(await guest.get(`/company/${body.id}`)).toMatchObject(refusal(404, 'org_not_found'))
+  expect(await owner.patch(`/auth/identities/${body.id}`, { aboutAr: 'نبذة' }))
+    .toMatchObject({ status: 200, body: { status: 'pending_verification', aboutAr: 'نبذة' } })
+  await database().query(`update public.identities set status = 'active' where id = $1`, [body.id])
+  expect(await guest.get(`/company/${body.id}`))
+    .toMatchObject({ status: 200, body: { aboutAr: 'نبذة', verified: true } })
+  expect(await act(body.id)).toMatchObject({ status: 200 })
+  expect(await owner.get('/company/profile')).toMatchObject({ body: { id: body.id } })
+})
+
+test('logo and cover are pictures that the organisation has uploaded', async () => {
+  await act(company)
+  const upload = async (shade: number) =>
+    (await uploadAvatar(owner, jpeg({ width: 40, height: 30, shade }))).body
+  const [logo, cover, next] = [await upload(1), await upload(2), await upload(3)]
+  const patch = (fields: object) => owner.patch('/company/profile', fields)
+
+  expect(await patch({ logoMediaId: logo.mediaId, coverMediaId: cover.mediaId })).toMatchObject({
+    status: 200,
+    body: { logoUrl: logo.url, coverUrl: cover.url, status: 'active' },
+  })
+  expect((await guest.get(`/company/${company}`)).body)
+    .toMatchObject({ logoUrl: logo.url, coverUrl: cover.url })
+  // Its face in sessions and on its listings.
+  expect((await owner.get('/auth/me')).body.activeIdentity.avatarUrl).toBe(logo.url)
+  expect((await offer(owner)).owner.avatarUrl).toBe(logo.url)
+
+  expect(await patch({ logoMediaId: next.mediaId, aboutAr: 'نبذة' }))
+    .toMatchObject({ body: { logoUrl: next.url, coverUrl: cover.url } })
+  expect(await patch({ logoMediaId: logo.mediaId })).toMatchObject(refusal(404, 'not_found'))
+  expect(await patch({ logoMediaId: null })).toMatchObject({
+    body: { logoUrl: null, coverUrl: cover.url, aboutAr: 'نبذة' },
+  })
+
+  await act(office)
+  const elsewhere = await upload(4)
+  await act(company)
+  for (const mediaId of [elsewhere.mediaId, randomUUID()]) {
+    expect(await patch({ coverMediaId: mediaId })).toMatchObject(refusal(404, 'not_found'))
+  }
+  for (const mediaId of ['x', 5, {}]) {
+    expect(await patch({ coverMediaId: mediaId })).toMatchObject({
+      status: 422,
+      body: { error: { fields: [{ path: 'coverMediaId' }] } },
+    })
+  }
+  expect((await guest.get(`/company/${company}`)).body.coverUrl).toBe(cover.url)
+})

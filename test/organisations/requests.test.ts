@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { asCaller, database, type Person, type Reply, signUp } from '../support/client.ts'
+import { race } from '../support/races.ts'
+import { organisationOf } from '../support/world.ts'
+
+let person: Person
+beforeEach(async () => {
+  person = await signUp('سالم العنزي')
+})
+
+const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+const field = (code: string, path: string, status = 422) => ({
+  status,
+  body: { error: { code, fields: [{ path }] } },
+})
+const missing = refusal(404, 'identity_not_found')
+const switchTo = (identityId: unknown, who = person) =>
+  who.post('/auth/identity/switch', { identityId })
+
+async function actingOf(accountId: string): Promise<string | null> {
+  const { rows } = await database().query(
+    'select active_identity_id as id from public.accounts where id = $1',
+    [accountId],
+  )
+  return rows[0].id
+}
+
+const setStatus = (identityId: string, status: string) =>
+  database().query('update public.identities set status = $2 where id = $1', [identityId, status])
+
+const licence = () => `L-${randomUUID().slice(0, 8).toUpperCase()}`
+const company = () => ({
+  type: 'company',
+  nameAr: 'شركة الديرة العقارية',
+  licenceNo: licence(),
+  licenceExpiresOn: '2040-01-01',
+})
+
+const withoutRequest = ({ status, body }: Reply) => {
+  const { requestId: _id, ...error } = body.error
+  return { status, error }
+}
+
+test('a company or office is asked for, and seen by its owner in any state', async () => {
+  const asked = {
+    ...company(),
+    nameAr: '  شركة   الديرة ',
+    nameEn: 'Al Deera',
+    licenceNo: 'ab-١٢٣/' + randomUUID().slice(0, 6),
+    phone: '+96522334455',
+    email: 'info@example.com',
+    website: 'https://example.com',
+    governorateId: 'hawalli',
+    aboutAr: 'نبذة\nفي سطرين',
+  }
+  const { status, body } = await person.post('/auth/identities', asked)
+  expect(status).toBe(201)
+  expect(body).toMatchObject({
+    type: 'company',
+    status: 'pending_verification',
+    displayName: 'شركة الديرة',
+    nameAr: 'شركة الديرة',
+    licenceNo: asked.licenceNo.replace('١٢٣', '123').toUpperCase(),
+    licenceExpiresOn: '2040-01-01',
+    verified: false,
+    governorateId: 'hawalli',
+    areaId: null,
+    aboutAr: 'نبذة\nفي سطرين',
+  })
+  for (const state of ['pending_verification', 'rejected', 'suspended', 'active']) {
+    await setStatus(body.id, state)
+    // Whoever makes it active has verified it.
+    expect((await person.get(`/auth/identities/${body.id}`)).body)
+      .toEqual({ ...body, status: state, verified: state === 'active' })
+  }
+  expect((await person.get('/auth/identities')).body).toMatchObject({
+    items: [{ id: person.identityId, type: 'individual' }, { id: body.id, type: 'company' }],
+    nextCursor: null,
+  })
+  const other = await signUp()
+  const hidden = await other.get(`/auth/identities/${body.id}`)
+  expect(hidden).toMatchObject(missing)
+  expect(withoutRequest(await other.get(`/auth/identities/${randomUUID()}`)))
+    .toEqual(withoutRequest(hidden))
+  expect(await other.patch(`/auth/identities/${body.id}`, { aboutAr: 'لي' })).toMatchObject(missing)
+  expect(await person.get('/auth/identities/me')).toMatchObject(
+    field('validation_failed', 'identityId'),
+  )
+})
+
+test('what a company says must be right, at each edge', async () => {
+  const add = (more: object) => person.post('/auth/identities', { ...company(), ...more })
+  const yesterday = new Date(Date.now() - 86_400_000 + 3 * 3_600_000).toISOString().slice(0, 10)
+  const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10)
+  for (
+    const [more, code, path] of [
+      [{ type: 'individual' }, 'validation_failed', 'type'],
+      [{ nameAr: 'ش' }, 'validation_failed', 'nameAr'],
+      [{ nameAr: 'ش'.repeat(121) }, 'validation_failed', 'nameAr'],
+      [{ nameAr: 'شركة\u202Eالديرة' }, 'validation_failed', 'nameAr'],
+      [{ nameEn: 'x' }, 'validation_failed', 'nameEn'],
+      [{ licenceNo: '12' }, 'validation_failed', 'licenceNo'],
+      [{ licenceNo: '1'.repeat(41) }, 'validation_failed', 'licenceNo'],
+      [{ licenceNo: 'ترخيص-١٢' }, 'validation_failed', 'licenceNo'],
+      [{ licenceExpiresOn: '2040-02-30' }, 'validation_failed', 'licenceExpiresOn'],
+      [{ licenceExpiresOn: yesterday }, 'licence_expired', 'licenceExpiresOn'],
+      [{ phone: '22334455' }, 'validation_failed', 'phone'],
+      [{ email: 'info@' }, 'validation_failed', 'email'],
+      [{ website: 'http://example.com' }, 'validation_failed', 'website'],
+      [{ governorateId: 'hawalli', areaId: 'sharq' }, 'area_invalid', 'areaId'],
+      [{ governorateId: 'nowhere' }, 'area_invalid', 'areaId'],
+      [{ areaId: 'sharq' }, 'area_invalid', 'areaId'],
+      [{ verified: true }, 'validation_failed', 'verified'],
+      [{ status: 'active' }, 'validation_failed', 'status'],
+      [{ accountId: randomUUID() }, 'validation_failed', 'accountId'],
+    ] as const
+  ) {
+    expect(await add(more), JSON.stringify(more)).toMatchObject(field(code, path))
+  }
+  for (
+    const more of [
+      { nameAr: 'شر', nameEn: 'xy' },
+      { nameAr: 'ش'.repeat(120) },
+      { nameAr: ` ${'ش'.repeat(120)} `, phone: ' +٩٦٥٢٢٣٣٤٤٥٥', email: ' info@example.com ' },
+      { licenceNo: randomUUID().slice(0, 3).toUpperCase() },
+      { licenceNo: `${randomUUID()}-ABC`.toUpperCase() },
+      { licenceExpiresOn: today },
+      { type: 'office', governorateId: 'capital', areaId: 'sharq' },
+    ]
+  ) {
+    expect(await add(more), JSON.stringify(more)).toMatchObject({ status: 201 })
+  }
+})
+
+test('what the facade refuses of a company or of oneself, SQL refuses too', async () => {
+  const office = await organisationOf(person.id, 'office')
+  const refused = (call: string, values: unknown[]) =>
+    expect(asCaller(person, (client) => client.query(`select api.${call}`, values)), String(values))
+      .rejects.toMatchObject({ code: 'PT422', message: 'validation_failed' })
+  for (
+    const fields of [
+      'null',
+      '"text"',
+      '{"verified":true}',
+      '{"nameAr":5}',
+      '{"email":"info@"}',
+      '{"licenceExpiresOn":"infinity"}',
+      '{"licenceExpiresOn":"2040-02-30"}',
+    ]
+  ) {
+    await refused('update_identity($1, $2)', [office, fields])
+    await refused("add_identity('company', $1)", [fields])
+  }
+  for (
+    const fields of ['null', '[]', '{"status":"active"}', '{"fullName":5}', '{"language":null}']
+  ) {
+    await refused('update_me($1)', [fields])
+  }
+})
+
+test('a licence belongs to one organisation, also when two ask at once', async () => {
+  const body = company()
+  const headers: [string, string][] = [['Authorization', `Bearer ${person.accessToken}`]]
+  const replies = await race(
+    Array.from({ length: 10 }, () => ({ path: '/auth/identities', body, headers })),
+  )
+  expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)])
+  expect(replies.find(({ status }) => status === 409))
+    .toMatchObject(field('licence_in_use', 'licenceNo', 409))
+  const other = await signUp()
+  const again = { ...company(), licenceNo: body.licenceNo.toLowerCase() }
+  expect(await other.post('/auth/identities', again)).toMatchObject(refusal(409, 'licence_in_use'))
+})
+
+test('a change of name or licence is verified again, other changes are not', async () => {
+  const office = await organisationOf(person.id, 'office')
+  const patch = (changes: object) => person.patch(`/auth/identities/${office}`, changes)
+  await switchTo(office)
+  expect(await patch({ aboutAr: 'مكتب عقاري', phone: '+96522334455' }))
+    .toMatchObject({
+      status: 200,
+      body: { status: 'active', verified: true, aboutAr: 'مكتب عقاري' },
+    })
+  expect(await patch({ phone: null })).toMatchObject({ status: 200, body: { phone: null } })
+  expect(await patch({})).toMatchObject({ status: 200, body: { status: 'active' } })
+  expect(await actingOf(person.id)).toBe(office)
+  expect(await patch({ nameAr: null })).toMatchObject({ status: 422 })
+  expect(await patch({ type: 'company' })).toMatchObject({ status: 422 })
+
+  expect(await patch({ nameAr: 'مكتب آخر' })).toMatchObject({
+    status: 200,
+    body: { status: 'pending_verification', verified: false, displayName: 'مكتب آخر' },
+  })
+  expect(await actingOf(person.id)).toBeNull()
+  await setStatus(office, 'suspended')
+  expect(await patch({ aboutAr: 'x' })).toMatchObject(refusal(409, 'status_transition_invalid'))
+  expect(await person.patch(`/auth/identities/${person.identityId}`, { nameAr: 'سالم' }))
+    .toMatchObject(missing)
+})

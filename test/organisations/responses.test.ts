@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { database, guest, type Person, signUp } from '../support/client.ts'
+import { organisationOf } from '../support/world.ts'
+
+let owner: Person
+let office: string
+
+beforeEach(async () => {
+  owner = await signUp()
+  office = await organisationOf(owner.id, 'office')
+  await owner.post('/auth/identity/switch', { identityId: office })
+})
+
+/** A conversation with the office in which these minutes ago the asker (>) or the office (<) wrote. */
+async function talk(lines: [who: '>' | '<', minutesAgo: number][]) {
+  const asker = await signUp()
+  const opened = await asker.post('/conversations', { identityId: office })
+  expect(opened.status).toBe(201)
+  for (const [who, minutesAgo] of lines) {
+    const said = await (who === '>' ? asker : owner).post(
+      `/conversations/${opened.body.id}/messages`,
+      { clientMessageId: randomUUID(), type: 'text', body: 'مرحبا' },
+    )
+    expect(said.status).toBe(201)
+    await database().query(
+      'update public.messages set created_at = now() - make_interval(mins => $2) where id = $1',
+      [said.body.id, minutesAgo],
+    )
+  }
+}
+
+async function measured(): Promise<number | null> {
+  await database().query(
+    `update private.response_measures set measured_at = '-infinity' where identity_id = $1`,
+    [office],
+  )
+  // Many may wait; the oldest come first, and this one is among them.
+  await Promise.all([1, 2].map(() => database().query('select private.measure_responses()')))
+  return (await guest.get(`/office/${office}`)).body.medianResponseMinutes
+}
+
+test('how soon an office answers is the median over its conversations', async () => {
+  expect(await measured()).toBeNull()
+  await talk([['>', 100]])
+  expect(await measured()).toBeNull() // never answered so far
+  await talk([['>', 100], ['<', 90]])
+  expect(await measured()).toBe(10)
+  // From the first word to the first answer, however many follow; the office's own opening is none.
+  await talk([['<', 900], ['>', 800], ['>', 790], ['<', 760], ['<', 700]])
+  await talk([['>', 3000], ['<', 2700]])
+  expect(await measured()).toBe(40)
+  // Two turns in one conversation are two.
+  await talk([['>', 60], ['<', 58], ['>', 50], ['<', 47]])
+  expect(await measured()).toBe(10)
+  expect((await owner.get('/office/stats')).body.medianResponseMinutes).toBe(10)
+})
+
+test('what is older than 90 days counts no more', async () => {
+  await talk([['>', 130_000], ['<', 129_999]])
+  expect(await measured()).toBeNull()
+  await talk([['>', 20], ['<', 0]])
+  expect(await measured()).toBe(20)
+})

@@ -1,0 +1,313 @@
+/** What remains of somebody who goes, and what they can take along. */
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { auditOf, signUpAdmin } from '../support/admins.ts'
+import { database, guest, newPhone, type Person, signIn, signUp } from '../support/client.ts'
+import { sessionsOf } from '../support/codes.ts'
+import { offer } from '../support/listings.ts'
+import { hasSandbox, moneyOf, topUp } from '../support/money.ts'
+import { jpeg } from '../support/pictures.ts'
+import { device, runJobs } from '../support/told.ts'
+import { filesOf, uploadAvatar, uploadPictures } from '../support/uploads.ts'
+import { organisationOf } from '../support/world.ts'
+
+let admin: Person
+beforeAll(async () => {
+  admin = await signUpAdmin()
+})
+
+const reason = 'بطلب من صاحبه'
+const remove = (id: string) => admin.delete(`/admin/users/${id}`, { reason })
+
+type Leaver = Awaited<ReturnType<typeof somebody>>
+
+/** A person with something in every area, whose words and numbers are nobody else's. */
+async function somebody() {
+  const mark = randomUUID().slice(0, 8)
+  const name = `ضاحي${mark} المغادر`
+  const company = `شركة${mark} الراحلة`
+  const title = `بيت${mark} كبير للبيع`
+  const said = `كلام${mark} مكتوب`
+  const phone = newPhone()
+  const [person, friend] = [await signUp(name), await signUp()]
+  await database().query(
+    'update auth.users set phone = $2, phone_confirmed_at = now() where id = $1',
+    [person.id, `965${phone}`],
+  )
+  const companyId = await organisationOf(person.id)
+  await person.patch(`/auth/identities/${companyId}`, {
+    phone: `+965${phone}`,
+    email: `office-${person.identifier}`,
+    website: `https://${mark}.example`,
+    aboutAr: company,
+  })
+  await uploadAvatar(person, jpeg({ width: 40, height: 30 }))
+  const listing = await offer(person, { titleAr: title, descriptionAr: title, street: title })
+  await uploadPictures(person, [jpeg({ width: 60, height: 40 })], { propertyId: listing.id })
+  await person.post(`/favorites/${(await offer(friend)).id}`)
+  const { body: conversation } = await friend.post('/conversations', {
+    propertyId: listing.id,
+    message: `سؤال${mark}`,
+  })
+  await person.post(`/conversations/${conversation.id}/messages`, {
+    clientMessageId: randomUUID(),
+    type: 'text',
+    body: said,
+  })
+  const review = { identityId: friend.identityId, rating: 2, comment: `${title} تقييم` }
+  await person.post('/reviews', review)
+  await person.post('/reports', {
+    targetType: 'identity',
+    targetId: friend.identityId,
+    reason: 'other',
+    note: `${title} بلاغ`,
+  })
+  await device(person, { pushToken: `token-${mark}-${randomUUID()}` })
+  await person.patch('/settings', { quietHours: { from: '22:00', to: '07:00' } })
+  await person.post('/auth/identities', {
+    type: 'office',
+    nameAr: company,
+    licenceNo: randomUUID().slice(0, 12).toUpperCase(),
+    licenceExpiresOn: '2040-01-01',
+  }, { headers: { 'idempotency-key': randomUUID() } })
+  await guest.post('/auth/password/forgot', { identifier: person.identifier })
+  // What Auth's log has of everybody on older projects.
+  await database().query(
+    `insert into auth.audit_log_entries (id, payload, created_at) values
+       (gen_random_uuid(), json_build_object('action', 'login', 'actor_id', $1::uuid,
+         'actor_name', $2::text, 'actor_username', $3::text), now()),
+       (gen_random_uuid(), json_build_object('action', 'user_modified', 'actor_username',
+         'service_role', 'actor_id', '00000000-0000-0000-0000-000000000000', 'traits',
+         json_build_object('user_id', $1::uuid, 'user_email', $3::text, 'user_phone', $4::text)),
+         now())`,
+    [person.id, name, person.identifier, phone],
+  )
+  return {
+    person,
+    friend,
+    companyId,
+    listing: listing.id as string,
+    conversation: conversation.id as string,
+    said,
+    phone,
+    needles: [mark, person.identifier, phone],
+  }
+}
+
+// Where words or numbers may stay for a while, and why.
+const exempt: Record<string, string> = {
+  'private.rate_hits': 'counts for the phone or email, gone within a day',
+  'private.search_vocabulary': 'single words without whose',
+  'public.messages': 'what was written to somebody stays with them',
+  'realtime.messages': 'events that were sent, gone with their day',
+}
+
+/** Tables with a row in which one of the texts stands. */
+async function placesOf(needles: string[]): Promise<string[]> {
+  const { rows: tables } = await database().query(
+    `select format('%I.%I', nspname, relname) as name from pg_class
+     join pg_namespace on pg_namespace.oid = relnamespace
+     where relkind = 'r' and nspname in ('public', 'private', 'auth', 'storage', 'realtime')
+       and has_table_privilege(pg_class.oid, 'select')`,
+  )
+  const found = []
+  for (const { name } of tables) {
+    if (Object.keys(exempt).some((one) => name.startsWith(one))) continue
+    const { rows } = await database().query(
+      `select from ${name} as held where held::text ilike any ($1) limit 1`,
+      [needles.map((needle) => `%${needle}%`)],
+    )
+    if (rows.length) found.push(name)
+  }
+  return found
+}
+
+async function expectGone({ person, friend, listing, conversation, said, needles }: Leaver) {
+  expect(await person.get('/auth/me')).toMatchObject({ status: 401 })
+  expect(await sessionsOf(person.id)).toBe(0)
+  const { identifier, password } = person
+  expect(await guest.post('/auth/login', { identifier, password })).toMatchObject({ status: 401 })
+  expect(await guest.post('/auth/refresh', { refreshToken: person.refreshToken }))
+    .toMatchObject({ status: 401 })
+  expect((await guest.get(`/properties/${listing}`)).status).toBe(404)
+
+  // The other side keeps the conversation, with somebody without a name.
+  const { body: list } = await friend.get('/conversations')
+  expect(list.items.find(({ id }: { id: string }) => id === conversation).peer)
+    .toMatchObject({ displayName: 'حساب محذوف', avatarUrl: null })
+  const { body: history } = await friend.get(`/conversations/${conversation}/messages`)
+  expect(history.items.map(({ body }: { body: string }) => body)).toContain(said)
+
+  await runJobs()
+  await runJobs()
+  expect(await filesOf(person.identityId)).toEqual([])
+  expect(await placesOf(needles)).toEqual([])
+  const { rows } = await database().query(
+    `select accounts.status, count(*) filter (where identities.status = 'closed')::int as closed,
+       count(*)::int as all
+     from public.accounts join public.identities on account_id = accounts.id
+     where accounts.id = $1 group by accounts.status`,
+    [person.id],
+  )
+  expect(rows).toEqual([{ status: 'deleted', closed: 3, all: 3 }])
+}
+
+describe('ADM-03 what deletion leaves', () => {
+  test('before, the texts are found where they are', async () => {
+    const { needles } = await somebody()
+    const places = await placesOf(needles)
+    for (const place of ['auth.users', 'public.accounts', 'public.organisations']) {
+      expect(places).toContain(place)
+    }
+    expect(places).toContain('auth.audit_log_entries')
+    await runJobs()
+    expect(await placesOf(needles)).toContain('auth.audit_log_entries')
+    for (const place of ['public.properties', 'public.devices', 'private.idempotency_keys']) {
+      expect(places).toContain(place)
+    }
+    expect(places).toEqual(expect.arrayContaining(['public.reviews', 'public.reports']))
+  })
+
+  test('an admin deletes: nothing of the person, all of the other side; twice is once', async () => {
+    const leaver = await somebody()
+    const { id } = leaver.person
+    expect((await remove(id)).status).toBe(204)
+    expect((await remove(id)).status).toBe(204)
+    await expectGone(leaver)
+    expect((await admin.get(`/admin/users/${id}`)).body.user)
+      .toMatchObject({ email: null, phone: null, fullName: null, status: 'deleted' })
+    expect((await auditOf(admin, id)).map(({ action }) => action)).toEqual(['account.deleted'])
+    expect(await admin.patch(`/admin/users/${id}/status`, { status: 'active', reason }))
+      .toMatchObject({ status: 409, body: { error: { code: 'status_transition_invalid' } } })
+  })
+
+  test.runIf(hasSandbox)('records of money stay, and name nobody', async () => {
+    const leaver = await somebody()
+    await topUp(leaver.person, 25)
+    const before = await moneyOf(leaver.person.identityId)
+    expect((await remove(leaver.person.id)).status).toBe(204)
+    await expectGone(leaver)
+    expect(await moneyOf(leaver.person.identityId)).toBe(before)
+  })
+
+  test('REG-25 phone, email and licence are free, and what comes then is empty', async () => {
+    const { person, phone } = await somebody()
+    await remove(person.id)
+    const { identifier, password } = person
+    expect((await guest.post('/auth/register', { identifier, password })).status).toBe(201)
+    const again = await signIn(identifier, password)
+    expect(again.id).not.toBe(person.id)
+    await database().query('update auth.users set phone = $2 where id = $1', [
+      again.id,
+      `965${phone}`,
+    ])
+    for (const path of ['/favorites', '/conversations', '/notifications', '/devices', '/blocks']) {
+      const { status, body } = await again.get(path)
+      expect([path, status, body.items.filter(isNoSignIn)]).toEqual([path, 200, []])
+    }
+    expect((await again.get('/properties/mine')).body.items).toEqual([])
+  })
+})
+
+const isNoSignIn = ({ kind }: { kind?: string }) => kind !== 'security_login'
+
+describe('deletion that a person asks for', () => {
+  const ask = (person: Person, body: object = { password: person.password }) =>
+    person.post('/auth/me/delete', body)
+  const makeDue = ({ id }: Person) =>
+    database().query(
+      `update public.accounts set delete_at = now() - interval '1 second' where id = $1`,
+      [id],
+    )
+
+  test('is carried out after 14 days, not before', async () => {
+    const leaver = await somebody()
+    const { person } = leaver
+    const { status, body } = await ask(person)
+    expect(status).toBe(202)
+    const days = (Date.parse(body.deleteAt) - Date.now()) / 86_400_000
+    expect(days).toBeGreaterThan(13.99)
+    expect(days).toBeLessThanOrEqual(14)
+    expect((await person.get('/auth/me')).status).toBe(401)
+    await runJobs()
+    expect((await admin.get(`/admin/users/${person.id}`)).body.user)
+      .toMatchObject({ status: 'deletion_requested', email: person.identifier })
+    await makeDue(person)
+    await runJobs()
+    await expectGone(leaver)
+  })
+
+  test('signing in takes it back, also at the last moment', async () => {
+    const person = await signUp()
+    await ask(person)
+    await makeDue(person)
+    const again = await signIn(person.identifier, person.password)
+    await runJobs()
+    expect((await again.get('/auth/me')).status).toBe(200)
+    expect((await admin.get(`/admin/users/${person.id}`)).body.user)
+      .toMatchObject({ status: 'active', deleteAt: null })
+  })
+
+  test('waits until an auction is over', async () => {
+    const person = await signUp()
+    const { id } = await offer(person)
+    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+    const auction = { startsAt: at(1), endsAt: at(5), startPrice: 1, minIncrement: 1 }
+    expect((await person.post(`/properties/${id}/auction`, auction)).status).toBeLessThan(300)
+    const owing = (obligations: string[]) => ({
+      status: 409,
+      body: { error: { code: 'account_has_obligations', obligations } },
+    })
+    expect(await ask(person)).toMatchObject(owing(['auction']))
+    expect((await person.get('/auth/me')).status).toBe(200)
+    expect((await ask(person, { password: 'another one' })).status).toBe(401)
+    await person.delete(`/properties/${id}/auction`)
+    expect((await ask(person)).status).toBe(202)
+  })
+
+  test.runIf(hasSandbox)('waits for money: at the request and again when it is due', async () => {
+    const person = await signUp()
+    await topUp(person, 12.5)
+    expect(await ask(person)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'account_has_obligations', obligations: ['money'] } },
+    })
+    await database().query(
+      `update public.accounts set status = 'deletion_requested', delete_at = now() where id = $1`,
+      [person.id],
+    )
+    await runJobs()
+    expect((await admin.get(`/admin/users/${person.id}`)).body.user.status)
+      .toBe('deletion_requested')
+  })
+})
+
+describe('export', () => {
+  test('gives all that one owns, and nothing of the other side but its words', async () => {
+    const { person, friend, companyId, listing, said } = await somebody()
+    const { status, body, headers } = await person.get('/auth/me/export')
+    expect(status).toBe(200)
+    expect(headers.get('content-disposition')).toContain('attachment')
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(body.user).toMatchObject({ id: person.id, email: person.identifier })
+    expect(body.settings.quietHours).toEqual({ from: '22:00', to: '07:00' })
+    expect(body.devices).toHaveLength(1)
+    expect(body.reports).toMatchObject([{ targetId: friend.identityId, reason: 'other' }])
+    expect(body.identities).toHaveLength(3)
+    const [individual, company] = body.identities
+    expect(company.identity.id).toBe(companyId)
+    expect(individual).toMatchObject({
+      identity: { id: person.identityId },
+      listings: [{ id: listing }],
+      reviews: [{ subjectIdentityId: friend.identityId, rating: 2 }],
+      conversations: [{ messages: [{ mine: false }, { mine: true, body: said }] }],
+    })
+    expect(individual.favorites).toHaveLength(1)
+    expect(individual.pictures).toHaveLength(2)
+    const text = JSON.stringify(body)
+    for (const others of [friend.id, friend.identifier, person.refreshToken, 'token-']) {
+      expect(text).not.toContain(others)
+    }
+    expect((await guest.get('/auth/me/export')).status).toBe(401)
+  })
+})

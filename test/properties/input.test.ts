@@ -1,0 +1,180 @@
+/** Numbers and texts go round unchanged or are refused. */
+import { randomInt } from 'node:crypto'
+import { beforeAll, expect, test } from 'vitest'
+import { database, type Person, signUp } from '../support/client.ts'
+import { draft, offer } from '../support/listings.ts'
+
+const isJson = (text: string) => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+let seller: Person
+beforeAll(async () => {
+  seller = await signUp()
+})
+
+test('INP-04 every number is taken exactly or refused, never rounded or guessed', async () => {
+  const strange = [
+    ...['1e400', '-1e400', '1e-400', '9007199254740993', '9223372036854775808', '"NaN"', 'NaN'],
+    ...['"Infinity"', '"-Infinity"', 'Infinity', '"1e3"', '"0x10"', '0x10', '"1,000"', '"١٢٣"'],
+    ...['" 5 "', 'true', '[]', '{}', '""', '01', '+1', '1.', '.5', '12.3456', '1e308', '-1'],
+  ]
+  for (const field of ['price', 'propertyIncome', 'landAreaM2', 'bedrooms', 'requestYear']) {
+    for (const value of strange) {
+      const { status } = await seller.post('/properties', `{"type":"EXCHANGE","${field}":${value}}`)
+      expect(status, `${field} ${value}`).toBe(isJson(value) ? 422 : 400)
+    }
+  }
+  for (const [written, read] of [['-0', 0], ['1e3', 1000], ['5.000', 5], ['0.1', 0.1]]) {
+    const { body } = await seller.post('/properties', `{"type":"SALE","price":${written}}`)
+    expect(body.price).toBe(read)
+    const { rows } = await database().query(
+      'select price::text from public.properties where id = $1',
+      [body.id],
+    )
+    expect(rows[0].price).toBe(String(read))
+  }
+})
+
+test('INP-05 0 is 0, null and absent are no value, and nothing is filled in', async () => {
+  const stored = async (id: string) =>
+    (await database().query(
+      'select property_income::text as income from public.properties where id = $1',
+      [id],
+    )).rows[0].income
+  const type = 'SALE'
+  for (
+    const [fields, income] of [
+      [{ type, propertyIncome: 0 }, 0],
+      [{ type, propertyIncome: null }, null],
+      [{ type }, null],
+    ] as const
+  ) {
+    const { id, propertyIncome } = await draft(seller, fields)
+    expect([propertyIncome, await stored(id)]).toEqual([income, income === 0 ? '0' : null])
+
+    const path = `/properties/${id}`
+    expect((await seller.patch(path, { propertyIncome: 0 })).body.propertyIncome).toBe(0)
+    expect((await seller.patch(path, { bedrooms: 1 })).body.propertyIncome).toBe(0)
+    expect((await seller.patch(path, { propertyIncome: null })).body.propertyIncome).toBe(null)
+    expect(await stored(id)).toBe(null)
+  }
+  for (const kind of ['SALE', 'RENT', 'EXCHANGE']) {
+    expect(await draft(seller, { type: kind, price: 0 })).toMatchObject({ price: 0 })
+    expect(await draft(seller, { type: kind, price: null })).toMatchObject({ price: null })
+    expect(await draft(seller, { type: kind })).toMatchObject({ price: null })
+  }
+  expect(await offer(seller, { price: 0 })).toMatchObject({ price: 0, priceLabel: '0 د.ك' })
+})
+
+test('INP-06 money goes round unchanged', async () => {
+  const amounts = [0.001, 999999999.999, 99999999999.999, 0.3]
+  while (amounts.length < 1000) amounts.push(randomInt(1, 2 ** 40) / 1000)
+  const person = await signUp()
+  const roundOf = async (price: number) => {
+    const { id } = (await person.post('/properties', `{"type":"SALE","price":${price}}`)).body
+    const read = await person.get(`/properties/${id}`)
+    expect(read.body.price).toBe(price)
+  }
+  for (let at = 0; at < amounts.length; at += 20) {
+    await Promise.all(amounts.slice(at, at + 20).map(roundOf))
+  }
+  const { rows } = await database().query(
+    'select price::text from public.properties where owner_identity_id = $1',
+    [person.identityId],
+  )
+  expect(rows.map(({ price }) => price).sort()).toEqual(amounts.map(String).sort())
+})
+
+const round: [what: string, written: string, read?: string][] = [
+  ['tashkeel', 'فِيلَّا لِلْبَيْعِ'],
+  ['emoji with joiners', 'بيت العائلة 👨‍👩‍👧‍👦 الكبير'],
+  ['4-byte characters', '𝒜𝒷𝒸 فيلا', 'Abc فيلا'],
+  ['private use and U+FFFD', 'فيلا \uE000 \uFFFD للبيع'],
+  ['direction marks', 'فيلا\u200F للبيع\u200E'],
+  ['presentation forms', 'ﻓﻴﻼ ﻟﻠﺒﻴﻊ', 'فيلا للبيع'],
+  ['wide spaces', '\u3000فيلا\u00A0\u2003للبيع\n ', 'فيلا للبيع'],
+  ['markup', '<b>فيلا</b> & "بيت" \' -- ; drop'],
+  ['percent and backslash', 'فيلا 100% \\ _ {} $1'],
+]
+
+test.each(round)('INP-08 %s come back in one form', async (_, written, read = written) => {
+  const { id, titleAr } = await draft(seller, { titleAr: written })
+  expect(titleAr).toBe(read)
+  expect((await seller.get(`/properties/${id}`)).body.titleAr).toBe(read)
+  expect((await seller.patch(`/properties/${id}`, { titleAr: read })).body.version).toBe(1)
+})
+
+const broken: [what: string, json: string][] = [
+  ['a lone surrogate', '"فيلا للبيع \\ud800"'],
+  ['a lone low surrogate', '"فيلا للبيع \\udc00"'],
+  ['NUL', '"فيلا للبيع \\u0000"'],
+  ['a C0 control', '"فيلا للبيع \\u0007"'],
+  ['a C1 control', '"فيلا للبيع \\u0085\\u009f"'],
+  ['an override of direction', '"فيلا \\u202e عيبلل"'],
+  ['an isolate', '"فيلا \\u2066 للبيع"'],
+  ['a byte order mark inside', '"فيلا\\ufeffللبيع"'],
+  ['nothing but invisible characters', '"\\u200f\\u200f\\u200f\\u200f\\u200f\\u200d"'],
+  ['nothing but spaces', '"          "'],
+  ['10,000 combining marks', `"فيلا${'\\u064b'.repeat(10_000)}"`],
+]
+
+test.each(broken)('INP-08 %s is refused', async (_, json) => {
+  for (const field of ['titleAr', 'titleEn', 'street']) {
+    expect(await seller.post('/properties', `{"type":"SALE","${field}":${json}}`))
+      .toMatchObject({ status: 422, body: { error: { code: 'validation_failed' } } })
+  }
+})
+
+test('INP-08 a description keeps its lines', async () => {
+  const { descriptionAr } = await draft(seller, { descriptionAr: '\n  أول\r\nثان\n\n  ثالث \t' })
+  expect(descriptionAr).toBe('أول\nثان\n\n  ثالث')
+})
+
+test('digits of a civil number may be Arabic', async () => {
+  expect(await draft(seller, { paciNo: ' ١٢٣٤٥٦٧٨ ' })).toMatchObject({ paciNo: '12345678' })
+  expect(await draft(seller, { paciNo: '۱۲۳۴۵۶۷۸' })).toMatchObject({ paciNo: '12345678' })
+})
+
+test('INP-14 of a key given twice the last is checked, stored and answered', async () => {
+  const twice = await seller.post('/properties', '{"type":"SALE","price":5,"price":7}')
+  expect(twice).toMatchObject({ status: 201, body: { price: 7 } })
+  const { rows } = await database().query(
+    'select price::text from public.properties where id = $1',
+    [twice.body.id],
+  )
+  expect(rows[0].price).toBe('7')
+  expect((await seller.post('/properties', '{"type":"SALE","price":5,"price":-7}')).status).toBe(
+    422,
+  )
+  expect((await seller.post('/properties', '{"type":"SALE","price":5,"\\u0070rice":9}')).body)
+    .toMatchObject({ price: 9 })
+})
+
+test('INP-10 deep terms of a rent are refused', async () => {
+  for (const depth of [5, 100, 10_000]) {
+    const deep = '['.repeat(depth) + ']'.repeat(depth)
+    for (const field of ['rentConditions', 'additionalExpenses']) {
+      expect((await seller.post('/properties', `{"type":"RENT","${field}":${deep}}`)).status)
+        .toBe(422)
+    }
+  }
+})
+
+test('a body that is not JSON is 400, one that is no object 422, and nothing is written', async () => {
+  const person = await signUp()
+  for (const body of ['{', '{"type":"SALE"', 'type=SALE', '{"type":"SALE",}']) {
+    expect(await person.post('/properties', body))
+      .toMatchObject({ status: 400, body: { error: { code: 'body_not_json' } } })
+  }
+  for (const body of ['[]', 'null', '"SALE"', '5', '[{"type":"SALE"}]']) {
+    expect((await person.post('/properties', body)).status).toBe(422)
+  }
+  expect((await person.post('/properties')).status).toBe(422)
+  expect((await person.get('/properties/mine')).body.items).toEqual([])
+})

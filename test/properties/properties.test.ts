@@ -1,0 +1,299 @@
+import { expect, test } from 'vitest'
+import { guest, type Person, signUp } from '../support/client.ts'
+import { complete, draft, offer } from '../support/listings.ts'
+
+test('a draft needs a type only, and its record has every field in the order of the contract', async () => {
+  const seller = await signUp('منيرة الصباح')
+  const { status, body } = await seller.post('/properties', { type: 'SALE' })
+
+  expect(status).toBe(201)
+  expect(Object.keys(body)).toEqual([
+    ...['id', 'refNo', 'type', 'kind', 'usage', 'titleAr', 'titleEn', 'descriptionAr'],
+    ...['descriptionEn', 'price', 'pricePeriod', 'priceLabel', 'isNegotiable', 'propertyIncome'],
+    ...['requestYear', 'requiredYear', 'rentConditions', 'additionalExpenses', 'landAreaM2'],
+    ...['builtAreaM2', 'bedrooms', 'bathrooms', 'floorNo', 'buildingYear', 'furnished'],
+    ...['plotPosition', 'finishing', 'amenities', 'documentType', 'isDirect', 'governorateId'],
+    ...['areaId', 'block', 'street', 'building', 'paciNo', 'location', 'media', 'owner'],
+    ...['allowCall', 'allowWhatsapp', 'allowChat', 'status', 'isFavorite', 'viewsCount'],
+    ...['favoritesCount', 'createdAt', 'publishedAt', 'confirmedAt', 'expiresAt', 'version'],
+    // What we added.
+    ...['wantedKinds', 'wantedAreaIds', 'auction', 'deal', 'statusReason', 'pendingChanges'],
+  ])
+  expect(body).toMatchObject({
+    refNo: expect.stringMatching(/^KW-1\d{5,}$/),
+    price: null,
+    priceLabel: 'السعر غير معلن',
+    isNegotiable: false,
+    propertyIncome: null,
+    rentConditions: [],
+    amenities: [],
+    location: null,
+    media: [],
+    owner: {
+      identityId: seller.identityId,
+      type: 'individual',
+      displayName: 'منيرة الصباح',
+      avatarUrl: null,
+      verified: false,
+    },
+    allowCall: true,
+    allowWhatsapp: true,
+    allowChat: true,
+    status: 'draft',
+    isFavorite: false,
+    publishedAt: null,
+    expiresAt: null,
+    version: 1,
+  })
+})
+
+test('a price is labelled as its type asks: a rent by the month, none as undisclosed', async () => {
+  const seller = await signUp()
+  const labelled = async (fields: Record<string, unknown>) => {
+    const { price, pricePeriod, priceLabel } = await offer(seller, fields)
+    return [price, pricePeriod, priceLabel]
+  }
+
+  expect(await labelled({ type: 'RENT', price: 650 })).toEqual([650, 'month', '650 د.ك / شهرياً'])
+  expect(await labelled({ type: 'SALE', price: 185000 })).toEqual([185000, 'once', '185,000 د.ك'])
+  expect(await labelled({ type: 'SALE', price: 1234567.5 }))
+    .toEqual([1234567.5, 'once', '1,234,567.5 د.ك'])
+  expect(await labelled({ type: 'RENT', price: 0.125 })).toEqual([
+    0.125,
+    'month',
+    '0.125 د.ك / شهرياً',
+  ])
+  expect(await labelled({ type: 'EXCHANGE' })).toEqual([null, null, 'السعر غير معلن'])
+  expect(await labelled({ type: 'EXCHANGE', price: 5000 })).toEqual([5000, null, '5,000 د.ك'])
+})
+
+test('everything that was written is read as it was written', async () => {
+  const seller = await signUp()
+  const rent = {
+    ...complete.RENT,
+    usage: 'investment',
+    titleEn: 'Sea view flat',
+    descriptionAr: 'شقة بإطلالة بحرية\nالدور السابع',
+    descriptionEn: 'Seventh floor',
+    price: 650.25,
+    isNegotiable: true,
+    propertyIncome: 0,
+    rentConditions: [
+      { code: 'families_only', textAr: 'للعائلات الصغيرة' },
+      { code: 'other', textAr: 'لا يسمح بالتدخين' },
+    ],
+    additionalExpenses: [{ code: 'guard', labelAr: 'حارس العمارة', amount: 5.5, period: 'month' }],
+    landAreaM2: 1,
+    bedrooms: 3,
+    bathrooms: 0,
+    floorNo: -1,
+    buildingYear: 1999,
+    furnished: 'partial',
+    plotPosition: 'corner',
+    finishing: 'deluxe',
+    amenities: ['pool', 'gym'],
+    documentType: 'free_deed',
+    isDirect: true,
+    governorateId: 'hawalli',
+    block: '٣',
+    street: 'شارع سالم المبارك',
+    building: '12-أ',
+    paciNo: '12345678',
+    location: { lat: 29.33331, lng: 48.07777, precision: 'exact' },
+    allowCall: false,
+    allowWhatsapp: false,
+    allowChat: false,
+  }
+  const written = await offer(seller, rent)
+  const { body } = await guest.get(`/properties/${written.id}`)
+
+  expect(body).toMatchObject({ ...rent, block: '٣' })
+  expect(body).toEqual(written)
+
+  const exchange = {
+    requestYear: 1950,
+    requiredYear: new Date().getUTCFullYear() - 1,
+    wantedKinds: ['gov_house', 'villa'],
+    wantedAreaIds: ['salmiya'],
+  }
+  expect(await offer(seller, { type: 'EXCHANGE', ...exchange })).toMatchObject(exchange)
+})
+
+test('a term without words of its own reads as in the vocabulary', async () => {
+  const { rentConditions, additionalExpenses } = await offer(await signUp(), {
+    type: 'RENT',
+    rentConditions: [{ code: 'families_only' }],
+    additionalExpenses: [{ code: 'guard', amount: 0, period: 'year', labelAr: null }],
+  })
+  expect(rentConditions).toEqual([{ code: 'families_only', textAr: 'للعائلات فقط' }])
+  expect(additionalExpenses)
+    .toEqual([{ code: 'guard', labelAr: 'حارس', amount: 0, period: 'year' }])
+})
+
+test('an area names its governorate, and one of another governorate is refused', async () => {
+  const seller = await signUp()
+  expect(await draft(seller, { areaId: 'salmiya' })).toMatchObject({ governorateId: 'hawalli' })
+  expect(await draft(seller, { governorateId: 'ahmadi' })).toMatchObject({ areaId: null })
+
+  const place = await draft(seller, { areaId: 'salmiya' })
+  const refused = {
+    status: 422,
+    body: {
+      error: {
+        code: 'area_invalid',
+        message: 'المنطقة لا تتبع المحافظة المختارة',
+        fields: [{ path: 'areaId', code: 'area_invalid' }],
+      },
+    },
+  }
+  for (
+    const fields of [
+      { areaId: 'salmiya', governorateId: 'capital' },
+      { areaId: 'atlantis' },
+      { areaId: 'hawalli-' },
+    ]
+  ) {
+    expect(await seller.post('/properties', { type: 'SALE', ...fields })).toMatchObject(refused)
+  }
+  const path = `/properties/${place.id}`
+  expect(await seller.patch(path, { governorateId: 'capital' })).toMatchObject(refused)
+  expect((await seller.patch(path, { areaId: 'jahra' })).body)
+    .toMatchObject({ areaId: 'jahra', governorateId: 'jahra' })
+  expect((await seller.patch(path, { governorateId: null })).body)
+    .toMatchObject({ areaId: 'jahra', governorateId: 'jahra' })
+  expect((await seller.patch(path, { areaId: null })).body)
+    .toMatchObject({ areaId: null, governorateId: 'jahra' })
+  expect(await seller.patch(path, { governorateId: 'basra' }))
+    .toMatchObject({ status: 422, body: { error: { code: 'validation_failed' } } })
+})
+
+test('a point is shown within 250 m unless exact; its owner sees it as it is', async () => {
+  const [seller, buyer] = [await signUp(), await signUp()]
+  const at = { lat: 29.33331, lng: 48.07777 }
+  const shown = async (person: Pick<Person, 'get'>, location: object) => {
+    const { id } = await offer(seller, { location })
+    return (await person.get(`/properties/${id}`)).body.location
+  }
+
+  for (const precision of ['block', 'area']) {
+    const near = { lat: 29.3325, lng: 48.0775, precision }
+    expect(await shown(guest, { ...at, precision })).toEqual(near)
+    expect(await shown(buyer, { ...at, precision })).toEqual(near)
+    expect(await shown(seller, { ...at, precision })).toEqual({ ...at, precision })
+  }
+  expect(await shown(guest, { ...at, precision: 'exact' })).toEqual({ ...at, precision: 'exact' })
+  expect(await shown(guest, at)).toMatchObject({ precision: 'block' })
+})
+
+test('a change leaves what is absent and clears what is null', async () => {
+  const seller = await signUp()
+  const before = await draft(seller, {
+    ...complete.RENT,
+    propertyIncome: 300,
+    amenities: ['pool'],
+    rentConditions: [{ code: 'families_only' }],
+    isNegotiable: true,
+    allowCall: false,
+    location: { lat: 29.3, lng: 48, precision: 'area' },
+  })
+  const path = `/properties/${before.id}`
+
+  expect((await seller.patch(path, { bedrooms: 4 })).body)
+    .toEqual({ ...before, bedrooms: 4, version: 2 })
+  expect((await seller.patch(path, {})).body).toMatchObject({ bedrooms: 4, version: 2 })
+  expect((await seller.patch(path, { bedrooms: 4 })).body).toMatchObject({ version: 2 })
+
+  const cleared = {
+    bedrooms: null,
+    kind: null,
+    titleAr: null,
+    price: null,
+    propertyIncome: null,
+    builtAreaM2: null,
+    location: null,
+  }
+  // What is never without a value goes back to the one that it began with.
+  const reset = { amenities: [], rentConditions: [], isNegotiable: false, allowCall: true }
+  const nulls = Object.fromEntries(Object.keys({ ...cleared, ...reset }).map((key) => [key, null]))
+  expect((await seller.patch(path, nulls)).body).toEqual({
+    ...before,
+    ...cleared,
+    ...reset,
+    priceLabel: 'السعر غير معلن',
+    version: 3,
+  })
+})
+
+test('If-Match keeps a change from one that its writer has not seen', async () => {
+  const seller = await signUp()
+  const { id } = await draft(seller)
+  const change = (bedrooms: number, version: string) =>
+    seller.patch(`/properties/${id}`, { bedrooms }, { headers: { 'If-Match': version } })
+
+  expect(await change(1, '1')).toMatchObject({ status: 200, body: { version: 2 } })
+  expect(await change(2, '"2"')).toMatchObject({ status: 200, body: { version: 3 } })
+  expect(await change(3, '2')).toMatchObject({
+    status: 409,
+    body: {
+      error: {
+        code: 'version_conflict',
+        message: 'تم تعديل البيانات من جهاز آخر، حدّث الصفحة',
+      },
+    },
+  })
+  for (const broken of ['x', '', '"3', '3"', '-1', '3.0', '*', 'W/"3"', '1, 3', '99999999999']) {
+    expect(await change(3, broken)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'validation_failed', fields: [{ path: 'if-match' }] } },
+    })
+  }
+  expect((await seller.get(`/properties/${id}`)).body).toMatchObject({ bedrooms: 2, version: 3 })
+})
+
+test('two changes for the same version at once: one holds, the other is told', async () => {
+  const seller = await signUp()
+  const { id } = await draft(seller)
+  const replies = await Promise.all(
+    [1, 2, 3, 4].map((bedrooms) =>
+      seller.patch(`/properties/${id}`, { bedrooms }, { headers: { 'If-Match': '1' } })
+    ),
+  )
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409])
+})
+
+test('the type can change in a draft, not after the first publishing', async () => {
+  const seller = await signUp()
+  const written = await draft(seller, { ...complete.RENT, rentConditions: [{ code: 'no_pets' }] })
+  const path = `/properties/${written.id}`
+
+  expect(await seller.patch(path, { type: 'SALE' })).toMatchObject({
+    status: 422,
+    body: { error: { code: 'field_not_for_type', fields: [{ path: 'rentConditions' }] } },
+  })
+  expect(await seller.patch(path, { type: 'SALE', rentConditions: null }))
+    .toMatchObject({ status: 200, body: { type: 'SALE', rentConditions: [] } })
+  await seller.post(`${path}/publish`)
+  expect(await seller.patch(path, { type: 'SALE', bedrooms: 2 })).toMatchObject({ status: 200 })
+
+  const refused = { status: 409, body: { error: { code: 'type_immutable' } } }
+  expect(await seller.patch(path, { type: 'RENT' })).toMatchObject(refused)
+  await seller.post(`${path}/archive`)
+  await seller.post(`${path}/restore`)
+  expect(await seller.patch(path, { type: 'RENT' })).toMatchObject(refused)
+})
+
+test('the same Idempotency-Key and body give the first listing again', async () => {
+  const [seller, other] = [await signUp(), await signUp()]
+  const sent = { headers: { 'Idempotency-Key': 'one flow of adding' } }
+  const replies = await Promise.all(
+    [1, 2, 3].map(() => seller.post('/properties', complete.SALE, sent)),
+  )
+  expect(replies.map(({ status }) => status)).toEqual([201, 201, 201])
+  expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1)
+  expect((await seller.get('/properties/mine')).body.items).toHaveLength(1)
+
+  expect(await seller.post('/properties', complete.RENT, sent))
+    .toMatchObject({ status: 422, body: { error: { code: 'idempotency_mismatch' } } })
+  expect((await other.post('/properties', complete.SALE, sent)).body.id)
+    .not.toBe(replies[0]!.body.id)
+})

@@ -1,0 +1,157 @@
+// The review switch and the rate of contacts hold for everybody, so these run alone.
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { database, guest, type Person, signUp } from '../support/client.ts'
+import { complete, draft, offer } from '../support/listings.ts'
+import { enforceRates } from '../support/rates.ts'
+
+let seller: Person
+const review = (on: boolean) =>
+  database().query(`update private.settings set value = $1 where name = 'review_listings'`, [
+    JSON.stringify(on),
+  ])
+const decide = (id: string, approved: boolean, reason: string | null = null) =>
+  database().query('select private.decide_property($1, $2, $3)', [id, approved, reason])
+const read = async (person: Pick<Person, 'get'>, id: string) =>
+  (await person.get(`/properties/${id}`)).body
+
+beforeEach(async () => {
+  seller = await signUp()
+  await review(true)
+})
+afterEach(() => review(false))
+
+test('under review a listing waits, and is published when an admin says so', async () => {
+  const waiting = await offer(seller)
+  expect(waiting).toMatchObject({ status: 'pending_review', publishedAt: null, expiresAt: null })
+  expect((await guest.get(`/properties/${waiting.id}`)).status).toBe(404)
+
+  await decide(waiting.id, true)
+  const shown = await read(guest, waiting.id)
+  expect(shown).toMatchObject({ status: 'active', publishedAt: expect.any(String) })
+})
+
+test('a rejected listing says why to its owner, is edited and handed in again', async () => {
+  const { id } = await draft(seller, complete.RENT)
+  expect((await seller.post(`/properties/${id}/publish`)).body.status).toBe('pending_review')
+  await decide(id, false, 'العنوان غير واضح')
+  expect(await read(seller, id))
+    .toMatchObject({ status: 'rejected', statusReason: 'العنوان غير واضح', publishedAt: null })
+  expect((await guest.get(`/properties/${id}`)).status).toBe(404)
+
+  await seller.patch(`/properties/${id}`, { titleAr: 'شقة واسعة للإيجار' })
+  expect((await seller.post(`/properties/${id}/publish`)).body)
+    .toMatchObject({ status: 'pending_review', statusReason: null })
+  await decide(id, true)
+  expect(await read(guest, id)).toMatchObject({ status: 'active', titleAr: 'شقة واسعة للإيجار' })
+})
+
+test('what waits for review can still be edited, but not made incomplete', async () => {
+  const { id } = await offer(seller)
+  expect((await seller.patch(`/properties/${id}`, { titleAr: 'عنوان جديد' })).body)
+    .toMatchObject({ status: 'pending_review', titleAr: 'عنوان جديد', pendingChanges: null })
+  expect((await seller.patch(`/properties/${id}`, { price: null })).status).toBe(422)
+})
+
+test.each(['active', 'paused', 'expired'])(
+  'price, place and title of a listing that is %s change when an admin says so',
+  async (state) => {
+    await review(false)
+    const before = await offer(seller, { location: { lat: 29.3, lng: 48, precision: 'exact' } })
+    const path = `/properties/${before.id}`
+    if (state === 'paused') await seller.post(`${path}/pause`)
+    if (state === 'expired') {
+      await database().query(
+        `update public.properties set status = 'expired', expires_at = now() where id = $1`,
+        [before.id],
+      )
+    }
+    await review(true)
+    const changes = {
+      titleAr: 'فيلا زاوية للبيع',
+      price: 170000,
+      areaId: 'jahra',
+      street: 'شارع ٥',
+      location: { lat: 29.33, lng: 47.66, precision: 'area' },
+    }
+    const edited = (await seller.patch(path, { ...changes, bedrooms: 6 })).body
+    // What nobody needs to look at is there at once.
+    expect(edited).toMatchObject({
+      status: state,
+      titleAr: before.titleAr,
+      price: before.price,
+      areaId: 'salmiya',
+      location: before.location,
+      bedrooms: 6,
+      pendingChanges: changes,
+    })
+    if (state === 'active') {
+      expect(await read(guest, before.id)).toMatchObject({ price: 185000, pendingChanges: null })
+    }
+    // Coming back is no way around it.
+    if (state === 'paused') await seller.post(`${path}/resume`)
+    if (state === 'expired') await seller.post(`${path}/renew`)
+    expect(await read(guest, before.id)).toMatchObject({ titleAr: before.titleAr, price: 185000 })
+
+    // What is added later waits with the rest.
+    expect((await seller.patch(path, { price: 165000 })).body)
+      .toMatchObject({ price: 185000, pendingChanges: { ...changes, price: 165000 } })
+    await decide(before.id, true)
+    expect(await read(guest, before.id)).toMatchObject({
+      ...changes,
+      price: 165000,
+      governorateId: 'jahra',
+      location: { lat: 29.33, lng: 47.66 },
+    })
+    expect(await read(seller, before.id)).toMatchObject({ pendingChanges: null })
+    const { body } = await guest.get(`${path}/price-history`)
+    expect(body.items.map(({ price }: { price: number }) => price)).toEqual([165000, 185000])
+  },
+)
+
+test('a change that is taken back does not wait, and one that is refused is dropped', async () => {
+  await review(false)
+  const { id, price, titleAr } = await offer(seller)
+  await review(true)
+  const path = `/properties/${id}`
+  expect((await seller.patch(path, { price: 1 })).body.pendingChanges).toEqual({ price: 1 })
+  expect((await seller.patch(path, { price })).body).toMatchObject({ pendingChanges: null, price })
+
+  await seller.patch(path, { titleAr: 'عنوان مخالف' })
+  await decide(id, false, 'عنوان مخالف')
+  expect(await read(seller, id))
+    .toMatchObject({ titleAr, pendingChanges: null, statusReason: 'عنوان مخالف', status: 'active' })
+  await expect(decide(id, true)).rejects.toMatchObject({ message: 'status_transition_invalid' })
+  // What waits must hold as well.
+  expect((await seller.patch(path, { price: null })).status).toBe(422)
+  expect((await seller.patch(path, { areaId: 'jahra', governorateId: 'capital' })).status).toBe(422)
+})
+
+test('what waits goes into the draft when a listing is put away, and is dropped when sold', async () => {
+  await review(false)
+  const [one, two] = [await offer(seller), await offer(seller)]
+  await review(true)
+  for (const { id } of [one, two]) await seller.patch(`/properties/${id}`, { price: 5 })
+  expect((await seller.post(`/properties/${one.id}/archive`)).body)
+    .toMatchObject({ price: 5, pendingChanges: null })
+  expect((await seller.post(`/properties/${two.id}/mark-sold`)).body)
+    .toMatchObject({ price: 185000, pendingChanges: null })
+})
+
+test('thirty contacts a day, then no more, whatever came of them', async () => {
+  await review(false)
+  const restore = await enforceRates(process.env.DATABASE_URL!, { contact: 30 })
+  try {
+    const buyer = await signUp()
+    const { id } = await offer(seller)
+    const ask = (kind = 'chat') => buyer.post(`/properties/${id}/contact`, { kind })
+    for (let i = 0; i < 29; i++) expect((await ask(i % 2 ? 'chat' : 'call')).status).not.toBe(429)
+    expect(await ask()).toMatchObject({ status: 200 })
+    const refused = await ask()
+    expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(80_000)
+    expect((await (await signUp()).post(`/properties/${id}/contact`, { kind: 'chat' })).status)
+      .toBe(200)
+  } finally {
+    await restore()
+  }
+})

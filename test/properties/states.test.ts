@@ -1,0 +1,230 @@
+/** The life of a listing: every act from every state, and what time does. */
+import { expect, test } from 'vitest'
+import { database, guest, type Person, signUp } from '../support/client.ts'
+import { offer } from '../support/listings.ts'
+import { listingOf } from '../support/world.ts'
+
+const states = ['draft', 'pending_review', 'active', 'rejected', 'paused', 'sold', 'rented']
+  .concat('exchanged', 'expired', 'archived', 'suspended', 'deleted')
+
+/** From which states an act is taken, and where it leads. */
+const table: Record<string, [from: string[], to: string, type?: string]> = {
+  'publish': [['draft', 'rejected'], 'active'],
+  'pause': [['active'], 'paused'],
+  'resume': [['paused'], 'active'],
+  'renew': [['expired'], 'active'],
+  'archive': [
+    states.filter((state) => !['archived', 'suspended', 'deleted'].includes(state)),
+    'archived',
+  ],
+  'restore': [['archived'], 'draft'],
+  'mark-sold': [['active'], 'sold', 'SALE'],
+  'mark-rented': [['active'], 'rented', 'RENT'],
+  'mark-exchanged': [['active'], 'exchanged', 'EXCHANGE'],
+  'confirm-available': [['active'], 'active'],
+}
+const editable = ['draft', 'pending_review', 'active', 'rejected', 'paused', 'expired']
+
+const allowed = (state: string, type: string) =>
+  Object.entries(table)
+    .filter(([, [from, , only]]) => from.includes(state) && (only ?? type) === type)
+    .map(([act]) => act)
+
+const unpublished = ['draft', 'pending_review', 'rejected']
+
+/** A listing of the person in that state, as if it had come there by itself. */
+async function listingIn(person: Person, status: string, type = 'SALE') {
+  return await listingOf(person.identityId, {
+    status,
+    type,
+    published_at: unpublished.includes(status) ? null : new Date(Date.now() - 86_400_000),
+    expires_at: new Date(Date.now() + (status === 'expired' ? -1 : 1) * 3_600_000),
+    paused_at: status === 'paused' ? new Date() : null,
+    closed_at: ['sold', 'rented', 'exchanged'].includes(status) ? new Date() : null,
+    description_ar: 'المطلوب بيت',
+  })
+}
+
+const set = (id: string, columns: string) =>
+  database().query(`update public.properties set ${columns} where id = $1`, [id])
+
+test.each(states)(
+  'from %s, every act leads where the contract says or is refused',
+  async (state) => {
+    const seller = await signUp()
+    for (const type of ['SALE', 'RENT', 'EXCHANGE']) {
+      for (const [act, [from, to, only]] of Object.entries(table)) {
+        const id = await listingIn(seller, state, type)
+        const reply = await seller.post(`/properties/${id}/${act}`)
+
+        if (state === 'deleted') expect(reply.status).toBe(404)
+        else if (from.includes(state) && (only ?? type) === type) {
+          expect(reply, act).toMatchObject({ status: 200, body: { id, status: to, version: 2 } })
+        } else {
+          expect(reply, act).toMatchObject({
+            status: 409,
+            body: {
+              error: {
+                code: 'property_state_conflict',
+                message: 'لا يمكن تنفيذ هذا الإجراء على الإعلان في حالته الحالية',
+                from: state,
+                allowed: allowed(state, type),
+              },
+            },
+          })
+          expect((await seller.get(`/properties/${id}`)).body).toMatchObject({
+            status: state,
+            version: 1,
+          })
+        }
+      }
+    }
+  },
+)
+
+test.each(states)('a listing in %s is edited and deleted as the contract says', async (state) => {
+  const seller = await signUp()
+  const id = await listingIn(seller, state)
+  const edited = await seller.patch(`/properties/${id}`, { bedrooms: 5 })
+  if (state === 'deleted') expect(edited.status).toBe(404)
+  else if (editable.includes(state)) {
+    expect(edited).toMatchObject({ status: 200, body: { status: state, bedrooms: 5, version: 2 } })
+  } else {
+    expect(edited).toMatchObject({
+      status: 409,
+      body: {
+        error: { code: 'property_state_conflict', from: state, allowed: allowed(state, 'SALE') },
+      },
+    })
+  }
+  expect((await seller.delete(`/properties/${id}`)).status).toBe(state === 'deleted' ? 404 : 204)
+  expect((await seller.get(`/properties/${id}`)).status).toBe(404)
+})
+
+test.each(states)('strangers see a listing in %s as the contract says', async (state) => {
+  const [seller, stranger] = [await signUp(), await signUp()]
+  const id = await listingIn(seller, state)
+  const seen = ['active', 'sold', 'rented', 'exchanged'].includes(state) ? 200 : 404
+  expect((await guest.get(`/properties/${id}`)).status).toBe(seen)
+  expect((await stranger.get(`/properties/${id}`)).status).toBe(seen)
+  expect((await seller.get(`/properties/${id}`)).status).toBe(state === 'deleted' ? 404 : 200)
+})
+
+test('what was sold, rented or exchanged is seen by link for 30 days', async () => {
+  const seller = await signUp()
+  for (const status of ['sold', 'rented', 'exchanged']) {
+    const id = await listingIn(seller, status)
+    await set(id, `closed_at = now() - interval '30 days' + interval '1 minute'`)
+    expect((await guest.get(`/properties/${id}`)).body).toMatchObject({ status })
+    await set(id, `closed_at = now() - interval '30 days'`)
+    expect((await guest.get(`/properties/${id}`)).status).toBe(404)
+    expect((await seller.get(`/properties/${id}`)).status).toBe(200)
+  }
+})
+
+const days = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 86_400_000
+
+test('publishing gives 30 days; renewing gives them again and does not move the publishing', async () => {
+  const seller = await signUp()
+  const first = await offer(seller)
+  expect(days(first.publishedAt, first.expiresAt)).toBeCloseTo(30, 3)
+  expect(first.confirmedAt).toBeTruthy()
+
+  await set(first.id, `expires_at = now() - interval '1 second'`)
+  await database().query('select private.expire_listings()')
+  // The stack's own job may have been a moment faster.
+  await expect.poll(async () => (await guest.get(`/properties/${first.id}`)).status).toBe(404)
+  expect((await seller.get(`/properties/${first.id}`)).body)
+    .toMatchObject({ status: 'expired', version: 2 })
+
+  const { body } = await seller.post(`/properties/${first.id}/renew`)
+  expect(body).toMatchObject({ status: 'active', publishedAt: first.publishedAt, version: 3 })
+  expect(days(new Date().toISOString(), body.expiresAt)).toBeCloseTo(30, 2)
+  expect(body.confirmedAt > first.confirmedAt).toBe(true)
+  expect((await guest.get(`/properties/${first.id}`)).status).toBe(200)
+})
+
+test('a listing is renewed within 90 days of its end, not after', async () => {
+  const seller = await signUp()
+  const id = await listingIn(seller, 'expired')
+  await set(id, `expires_at = now() - interval '90 days'`)
+  expect(await seller.post(`/properties/${id}/renew`)).toMatchObject({
+    status: 409,
+    body: { error: { code: 'property_state_conflict', from: 'expired', allowed: ['archive'] } },
+  })
+  await set(id, `expires_at = now() - interval '90 days' + interval '1 minute'`)
+  expect((await seller.post(`/properties/${id}/renew`)).status).toBe(200)
+})
+
+test('what has time left does not end, and a pause stands outside of time', async () => {
+  const seller = await signUp()
+  const [running, paused] = [await offer(seller), await offer(seller)]
+  await seller.post(`/properties/${paused.id}/pause`)
+  await set(running.id, `expires_at = now() + interval '1 minute'`)
+  await set(
+    paused.id,
+    `paused_at = now() - interval '50 days', expires_at = now() - interval '40 days'`,
+  )
+  await database().query('select private.expire_listings()')
+
+  expect((await guest.get(`/properties/${running.id}`)).status).toBe(200)
+  const { body } = await seller.post(`/properties/${paused.id}/resume`)
+  expect(body).toMatchObject({ status: 'active', publishedAt: paused.publishedAt })
+  expect(days(new Date().toISOString(), body.expiresAt)).toBeCloseTo(10, 2)
+})
+
+test('confirming says when, and changes nothing else', async () => {
+  const seller = await signUp()
+  const before = await offer(seller)
+  const { body } = await seller.post(`/properties/${before.id}/confirm-available`)
+  expect(body.confirmedAt > before.confirmedAt).toBe(true)
+  expect(body).toEqual({ ...before, confirmedAt: body.confirmedAt, version: 2 })
+})
+
+test('a listing that was archived and restored keeps its first publishing', async () => {
+  const seller = await signUp()
+  const { id, publishedAt } = await offer(seller)
+  for (const act of ['mark-sold', 'archive']) await seller.post(`/properties/${id}/${act}`)
+  expect((await seller.post(`/properties/${id}/restore`)).body)
+    .toMatchObject({ status: 'draft', publishedAt, expiresAt: null })
+  expect((await guest.get(`/properties/${id}`)).status).toBe(404)
+  expect((await seller.post(`/properties/${id}/publish`)).body)
+    .toMatchObject({ status: 'active', publishedAt })
+})
+
+test('an act that comes ten times at once is done once', async () => {
+  const seller = await signUp()
+  const { id } = await offer(seller)
+  const replies = await Promise.all(
+    Array.from({ length: 10 }, () => seller.post(`/properties/${id}/pause`)),
+  )
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)])
+  expect((await seller.get(`/properties/${id}`)).body).toMatchObject({
+    status: 'paused',
+    version: 2,
+  })
+})
+
+test('acts take no body and no query, and others do not exist', async () => {
+  const seller = await signUp()
+  const { id } = await offer(seller)
+  expect((await seller.post(`/properties/${id}/pause`, { status: 'sold' })).status).toBe(422)
+  expect((await seller.post(`/properties/${id}/pause?force=1`)).status).toBe(422)
+  expect(await seller.post(`/properties/${id}/suspend`))
+    .toMatchObject({ status: 404, body: { error: { code: 'route_not_found' } } })
+  expect(await seller.get(`/properties/${id}/pause`))
+    .toMatchObject({ status: 405, body: { error: { code: 'method_not_allowed' } } })
+  expect((await seller.get(`/properties/${id}`)).body.status).toBe('active')
+})
+
+test('an admin takes a listing away with a reason, and gives it back as it was', async () => {
+  const seller = await signUp()
+  const { id } = await offer(seller)
+  await seller.post(`/properties/${id}/pause`)
+  await database().query(`select private.suspend_property($1, 'صور مخالفة')`, [id])
+  expect((await seller.get(`/properties/${id}`)).body)
+    .toMatchObject({ status: 'suspended', statusReason: 'صور مخالفة' })
+  await database().query('select private.lift_suspension($1)', [id])
+  expect((await seller.get(`/properties/${id}`)).body)
+    .toMatchObject({ status: 'paused', statusReason: null })
+})

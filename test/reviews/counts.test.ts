@@ -1,0 +1,162 @@
+import { beforeEach, expect, test } from 'vitest'
+import { database, guest, type Person, signUp } from '../support/client.ts'
+import { race } from '../support/races.ts'
+import { listingOf, organisationOf } from '../support/world.ts'
+
+const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+
+let owner: Person
+let company: string
+let listing: string
+let author: Person
+
+beforeEach(async () => {
+  owner = await signUp()
+  company = await organisationOf(owner.id)
+  listing = await listingOf(company, { owner_type: 'company' })
+  author = await signUp('هند المطيري')
+})
+
+const act = (person: Person, identityId: string) =>
+  person.post('/auth/identity/switch', { identityId })
+const contact = async (person: Person, propertyId = listing) => {
+  const reply = await person.post(`/properties/${propertyId}/contact`, { kind: 'chat' })
+  expect(reply.status).toBe(200)
+}
+const review = (person: Person, fields: Record<string, unknown> = {}) =>
+  person.post('/reviews', { identityId: company, rating: 4, ...fields })
+const read = (identityId = company, more = '') =>
+  guest.get(`/reviews?identityId=${identityId}${more}`)
+
+/** So many people who have been in contact with the company. */
+async function crowd(size: number): Promise<Person[]> {
+  const people: Person[] = []
+  while (people.length < size) {
+    // A few at a time: hashing passwords is work.
+    const some = await Promise.all(Array.from({ length: 5 }, () => signUp()))
+    await Promise.all(some.map((person) => contact(person)))
+    people.push(...some)
+  }
+  return people
+}
+
+const bearer = ({ accessToken }: Person): [string, string][] => [
+  ['Authorization', `Bearer ${accessToken}`],
+]
+
+/** What was counted, beside what there is. */
+async function counted() {
+  const { rows } = await database().query(
+    `select rating, count(*)::int as n from public.reviews
+     where subject_identity_id = $1 and listed group by rating`,
+    [company],
+  )
+  const histogram = Object.fromEntries([1, 2, 3, 4, 5].map((n) => [n, 0]))
+  for (const { rating, n } of rows) histogram[rating] = n
+  const count = rows.reduce((sum, { n }) => sum + n, 0)
+  const sum = rows.reduce((all, { rating, n }) => all + rating * n, 0)
+  const average = count ? Math.round(sum / count * 100) / 100 : null
+  const { items: _items, nextCursor: _next, ...said } = (await read()).body
+  return { said, true: { average, count, histogram } }
+}
+
+test('fifty reviews at once, then changes and withdrawals among new ones, count exactly', async () => {
+  const people = await crowd(50)
+  const first = people.slice(0, 35)
+  const written = await race(first.map((person, i) => ({
+    path: '/reviews',
+    body: { identityId: company, rating: 1 + i % 5 },
+    headers: bearer(person),
+  })))
+  expect(new Set(written.map(({ status }) => status))).toEqual(new Set([201]))
+  const after = await counted()
+  expect(after.said).toEqual(after.true)
+  expect(after.said).toEqual({
+    average: 3,
+    count: 35,
+    histogram: { 1: 7, 2: 7, 3: 7, 4: 7, 5: 7 },
+  })
+
+  const mixed = await Promise.all([
+    ...first.slice(0, 12).map((person, i) => person.delete(`/reviews/${written[i].body.id}`)),
+    ...first.slice(12, 35).map((person, i) =>
+      person.patch(`/reviews/${written[12 + i].body.id}`, { rating: 1 + (i * 3) % 5 })
+    ),
+    ...people.slice(35).map((person, i) => review(person, { rating: 1 + i % 2 * 4 })),
+    ...people.slice(35).map((person) => review(person, { rating: 1 })),
+  ])
+  expect(mixed.filter(({ status }) => status === 409)).toHaveLength(15)
+  expect(mixed.filter(({ status }) => status >= 500)).toEqual([])
+  const last = await counted()
+  expect(last.said).toEqual(last.true)
+  expect(last.said.count).toBe(38)
+  expect((await guest.get(`/company/${company}`)).body)
+    .toMatchObject({ ratingAvg: last.said.average, ratingCount: 38 })
+
+  const found: string[] = []
+  for (let cursor = '';;) {
+    const { body } = await read(company, `&limit=7${cursor}`)
+    expect(body.count).toBe(38)
+    found.push(...body.items.map(({ id }: { id: string }) => id))
+    if (!body.nextCursor) break
+    cursor = `&cursor=${body.nextCursor}`
+  }
+  expect(found).toHaveLength(38)
+  expect(new Set(found).size).toBe(38)
+  const { body } = await read(company, '&limit=7')
+  expect(await read(owner.identityId, `&cursor=${body.nextCursor}`))
+    .toMatchObject(refusal(422, 'cursor_invalid'))
+})
+
+test("a suspended author's reviews are not shown, a deleted one leaves the rating only", async () => {
+  await contact(author)
+  await review(author, { rating: 2, comment: 'تجربة هند' })
+  const account = (status: string) =>
+    database().query('update public.accounts set status = $2 where id = $1', [author.id, status])
+  const identity = (status: string) =>
+    database().query('update public.identities set status = $2 where id = $1', [
+      author.identityId,
+      status,
+    ])
+  const shown = async () => (await read()).body
+  for (const status of ['suspended', 'banned']) {
+    await account(status)
+    expect(await shown()).toMatchObject({ items: [], count: 0, average: null })
+    await account('active')
+    expect(await shown()).toMatchObject({ items: [{ rating: 2 }], count: 1, average: 2 })
+  }
+  await identity('suspended')
+  expect(await shown()).toMatchObject({ items: [], count: 0 })
+  await identity('active')
+  await database().query('select private.forget_account($1)', [author.id])
+  expect(await shown()).toMatchObject({
+    items: [{ rating: 2, comment: null, author: { displayName: 'حساب محذوف', avatarUrl: null } }],
+    count: 1,
+    average: 2,
+  })
+})
+
+test('a banned author who is deleted stays hidden', async () => {
+  await contact(author)
+  await review(author, { rating: 1 })
+  await database().query(`update public.accounts set status = 'banned' where id = $1`, [author.id])
+  await database().query('select private.forget_account($1)', [author.id])
+  expect((await read()).body).toMatchObject({ items: [], count: 0 })
+})
+
+test('what an admin hides is neither shown nor counted, and does not come back by itself', async () => {
+  await contact(author)
+  const { body } = await review(author, { rating: 1, comment: 'كلام مسيء' })
+  const hide = (at: string | null) =>
+    database().query('update public.reviews set hidden_at = $2 where id = $1', [body.id, at])
+  await hide('2026-11-01')
+  expect((await read()).body).toMatchObject({ items: [], count: 0, average: null })
+  expect(await author.patch(`/reviews/${body.id}`, { rating: 5 })).toMatchObject({ status: 200 })
+  expect(await review(author)).toMatchObject(refusal(409, 'review_exists'))
+  await act(owner, company)
+  expect(await owner.post(`/reviews/${body.id}/reply`, { body: 'رد' }))
+    .toMatchObject(refusal(404, 'not_found'))
+  expect((await read()).body.count).toBe(0)
+  await hide(null)
+  expect((await read()).body).toMatchObject({ count: 1, average: 5 })
+})

@@ -1,0 +1,313 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { asCaller, database, guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { offer } from '../support/listings.ts'
+import { race } from '../support/races.ts'
+import { listingOf, organisationOf } from '../support/world.ts'
+
+const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+
+let owner: Person
+let company: string
+let listing: string
+let author: Person
+
+beforeEach(async () => {
+  owner = await signUp()
+  company = await organisationOf(owner.id)
+  listing = await listingOf(company, { owner_type: 'company' })
+  author = await signUp('هند المطيري')
+})
+
+const act = (person: Person, identityId: string) =>
+  person.post('/auth/identity/switch', { identityId })
+const contact = async (person: Person, propertyId = listing) => {
+  const reply = await person.post(`/properties/${propertyId}/contact`, { kind: 'chat' })
+  expect(reply.status).toBe(200)
+}
+const review = (person: Person, fields: Record<string, unknown> = {}) =>
+  person.post('/reviews', { identityId: company, rating: 4, ...fields })
+const read = (identityId = company, more = '') =>
+  guest.get(`/reviews?identityId=${identityId}${more}`)
+const age = (id: string, hours: number) =>
+  database().query(
+    `update public.reviews set created_at = created_at - make_interval(hours => $2),
+       replied_at = replied_at - make_interval(hours => $2) where id = $1`,
+    [id, hours],
+  )
+
+const withoutRequest = ({ status, body }: Reply) => {
+  const { requestId: _id, ...error } = body.error
+  return { status, error }
+}
+
+test('ISO-15 a review needs a real contact first', async () => {
+  expect(await review(author)).toMatchObject({
+    status: 403,
+    body: {
+      error: {
+        code: 'review_not_eligible',
+        message: 'يمكنك التقييم بعد التواصل مع المعلن فقط',
+      },
+    },
+  })
+  await contact(author)
+  const written = await review(author, { comment: '  تعامل راقٍ\nوسريع ', propertyId: listing })
+  expect(written).toMatchObject({
+    status: 201,
+    body: {
+      identityId: company,
+      propertyId: listing,
+      author: { identityId: author.identityId, type: 'individual', displayName: 'هند المطيري' },
+      rating: 4,
+      comment: 'تعامل راقٍ\nوسريع',
+      reply: null,
+      editedAt: null,
+      isMine: true,
+    },
+  })
+  expect((await read()).body).toEqual({
+    items: [{ ...written.body, isMine: false }],
+    nextCursor: null,
+    average: 4,
+    count: 1,
+    histogram: { 1: 0, 2: 0, 3: 0, 4: 1, 5: 0 },
+  })
+  expect((await author.get(`/reviews?identityId=${company}`)).body.items[0].isMine).toBe(true)
+  expect((await guest.get(`/company/${company}`)).body).toMatchObject({
+    ratingAvg: 4,
+    ratingCount: 1,
+    reviews: { average: 4, count: 1 },
+  })
+  // The contact was that of one identity, and so is the right to review.
+  const other = await organisationOf(author.id, 'office')
+  await act(author, other)
+  expect(await review(author)).toMatchObject(refusal(403, 'review_not_eligible'))
+})
+
+test('ISO-15 a conversation is a contact once both have written in it', async () => {
+  await act(owner, company)
+  const { body: { id } } = await author.post('/conversations', { identityId: company })
+  const write = (person: Person) =>
+    person.post(`/conversations/${id}/messages`, {
+      clientMessageId: randomUUID(),
+      type: 'text',
+      body: 'مرحبا',
+    })
+  expect(await review(author)).toMatchObject(refusal(403, 'review_not_eligible'))
+  expect(await write(author)).toMatchObject({ status: 201 })
+  expect(await review(author)).toMatchObject(refusal(403, 'review_not_eligible'))
+  expect(await write(owner)).toMatchObject({ status: 201 })
+  expect(await review(author)).toMatchObject({ status: 201 })
+  // It is a contact of both.
+  expect(await review(owner, { identityId: author.identityId })).toMatchObject({ status: 201 })
+})
+
+test('ISO-15 nobody reviews oneself, nor what is not there', async () => {
+  const own = await organisationOf(author.id, 'office')
+  await database().query(`update public.identities set status = 'suspended' where id = $1`, [own])
+  for (const identityId of [author.identityId, own]) {
+    expect(await review(author, { identityId })).toMatchObject({
+      status: 422,
+      body: { error: { code: 'review_self', fields: [{ path: 'identityId' }] } },
+    })
+  }
+  await contact(author)
+  const none = withoutRequest(await review(author, { identityId: randomUUID() }))
+  expect(none).toMatchObject({ status: 404, error: { code: 'identity_not_found' } })
+  for (const status of ['suspended', 'expired', 'pending_verification', 'rejected']) {
+    await database().query('update public.identities set status = $2 where id = $1', [
+      company,
+      status,
+    ])
+    expect(withoutRequest(await review(author))).toEqual(none)
+    expect(await read()).toMatchObject(refusal(404, 'identity_not_found'))
+  }
+  await database().query(`update public.identities set status = 'active' where id = $1`, [company])
+  expect(await review(author, { propertyId: randomUUID() }))
+    .toMatchObject(refusal(404, 'property_not_found'))
+  const elsewhere = await listingOf(owner.identityId)
+  expect(await review(author, { propertyId: elsewhere }))
+    .toMatchObject(refusal(404, 'property_not_found'))
+  const hidden = await listingOf(company, { owner_type: 'company', status: 'paused' })
+  expect(await review(author, { propertyId: hidden }))
+    .toMatchObject(refusal(404, 'property_not_found'))
+  expect(await review(author)).toMatchObject({ status: 201 })
+})
+
+test('ISO-15 what a review may say', async () => {
+  await contact(author)
+  for (const rating of [0, 6, 4.5, '5', null, true, [5], -1, 1e9]) {
+    expect(await review(author, { rating }), String(rating)).toMatchObject({
+      status: 422,
+      body: { error: { fields: [{ path: 'rating' }] } },
+    })
+  }
+  expect(await author.post('/reviews', `{"identityId":"${company}","rating":NaN}`))
+    .toMatchObject(refusal(400, 'body_not_json'))
+  for (const comment of ['ت'.repeat(1001), 5, 'a\u0007b', {}]) {
+    expect(await review(author, { comment })).toMatchObject({
+      status: 422,
+      body: { error: { fields: [{ path: 'comment' }] } },
+    })
+  }
+  for (const unknown of ['authorIdentityId', 'status', 'createdAt', 'reply', 'hiddenAt']) {
+    expect(await review(author, { [unknown]: 'x' })).toMatchObject({
+      status: 422,
+      body: { error: { fields: [{ path: unknown, code: 'unknown' }] } },
+    })
+  }
+  expect(await review(author, { comment: ` ${'ت'.repeat(1000)} ` })).toMatchObject({ status: 201 })
+  expect(await author.get('/reviews')).toMatchObject({ status: 422 })
+  expect(await author.get('/reviews?identityId=x')).toMatchObject({ status: 422 })
+  expect(await guest.post('/reviews', { identityId: company, rating: 5 }))
+    .toMatchObject(refusal(401, 'token_missing'))
+})
+
+test('ISO-15 twenty reviews of one author at once are one', async () => {
+  await contact(author)
+  const headers: [string, string][] = [['Authorization', `Bearer ${author.accessToken}`]]
+  const replies = await race(Array.from({ length: 20 }, (_, i) => ({
+    path: '/reviews',
+    body: { identityId: company, rating: 1 + i % 5 },
+    headers,
+  })))
+  expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)])
+  expect(replies.find(({ status }) => status === 409))
+    .toMatchObject(refusal(409, 'review_exists'))
+  const { rows } = await database().query(
+    'select count(*)::int as n from public.reviews where subject_identity_id = $1',
+    [company],
+  )
+  expect(rows[0].n).toBe(1)
+  expect((await read()).body.count).toBe(1)
+})
+
+test("ISO-15 another's review is nobody else's to change", async () => {
+  await contact(author)
+  const { body } = await review(author, { comment: 'جيد' })
+  await act(owner, company)
+  const stranger = await signUp()
+  for (const person of [owner, stranger]) {
+    const none = withoutRequest(await person.delete(`/reviews/${randomUUID()}`))
+    expect(none).toMatchObject({ status: 404, error: { code: 'not_found' } })
+    expect(withoutRequest(await person.delete(`/reviews/${body.id}`))).toEqual(none)
+    expect(withoutRequest(await person.patch(`/reviews/${body.id}`, { rating: 1 }))).toEqual(none)
+  }
+  for (const person of [author, stranger]) {
+    expect(await person.post(`/reviews/${body.id}/reply`, { body: 'شكراً' }))
+      .toMatchObject(refusal(404, 'not_found'))
+  }
+  // Nor that of the same account under another identity.
+  await act(author, await organisationOf(author.id, 'office'))
+  expect(await author.delete(`/reviews/${body.id}`)).toMatchObject(refusal(404, 'not_found'))
+  expect((await read()).body.items).toMatchObject([{ rating: 4, comment: 'جيد', reply: null }])
+})
+
+test('a review is changed for 48 hours and taken back at any time', async () => {
+  await contact(author)
+  const { body } = await review(author, { comment: 'جيد' })
+  const patch = (fields: unknown) => author.patch(`/reviews/${body.id}`, fields)
+  expect(await patch({ rating: 2 })).toMatchObject({
+    status: 200,
+    body: { rating: 2, comment: 'جيد', editedAt: expect.any(String) },
+  })
+  expect((await read()).body).toMatchObject({ average: 2, histogram: { 2: 1, 4: 0 } })
+  expect(await patch({ comment: null })).toMatchObject({ body: { rating: 2, comment: null } })
+  for (const wrong of [{ rating: null }, { rating: 6 }, { comment: 5 }, { identityId: company }]) {
+    expect(await patch(wrong), JSON.stringify(wrong)).toMatchObject({ status: 422 })
+  }
+  await age(body.id, 47)
+  expect(await patch({ rating: 3 })).toMatchObject({ status: 200 })
+  await age(body.id, 2)
+  expect(await patch({ rating: 1 })).toMatchObject(refusal(409, 'review_edit_closed'))
+  expect((await read()).body).toMatchObject({ average: 3, count: 1 })
+  expect(await author.delete(`/reviews/${body.id}`)).toMatchObject({ status: 204 })
+  expect(await author.delete(`/reviews/${body.id}`)).toMatchObject(refusal(404, 'not_found'))
+  expect((await read()).body).toEqual({
+    items: [],
+    nextCursor: null,
+    average: null,
+    count: 0,
+    histogram: { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0 },
+  })
+  expect((await guest.get(`/company/${company}`)).body)
+    .toMatchObject({ ratingAvg: null, ratingCount: 0 })
+  expect(await review(author)).toMatchObject({ status: 201 })
+})
+
+test('the subject answers once, and has 48 hours to put it better', async () => {
+  await contact(author)
+  const { body } = await review(author)
+  await act(owner, company)
+  const reply = (text: unknown) => owner.post(`/reviews/${body.id}/reply`, { body: text })
+  for (const wrong of ['', '  ', 'ش'.repeat(1001), null, 5]) {
+    expect(await reply(wrong)).toMatchObject({
+      status: 422,
+      body: { error: { fields: [{ path: 'body' }] } },
+    })
+  }
+  const first = await reply('شكراً لك')
+  expect(first).toMatchObject({ status: 200, body: { reply: 'شكراً لك', rating: 4 } })
+  const second = await reply('شكراً جزيلاً')
+  expect(second.body).toEqual({ ...first.body, reply: 'شكراً جزيلاً' })
+  expect((await read()).body.items).toMatchObject([{ reply: 'شكراً جزيلاً' }])
+  await age(body.id, 49)
+  expect(await reply('غير ذلك')).toMatchObject(refusal(409, 'review_edit_closed'))
+})
+
+test('whoever is reviewed hears of it', async () => {
+  await contact(author)
+  const { body } = await review(author)
+  const { items } = (await owner.get('/notifications')).body
+  expect(items.filter(({ kind }: { kind: string }) => kind === 'review_new')).toMatchObject([
+    { identityId: company, data: { entityId: body.id }, readAt: null },
+  ])
+})
+
+test('individuals are reviewed as well', async () => {
+  const { id } = await offer(owner)
+  await contact(author, id)
+  expect(await review(author, { identityId: owner.identityId, rating: 5 }))
+    .toMatchObject({ status: 201, body: { identityId: owner.identityId } })
+  expect((await read(owner.identityId)).body).toMatchObject({ average: 5, count: 1 })
+})
+
+test('past the facade the rules are the same', async () => {
+  await contact(author)
+  const call = (sql: string, values: unknown[] = []) =>
+    asCaller(author, (client) => client.query(sql, values))
+  for (const rating of [0, 6, null]) {
+    await expect(call('select api.create_review($1, $2)', [company, rating]))
+      .rejects.toMatchObject({ code: 'PT422' })
+  }
+  await expect(call('select api.create_review($1, 5, $2)', [company, 'x'.repeat(1001)]))
+    .rejects.toMatchObject({ code: 'PT422' })
+  await expect(call('select api.create_review(null, 5)')).rejects.toMatchObject({ code: 'PT404' })
+  const { body } = await review(author)
+  for (
+    const fields of ['null', '[]', '{"rating":"5x"}', '{"rating":9}', '{"comment":5}', '{"id":1}']
+  ) {
+    await expect(call('select api.update_review($1, $2)', [body.id, fields]), fields)
+      .rejects.toMatchObject({ code: 'PT422' })
+  }
+  for (
+    const sql of [
+      'update public.reviews set rating = 5',
+      'delete from public.reviews',
+      'select * from private.review_totals',
+      `insert into public.reviews (author_identity_id, subject_identity_id, rating)
+       values (private.identity_id(), private.identity_id(), 5)`,
+    ]
+  ) {
+    await expect(call(sql), sql).rejects.toMatchObject({ code: '42501' })
+  }
+})
+
+test('ISO-15 there is one review for each author and subject', async () => {
+  const { rows } = await database().query(
+    `select author_identity_id, subject_identity_id from public.reviews
+     group by 1, 2 having count(*) > 1`,
+  )
+  expect(rows).toEqual([])
+})

@@ -1,0 +1,161 @@
+/** Whether common words meet: by the bits that a job writes, and by what changed since. */
+import { expect, test } from 'vitest'
+import { database, guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { fold, letters } from './search-world.ts'
+import { listingOf } from '../support/world.ts'
+
+let words: string[] = []
+
+/** Two words with 200 listings each, which no listing has both of. */
+async function commonWords(person: Person) {
+  words = [letters(), letters()]
+  await database().query(
+    `insert into public.properties (
+       owner_identity_id, owner_type, type, status, kind, title_ar, price, land_area_m2,
+       governorate_id, area_id, published_at, expires_at
+     )
+     select $1, 'individual', 'SALE', 'active', 'villa', 'للبيع ' || ($2::text[])[1 + n % 2], 185000,
+       500, 'hawalli', 'salmiya', now() - interval '1 year', now() + interval '1 day'
+     from generate_series(1, 400) as n`,
+    [person.identityId, words],
+  )
+}
+
+const few = async (strategy: string) => {
+  const { rows: [row] } = await database().query(
+    'select private.match_few($1, $2) as few',
+    [strategy, words],
+  )
+  return row.few
+}
+
+const ids = ({ body }: Reply): string[] => body.items.map(({ id }: { id: string }) => id)
+const both = () => `${words[1]} للبيع ${words[0]}`
+
+const strategies: Record<string, (person: Person) => Promise<string>> = {
+  standard: (person) => listingOf(person.identityId, { title_ar: both() }),
+  exchange: (person) =>
+    listingOf(person.identityId, { title_ar: both(), type: 'EXCHANGE', price: null }),
+  auction: async (person) => {
+    const id = await listingOf(person.identityId, { title_ar: both() })
+    await database().query(
+      `insert into public.auctions (property_id, starts_at, ends_at, start_price, min_increment)
+       values ($1, now() - interval '1 hour', now() + interval '1 day', 1000, 100)`,
+      [id],
+    )
+    return id
+  },
+  deal: async (person) => {
+    const id = await listingOf(person.identityId, { title_ar: both() })
+    await database().query('update public.properties set price = 90000 where id = $1', [id])
+    return id
+  },
+}
+
+test.each(Object.keys(strategies))(
+  'common words of strategy %s that never meet are few, up to the fifth listing that has both',
+  async (strategy) => {
+    const person = await signUp()
+    await commonWords(person)
+    const others = Object.keys(strategies).filter((one) => one !== strategy)
+    expect(await few(strategy)).toBe(true)
+    await fold(person)
+    expect(await few(strategy)).toBe(true)
+    const { rows } = await database().query(
+      'select distinct word from private.search_bits where word = any ($1)',
+      [words],
+    )
+    expect(rows).toHaveLength(2)
+
+    const made: string[] = []
+    for (let n = 1; n <= 5; n++) {
+      made.push(await strategies[strategy](person))
+      // What is new is seen at once, and stays seen once it is in the bits.
+      expect([n, await few(strategy)]).toEqual([n, n < 5])
+      if (n % 2 === 0) await fold(person)
+      expect([n, await few(strategy)]).toEqual([n, n < 5])
+    }
+    // Deals are of strategy standard too.
+    for (const other of others.filter((one) => strategy !== 'deal' || one !== 'standard')) {
+      expect([other, await few(other)]).toEqual([other, true])
+    }
+
+    // One that loses a word, or goes, is gone at once, in the bits or not.
+    const write = (sql: string, id: string) =>
+      database().query(`update public.properties set ${sql} where id = $1`, [id])
+    await write(`title_ar = 'للبيع ${words[0]}'`, made[0])
+    expect(await few(strategy)).toBe(true)
+    await write(`title_ar = '${both()}'`, made[0])
+    expect(await few(strategy)).toBe(false)
+    await Promise.all([fold(person), fold(person), few(strategy)])
+    expect(await few(strategy)).toBe(false)
+    await write(`status = 'archived'`, made[4])
+    expect(await few(strategy)).toBe(true)
+    await fold(person)
+    expect(await few(strategy)).toBe(true)
+    await write(`status = 'active'`, made[4])
+    expect(await few(strategy)).toBe(false)
+  },
+)
+
+test('words that begin to meet are guessed at until five listings have them, filter or not', async () => {
+  const person = await signUp()
+  await commonWords(person)
+  const like = words[0].slice(0, 6) + 'ي' + words[0].slice(7)
+  const guessed = await listingOf(person.identityId, { title_ar: `${like} ${words[1]}` })
+  await fold(person)
+  const found = async (filters = {}) =>
+    ids(
+      await guest.post('/search/advanced', {
+        strategy: 'standard',
+        q: words.join(' '),
+        ...filters,
+      }),
+    )
+  const made: string[] = []
+  for (let n = 0; n <= 5; n++) {
+    const rest = n < 5 ? [guessed] : []
+    expect(await found()).toEqual([...made, ...rest])
+    expect(await found({ kinds: ['villa'] })).toEqual([...made, ...rest])
+    expect(await found({ kinds: ['shop'] })).toEqual([])
+    made.unshift(await listingOf(person.identityId, { title_ar: both() }))
+    if (n === 2) await fold(person)
+  }
+})
+
+test('while listings come and go and bits are written, every answer is that of its moment', async () => {
+  const person = await signUp()
+  await commonWords(person)
+  for (let n = 0; n < 4; n++) await strategies.standard(person)
+  await fold(person)
+  const fifth = await strategies.standard(person)
+  let done = false
+  const flicker = async () => {
+    for (let n = 0; n < 60; n++) {
+      await database().query(
+        `update public.properties set title_ar = $2 where id = $1`,
+        [fifth, n % 2 ? both() : `للبيع ${words[n % 4 ? 0 : 1]}`],
+      )
+    }
+    done = true
+  }
+  const folding = async () => {
+    while (!done) await database().query('select private.fold_search_words(1)')
+  }
+  const asking = async () => {
+    let asked = 0
+    for (; !done; asked++) {
+      // Both in one statement, so of one moment.
+      const { rows: [row] } = await database().query(
+        `select private.match_few('standard', $1) as few, (
+           select count(*)::integer from public.properties
+           where owner_identity_id = $2 and listed and title_ar ~ $3 and title_ar ~ $4
+         ) as n`,
+        [words, person.identityId, ...words],
+      )
+      expect(row).toEqual({ few: row.n < 5, n: row.n })
+    }
+    expect(asked).toBeGreaterThan(0)
+  }
+  await Promise.all([flicker(), folding(), folding(), asking(), asking()])
+})

@@ -1,0 +1,64 @@
+// Nobody can search while this holds its lock, so it runs alone. How soon: test/search/limit.timing.test.ts.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { database, guest, signUp } from '../support/client.ts'
+import { hasStack } from '../support/facade.ts'
+import { offer } from '../support/listings.ts'
+
+// SRCH-08 runs on the embedded stack only: nobody locks the tables of a project that people use.
+describe.runIf(hasStack)('SRCH-08 while the listings are locked', () => {
+  test('searches end in time as 503, other routes work, and afterwards all is as before', async () => {
+    const person = await signUp()
+    const locker = await database().connect()
+    await locker.query('begin')
+    await locker.query(
+      'lock table public.properties, private.search_documents in access exclusive mode',
+    )
+    try {
+      const searches = Array.from(
+        { length: 100 },
+        (_, n) =>
+          n % 2 ? guest.get('/search') : guest.post('/search/advanced', { strategy: 'standard' }),
+      )
+      await sleep(1000)
+      const others = await Promise.all([
+        guest.get('/meta/areas'),
+        person.get('/auth/me'),
+        guest.post('/auth/login', { identifier: person.identifier, password: person.password }),
+      ])
+      expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
+
+      for (const reply of await Promise.all(searches)) {
+        expect(reply).toMatchObject({
+          status: 503,
+          body: { error: { code: 'service_unavailable', message: expect.any(String) } },
+        })
+        expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
+      }
+    } finally {
+      await locker.query('rollback')
+      locker.release()
+    }
+    expect(await guest.get('/search')).toMatchObject({ status: 200 })
+  })
+})
+
+test('documents that are written anew are as they were', async () => {
+  await offer(await signUp())
+  const client = await database().connect()
+  const documents = async () =>
+    (await client.query(
+      `select count(*)::int, md5(string_agg(search_documents::text, ',' order by property_id))
+       from private.search_documents`,
+    )).rows[0]
+  try {
+    await client.query('begin')
+    const before = await documents()
+    const { rows } = await client.query('select private.rebuild_search_documents()::int as count')
+    expect(rows[0].count).toBe(before.count)
+    expect(await documents()).toEqual(before)
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+})

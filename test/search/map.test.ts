@@ -1,0 +1,297 @@
+import { expect, test } from 'vitest'
+import { database, guest, signUp } from '../support/client.ts'
+import { listingOf } from '../support/world.ts'
+
+type Cluster = { lat: number; lng: number; count: number; minPrice: number; bbox: number[] }
+type Point = { id: string; lat: number; lng: number }
+
+const kuwait = '46.5,28.45,48.8,30.15'
+
+/**
+ * A place of its own for each test, out in the desert where nobody offers anything: in the corner of
+ * a cell of zoom 13, so that what lies a little north-east of it lies in the same cell.
+ */
+async function somewhere() {
+  const size = 360 / 2 ** 15
+  const corner = (from: number, width: number, zero: number) => {
+    const cell = Math.floor((from + Math.random() * width + zero) / size)
+    return Number(((cell + 0.2) * size - zero).toFixed(6))
+  }
+  for (;;) {
+    const [lng, lat] = [corner(46.6, 0.9, 180), corner(28.9, 1.2, 90)]
+    const box = [lng - 0.02, lat - 0.02, lng + 0.02, lat + 0.02].map((n) => Number(n.toFixed(6)))
+    const { rowCount } = await database().query(
+      `select from public.properties
+       where lng between $1 and $3 and lat between $2 and $4`,
+      box,
+    )
+    if (!rowCount) return { lng, lat, box: box.join() }
+  }
+}
+
+const at = (lat: number, lng: number, precision = 'exact') => ({
+  lat,
+  lng,
+  location_precision: precision,
+})
+
+async function clusters(box: string, zoom: number, more = ''): Promise<Cluster[]> {
+  const { status, body } = await guest.get(`/map/listings?bbox=${box}&zoom=${zoom}${more}`)
+  expect({ status, approximate: body.approximate }).toEqual({ status: 200, approximate: false })
+  return body.clusters
+}
+
+async function points(box: string, more = ''): Promise<Point[]> {
+  const { status, body } = await guest.get(`/map/listings?bbox=${box}&zoom=16${more}`)
+  expect({ status, truncated: body.truncated }).toEqual({ status: 200, truncated: false })
+  return body.points
+}
+
+test('from afar listings are counted by the cells of a grid that halves with each zoom', async () => {
+  const { identityId } = await signUp()
+  const { lat, lng, box } = await somewhere()
+  await listingOf(identityId, { ...at(lat, lng), price: 120_000 })
+  await listingOf(identityId, { ...at(lat + 0.001, lng + 0.002), price: 90_000.5 })
+  await listingOf(identityId, { ...at(lat + 0.015, lng), price: null, type: 'EXCHANGE' })
+
+  for (const zoom of [0, 6, 10, 14]) {
+    const size = 360 / 2 ** (zoom + 2)
+    const found = await clusters(box, zoom)
+    const cellsOf = found.map(({ bbox: [west, south, east, north] }) => {
+      const cell = [Math.floor((west! + 180) / size), Math.floor((south! + 90) / size)]
+      expect([Math.floor((east! + 180) / size), Math.floor((north! + 90) / size)]).toEqual(cell)
+      return cell.join()
+    })
+    expect(new Set(cellsOf).size).toBe(cellsOf.length)
+    expect(found.reduce((sum, { count }) => sum + count, 0)).toBe(3)
+  }
+  const [pair, single] = await clusters(box, 13)
+  expect(pair).toEqual({
+    lat: Number((lat + 0.0005).toFixed(6)),
+    lng: Number((lng + 0.001).toFixed(6)),
+    count: 2,
+    minPrice: 90_000.5,
+    // Postgres writes 15 digits.
+    bbox: [lng, lat, lng + 0.002, lat + 0.001].map((degree) => Number(degree.toPrecision(15))),
+  })
+  expect(single).toMatchObject({ count: 1, minPrice: null })
+})
+
+test('from near each listing is a point with what a marker says', async () => {
+  const { identityId } = await signUp()
+  const { lat, lng, box } = await somewhere()
+  const rent = await listingOf(identityId, {
+    ...at(lat, lng),
+    type: 'RENT',
+    price: 650,
+    kind: 'floor',
+  })
+  const exchange = await listingOf(identityId, { ...at(lat, lng), type: 'EXCHANGE', price: null })
+
+  expect(await points(box)).toEqual([
+    {
+      id: exchange,
+      lat,
+      lng,
+      type: 'EXCHANGE',
+      kind: 'villa',
+      price: null,
+      priceLabel: 'السعر غير معلن',
+    },
+    { id: rent, lat, lng, type: 'RENT', kind: 'floor', price: 650, priceLabel: '650 د.ك / شهرياً' },
+  ])
+  const { body } = await guest.get(`/map/listings?bbox=${box}&zoom=15`)
+  expect(body.points).toHaveLength(2)
+})
+
+test('a point that is not exact is found where it is shown, by no box of the true place', async () => {
+  const { identityId } = await signUp()
+  const { lat, lng } = await somewhere()
+  const shown = { lat: Math.round(lat * 400) / 400, lng: Math.round(lng * 400) / 400 }
+  const hidden = { lat: shown.lat + 0.0011, lng: shown.lng - 0.0011 }
+  const id = await listingOf(identityId, at(hidden.lat, hidden.lng, 'block'))
+  const around = (place: { lat: number; lng: number }, by: number) =>
+    [place.lng - by, place.lat - by, place.lng + by, place.lat + by].map((n) => n.toFixed(6)).join()
+
+  expect(await points(around(hidden, 0.0005))).toEqual([])
+  const [point] = await points(around(shown, 0.0005))
+  expect(point).toMatchObject({ id, ...shown })
+  const [cluster] = await clusters(around(shown, 0.0005), 14)
+  expect(cluster).toMatchObject({ ...shown, bbox: [shown.lng, shown.lat, shown.lng, shown.lat] })
+  expect(await clusters(around(hidden, 0.0005), 14)).toEqual([])
+})
+
+test('the filters of searches narrow the map', async () => {
+  const { identityId } = await signUp()
+  const { lat, lng, box } = await somewhere()
+  const villa = await listingOf(identityId, { ...at(lat, lng), price: 300_000, bedrooms: 5 })
+  const house = await listingOf(identityId, { ...at(lat, lng), price: 200_000, kind: 'house' })
+  const rent = await listingOf(identityId, { ...at(lat, lng), price: 900, type: 'RENT' })
+  const found = async (more: string) => (await points(box, more)).map(({ id }) => id)
+
+  expect(await found('&type=SALE')).toEqual([house, villa])
+  expect(await found('&kinds=villa&type=SALE')).toEqual([villa])
+  expect(await found('&kinds=villa,house&priceMax=250000')).toEqual([rent, house])
+  expect(await found('&bedroomsMin=5')).toEqual([villa])
+  expect(await found('&areaIds=jahra')).toEqual([])
+  expect((await clusters(box, 10, '&type=RENT'))[0]).toMatchObject({ count: 1, minPrice: 900 })
+})
+
+test('ISO-14 the map shows what is listed and nothing else', async () => {
+  const seller = await signUp()
+  const { lat, lng, box } = await somewhere()
+  const ids = []
+  for (const act of ['archive', 'pause', 'mark-sold', 'delete']) {
+    const id = await listingOf(seller.identityId, at(lat, lng))
+    ids.push(id)
+    expect((await points(box)).map((point) => point.id)).toEqual([id])
+    if (act === 'delete') await seller.delete(`/properties/${id}`)
+    else await seller.post(`/properties/${id}/${act}`)
+  }
+  await listingOf(seller.identityId, { ...at(lat, lng), status: 'draft', published_at: null })
+
+  expect(await points(box)).toEqual([])
+  expect(await clusters(box, 10)).toEqual([])
+  await seller.post(`/properties/${ids[1]}/resume`)
+  expect(await points(box)).toHaveLength(1)
+})
+
+test('at most 500 points are sent, the newest, and it is said that there are more', async () => {
+  const { identityId } = await signUp()
+  const { lat, lng, box } = await somewhere()
+  const first = await listingOf(identityId, at(lat, lng))
+  const copy = (count: number) =>
+    database().query(
+      `insert into public.properties (owner_identity_id, owner_type, type, status, kind, title_ar,
+         price, land_area_m2, governorate_id, area_id, lat, lng, location_precision, published_at,
+         expires_at)
+       select owner_identity_id, owner_type, type, status, kind, title_ar, price, land_area_m2,
+         governorate_id, area_id, lat, lng, location_precision,
+         published_at + interval '1 ms' * nth, expires_at
+       from public.properties, generate_series(1, $2::integer) as nth where id = $1`,
+      [first, count],
+    )
+  await copy(499)
+  expect(await points(box)).toHaveLength(500)
+  await copy(1)
+  const { body } = await guest.get(`/map/listings?bbox=${box}&zoom=20`)
+  expect(body.points).toHaveLength(500)
+  expect(body.truncated).toBe(true)
+  expect(body.points.map(({ id }: Point) => id)).not.toContain(first)
+})
+
+test('SRCH-06 a box is cut to Kuwait', async () => {
+  const whole = await guest.get(`/map/listings?bbox=-180,-90,180,90&zoom=0`)
+  expect(whole.status).toBe(200)
+  for (const box of ['46,28,181,91', '46.5,28.45,46.5,28.45', '48.8,30.15,60,40', kuwait]) {
+    expect(await guest.get(`/map/listings?bbox=${box}&zoom=20`)).toMatchObject({ status: 200 })
+  }
+})
+
+test.each([
+  '',
+  '48,29',
+  '48,29,49',
+  '48,29,49,30,31',
+  'a,b,c,d',
+  'NaN,NaN,NaN,NaN',
+  '47,29,Infinity,30',
+  '47,29,1e3,30',
+  '0x2f,29,48,30',
+  '47, 29,48,30',
+  ',,,',
+  '٤٧,29,48,30',
+  '48,29,47,30',
+  '47,30,48,29',
+  '170,29,-170,30',
+  '10,10,20,20',
+  '48.81,29,49,30',
+  '47,30.16,48,31',
+  '47;29;48;30',
+])('SRCH-06 INP-04 bbox=%s is refused by name', async (box) => {
+  for (const zoom of [10, 16]) {
+    expect(await guest.get(`/map/listings?bbox=${encodeURIComponent(box)}&zoom=${zoom}`))
+      .toMatchObject({
+        status: 422,
+        body: { error: { code: 'bbox_invalid', message: 'نطاق الخريطة غير صالح' } },
+      })
+  }
+})
+
+test('SRCH-06 a map without a box is refused, and a box given twice too', async () => {
+  for (const query of ['zoom=10', `bbox=${kuwait}&bbox=${kuwait}&zoom=10`]) {
+    expect(await guest.get(`/map/listings?${query}`)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'bbox_invalid' } },
+    })
+  }
+})
+
+test.each(['-1', '21', '10.5', 'a', '', '1e1', '9223372036854775808', 'NaN', '١٠', undefined])(
+  'INP-04 zoom=%s is refused by name',
+  async (zoom) => {
+    const query = zoom === undefined ? '' : `&zoom=${encodeURIComponent(zoom)}`
+    expect(await guest.get(`/map/listings?bbox=${kuwait}${query}`)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'validation_failed', fields: [{ path: 'zoom' }] } },
+    })
+  },
+)
+
+test('an unknown filter and a range upside down are refused by name', async () => {
+  for (const path of [`/map/listings?bbox=${kuwait}&zoom=10&`, '/map/areas?']) {
+    expect(await guest.get(`${path}colour=red`)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'filter_unknown', fields: [{ path: 'colour' }] } },
+    })
+    expect(await guest.get(`${path}priceMin=5&priceMax=4`)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'range_invalid', fields: [{ path: 'priceMin' }] } },
+    })
+  }
+})
+
+test('each area says how many listings it has; what they cost from five prices on', async () => {
+  const { identityId } = await signUp()
+  // Prices that nobody else asks, so that the filter finds these listings only.
+  const base = 1_000_000 + 10 * Math.floor(Math.random() * 1e9)
+  const offer = (more: number) =>
+    listingOf(identityId, { area_id: 'shaab', price: base + more, land_area_m2: 1000 })
+  for (const more of [1, 3, 2, 5]) await offer(more)
+  const ask = async () => {
+    const { body } = await guest.get(`/map/areas?priceMin=${base}&priceMax=${base + 9}`)
+    expect(body.items).toHaveLength(119)
+    return body.items.find(({ areaId }: { areaId: string }) => areaId === 'shaab')
+  }
+
+  expect(await ask()).toMatchObject({ count: 4, medianPrice: null, medianPricePerM2: null })
+  await offer(2.125)
+  expect(await ask()).toMatchObject({
+    nameAr: 'الشعب',
+    governorateId: 'hawalli',
+    count: 5,
+    medianPrice: base + 2.125,
+    medianPricePerM2: Number(((base + 2.125) / 1000).toFixed(3)),
+  })
+  await offer(2.375)
+  expect(await ask()).toMatchObject({ count: 6, medianPrice: base + 2.25 })
+})
+
+test('a map takes no filter of one strategy: it is about all listings', async () => {
+  for (const filter of ['companyId=5f0c8a1e-0000-4000-8000-000000000000', 'requestYearMin=2000']) {
+    for (const path of [`/map/listings?bbox=${kuwait}&zoom=10&`, '/map/areas?']) {
+      expect(await guest.get(path + filter)).toMatchObject({
+        status: 422,
+        body: { error: { code: 'filter_unknown' } },
+      })
+    }
+  }
+})
+
+test('every area is there, also one where nothing is offered', async () => {
+  const { body } = await guest.get(
+    '/map/areas?kinds=parking&type=EXCHANGE&bedroomsMin=100&areaM2Min=9999999',
+  )
+  expect(body.items).toHaveLength(119)
+  expect(body.items.every(({ count }: Cluster) => count === 0)).toBe(true)
+})

@@ -1,0 +1,275 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { asCaller, guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { offer } from '../support/listings.ts'
+import { organisationOf } from '../support/world.ts'
+
+let seller: Person
+let buyer: Person
+
+beforeEach(async () => {
+  ;[seller, buyer] = await Promise.all([signUp(), signUp()])
+})
+
+type Body = Record<string, unknown>
+const search = (body: Body, person = guest) =>
+  person.post('/search/advanced', { strategy: 'standard', ...body })
+const quick = (query: string | Record<string, string>) =>
+  guest.get(`/search?${new URLSearchParams(query)}`)
+const ids = ({ body }: Reply): string[] => body.items.map(({ id }: { id: string }) => id)
+
+/** A word of letters and digits that no other listing has. */
+const ownWord = () => `x${randomUUID().replaceAll('-', '')}`
+// Strategies ---------------------------------------------------------------------------------------
+
+const five = ['standard', 'exchange', 'auction', 'deal', 'company']
+
+test.each([
+  'Standard',
+  ' standard',
+  'standard;',
+  '',
+  null,
+  1,
+  ['standard'],
+  'all',
+  'x'.repeat(10_240),
+  undefined,
+])('SRCH-01 strategy %j is refused, and the five are named', async (strategy) => {
+  expect(await search({ strategy })).toMatchObject({
+    status: 422,
+    body: {
+      error: {
+        code: 'search_strategy_unknown',
+        message: 'نوع البحث غير معروف',
+        allowed: five,
+        fields: [{ path: 'strategy', code: 'search_strategy_unknown' }],
+      },
+    },
+  })
+})
+
+const words = [
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  'valueOf',
+  'prototype',
+  'then',
+  'length',
+]
+
+test.each(words)('SRCH-02 %s is no strategy, value or filter', async (word) => {
+  const refused = { status: 422, body: { error: { messageEn: expect.any(String) } } }
+  for (const name of ['strategy', 'type', 'sort', 'usage', 'furnished', 'companyId']) {
+    expect(await search({ [name]: word })).toMatchObject(refused)
+  }
+  for (const name of ['kinds', 'areaIds', 'governorateIds']) {
+    expect(await search({ [name]: [word] })).toMatchObject(refused)
+    expect(await quick({ [name]: word })).toMatchObject(refused)
+  }
+  const asKey = await guest.post('/search/advanced', `{"strategy":"standard","${word}":"x"}`)
+  expect(asKey).toMatchObject({ status: 422, body: { error: { code: 'filter_unknown' } } })
+  expect(await quick({ [word]: 'x' })).toMatchObject({
+    status: 422,
+    body: { error: { code: 'filter_unknown', fields: [{ path: word, code: 'filter_unknown' }] } },
+  })
+  expect(await search({}, buyer)).toMatchObject({ status: 200 })
+})
+
+test('each strategy finds its own category only', async () => {
+  const word = ownWord()
+  const companyId = await organisationOf(seller.id)
+  const described = (person: Person, fields: Body) =>
+    offer(person, { descriptionAr: `إعلان ${word}`, ...fields })
+  const sale = await described(seller, { type: 'SALE' })
+  const rent = await described(seller, { type: 'RENT' })
+  const exchange = await described(seller, { type: 'EXCHANGE' })
+  const auction = await described(seller, { type: 'SALE' })
+  await seller.post(`/properties/${auction.id}/auction`, {
+    startsAt: new Date(Date.now() + 60_000).toISOString(),
+    endsAt: new Date(Date.now() + 7_200_000).toISOString(),
+    startPrice: 1000,
+    minIncrement: 100,
+  })
+  const deal = await described(seller, { type: 'RENT', price: 1000 })
+  await seller.patch(`/properties/${deal.id}`, { price: 900 })
+  await seller.post('/auth/identity/switch', { identityId: companyId })
+  const ofCompany = await described(seller, { type: 'EXCHANGE' })
+  await seller.post('/auth/identity/switch', { identityId: seller.identityId })
+
+  const found = async (strategy: string) => ids(await search({ strategy, q: word }))
+  expect(await found('standard')).toEqual([deal.id, rent.id, sale.id])
+  expect(await found('exchange')).toEqual([ofCompany.id, exchange.id])
+  expect(await found('auction')).toEqual([auction.id])
+  expect(await found('deal')).toEqual([deal.id])
+  expect(await found('company')).toEqual([ofCompany.id])
+  expect(ids(await search({ strategy: 'company', companyId, q: word }))).toEqual([ofCompany.id])
+})
+
+// Filters and sorts --------------------------------------------------------------------------------
+
+test('SRCH-07 only listed sorts are taken, and those of a strategy only there', async () => {
+  const refused = { status: 422, body: { error: { fields: [{ path: 'sort', code: 'invalid' }] } } }
+  const sorts = [
+    'price;drop table x',
+    'password',
+    'owner_identity_id',
+    'price desc, (select 1)',
+    '-price',
+    'random()',
+    'Newest',
+    '',
+    Array(50).fill('newest').join(','),
+    'distance',
+    'drop_desc',
+    'ends_at',
+  ]
+  for (const sort of sorts) {
+    expect(await search({ sort })).toMatchObject(refused)
+    expect(await quick({ sort })).toMatchObject(refused)
+  }
+  expect(await search({ sort: Array(50).fill('newest') })).toMatchObject(refused)
+  expect(await search({ strategy: 'deal', sort: 'drop_desc' })).toMatchObject({ status: 200 })
+  expect(await search({ strategy: 'deal', sort: 'ends_at' })).toMatchObject(refused)
+  expect(await search({ strategy: 'auction', sort: 'ends_at' })).toMatchObject({ status: 200 })
+  const near = { lat: 29.3, lng: 48, km: 5 }
+  expect(await search({ near, sort: 'distance' })).toMatchObject({ status: 200 })
+})
+
+test('a filter that does not exist, or not for this strategy, is named', async () => {
+  const named = (path: string) => ({
+    status: 422,
+    body: { error: { code: 'filter_unknown', fields: [{ path, code: 'filter_unknown' }] } },
+  })
+  expect(await search({ colour: 'blue' })).toMatchObject(named('colour'))
+  expect(await quick({ colour: 'blue' })).toMatchObject(named('colour'))
+  expect(await quick({ strategy: 'deal' })).toMatchObject(named('strategy'))
+  expect(await search({ companyId: randomUUID() })).toMatchObject(named('companyId'))
+  expect(await search({ requestYearMin: 2000 })).toMatchObject(named('requestYearMin'))
+  expect(await search({ strategy: 'exchange', requestYearMin: 2000 })).toMatchObject({
+    status: 200,
+  })
+})
+
+test.each(['priceMin', 'areaM2Min', 'requestYearMin'])(
+  '%s above its maximum is refused',
+  async (name) => {
+    const max = name.replace('Min', 'Max')
+    const strategy = 'exchange'
+    expect(await search({ strategy, [name]: 2001, [max]: 2000 })).toMatchObject({
+      status: 422,
+      body: { error: { code: 'range_invalid', fields: [{ path: name, code: 'range_invalid' }] } },
+    })
+    expect(await search({ strategy, [name]: 2000, [max]: 2000 })).toMatchObject({ status: 200 })
+  },
+)
+
+test('whoever calls past the facade meets the same refusals', async () => {
+  const person = await signUp()
+  const refusal = async (...args: [strategy: unknown, filters: Body, sort?: string]) => {
+    const call = asCaller(
+      person,
+      (client) =>
+        client.query(
+          'select * from api.search($1, $2, sort => $3)',
+          args.concat([null]).slice(0, 3),
+        ),
+    )
+    const { code, message } = await call.then(
+      () => ({ code: 'none', message: '' }),
+      (error) => error,
+    )
+    return `${code} ${message}`
+  }
+  expect(await refusal('all', {})).toBe('PT422 search_strategy_unknown')
+  expect(await refusal(null, {})).toBe('PT422 search_strategy_unknown')
+  expect(await refusal('standard', { colour: 'blue' })).toBe('PT422 filter_unknown')
+  expect(await refusal('standard', { priceMin: 2, priceMax: 1 })).toBe('PT422 range_invalid')
+  expect(await refusal('standard', { bbox: [48, 29, 47, 30] })).toBe('PT422 bbox_invalid')
+  expect(await refusal('standard', {}, 'distance')).toBe('PT422 validation_failed')
+  for (
+    const filters of [
+      { type: 'sale' },
+      { kinds: 'villa' },
+      { kinds: [1] },
+      { areaIds: ['nowhere'] },
+      { priceMin: '5' },
+      { priceMin: 1e12 },
+      { priceMin: 0.0001 },
+      { bedroomsMin: 1.5 },
+      { isDirect: 'true' },
+      { verifiedOnly: null },
+      { postedSince: 'yesterday' },
+      { postedSince: '2026-02-30' },
+      { near: { lat: 29, lng: 48 } },
+      { near: { lat: 29, lng: 48, km: 50.1 } },
+      { near: { lat: 29, lng: 48, km: 1, up: 1 } },
+    ]
+  ) {
+    expect([filters, await refusal('standard', filters)])
+      .toEqual([filters, 'PT422 validation_failed'])
+  }
+})
+
+test('a price that is not disclosed comes last both ways and matches no price filter', async () => {
+  const q = ownWord()
+  const descriptionAr = `بيت للبدل ${q}`
+  const open = await offer(seller, { type: 'EXCHANGE', descriptionAr })
+  const low = await offer(seller, { type: 'EXCHANGE', descriptionAr, price: 0 })
+  const high = await offer(seller, { type: 'EXCHANGE', descriptionAr, price: 90_000 })
+
+  const found = async (more: Body) => ids(await search({ strategy: 'exchange', q, ...more }))
+  expect(await found({ sort: 'price_asc' })).toEqual([low.id, high.id, open.id])
+  expect(await found({ sort: 'price_desc' })).toEqual([high.id, low.id, open.id])
+  expect(await found({ priceMin: 0 })).toEqual([high.id, low.id])
+  expect(await found({ priceMax: 90_000 })).toEqual([high.id, low.id])
+})
+
+test('a place is searched as it is shown, so nothing tells the true one', async () => {
+  const q = ownWord()
+  const location = { lat: 29.33333, lng: 48.07777, precision: 'block' }
+  const { id } = await offer(seller, { descriptionAr: `إعلان ${q}`, location })
+  const shown = (await guest.get(`/properties/${id}`)).body.location
+  expect(shown).not.toMatchObject({ lat: location.lat })
+
+  const around = (lat: number, lng: number) => [lng - 1e-5, lat - 1e-5, lng + 1e-5, lat + 1e-5]
+  expect(ids(await search({ q, bbox: around(shown.lat, shown.lng) }))).toEqual([id])
+  expect(ids(await search({ q, bbox: around(location.lat, location.lng) }))).toEqual([])
+  const near = { lat: shown.lat, lng: shown.lng, km: 0.01 }
+  expect(ids(await search({ q, near, sort: 'distance' }))).toEqual([id])
+  expect(ids(await search({ q, near: { ...near, ...location, precision: undefined } }))).toEqual([])
+})
+
+test('what is not listed is not found, and comes back when it is listed again', async () => {
+  const q = ownWord()
+  const person = await signUp()
+  const { id } = await offer(person, { descriptionAr: `إعلان ${q}` })
+  const found = async () => ids(await quick({ q }))
+
+  expect(await found()).toEqual([id])
+  await person.post(`/properties/${id}/pause`)
+  expect(await found()).toEqual([])
+  await person.post(`/properties/${id}/resume`)
+  expect(await found()).toEqual([id])
+  await person.patch(`/properties/${id}`, { descriptionAr: 'إعلان آخر' })
+  expect(await found()).toEqual([])
+  await person.patch(`/properties/${id}`, { titleAr: `شقة ${q}` })
+  expect(await found()).toEqual([id])
+  await person.delete(`/properties/${id}`)
+  expect(await found()).toEqual([])
+})
+
+test('FAV-10 a search says what the caller has saved, and nothing of that to others', async () => {
+  const q = ownWord()
+  const { id } = await offer(seller, { descriptionAr: `إعلان ${q}` })
+  await buyer.post(`/favorites/${id}`)
+
+  const saved = async (person: typeof guest) =>
+    (await search({ q }, person)).body.items[0].isFavorite
+  expect(await saved(buyer)).toBe(true)
+  expect(await saved(seller)).toBe(false)
+  expect(await saved(guest)).toBe(false)
+  expect((await buyer.get(`/search?q=${q}`)).body.items[0].isFavorite).toBe(true)
+})

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { offer } from '../support/listings.ts'
+
+let seller: Person
+
+beforeEach(async () => {
+  seller = await signUp()
+})
+
+const search = (body: Record<string, unknown>) =>
+  guest.post('/search/advanced', { strategy: 'standard', ...body })
+const quick = (query: Record<string, string>) => guest.get(`/search?${new URLSearchParams(query)}`)
+const ids = ({ body }: Reply): string[] => body.items.map(({ id }: { id: string }) => id)
+
+/** A word of letters and digits that no other listing has. */
+const ownWord = () => `x${randomUUID().replaceAll('-', '')}`
+/** A word of letters alone, which can be guessed at. */
+const ownLetters = () =>
+  Array.from({ length: 12 }, () => 'بتثجحخدرزسشصضطظعغفقكلمنهو'[Math.floor(Math.random() * 25)])
+    .join('')
+
+test('INP-03 words are found in any order, however they are spelt', async () => {
+  const word = ownWord()
+  const { id, refNo } = await offer(seller, {
+    titleAr: `شَقَّـة مؤثّثة إطلالة ${word}`,
+    titleEn: 'Corner Apartment',
+    descriptionAr: 'قطعة ٣ شارع ١٠٤، قريبة من المستشفى',
+    areaId: 'qibla',
+    kind: 'apartment',
+  })
+  const spellings = [
+    'مؤثثة شقة',
+    'اطلاله موثثه شقه',
+    'الشقة المؤثثه',
+    'قطعه 3 شارع 104',
+    'مستشفي',
+    'APARTMENT corner',
+    'القبلة', // its area
+    'جبلة شقة', // another name of it
+    'العاصمة', // its governorate
+  ]
+  for (const spelling of spellings) {
+    expect([spelling, ids(await quick({ q: `${spelling} ${word}` }))]).toEqual([spelling, [id]])
+  }
+  expect(ids(await quick({ q: `فيلا ${word}` }))).toEqual([])
+  for (const q of [refNo, refNo.toLowerCase(), refNo.replace('-', ''), refNo.slice(3)]) {
+    expect(ids(await quick({ q }))).toContain(id)
+  }
+})
+
+test('INP-01 INP-02 INP-03 what is typed is text, whatever it means elsewhere', async () => {
+  const word = ownWord()
+  const { id } = await offer(seller, { descriptionAr: `a.b status=eq,draft ${word}` })
+  const found = [
+    `a.b ${word}`,
+    `${word},status`,
+    `draft);eq(${word}`,
+    `'${word}'`,
+    `"${word}" & a | b:*`,
+    `%${word}%`,
+    `((((${word}`,
+    `${word} \\`,
+    `!${word}`,
+  ]
+  for (const q of found) expect([q, ids(await quick({ q }))]).toEqual([q, [id]])
+  const notFound = [
+    `${word}z`,
+    word.slice(0, -1),
+    `${word.slice(0, 8)}%`,
+    `_${word.slice(1)}`,
+    `${word} x,owner_identity_id.neq.0`,
+    `${word}' OR 1=1--`,
+  ]
+  for (const q of notFound) expect([q, ids(await quick({ q }))]).toEqual([q, []])
+  const signs = ['%', '_', '\\', '%'.repeat(200), '<->', ':*', '&|!', '((((', "'", '*', '$$']
+  for (const q of signs) expect([q, ids(await quick({ q }))]).toEqual([q, []])
+
+  const others = [
+    '1); select pg_sleep(3)--',
+    "E'\\''",
+    '%27',
+    '{{7*7}}',
+    '${7*7}',
+    'x,owner_identity_id.neq.0',
+    '%,title.ilike.%a%',
+    'a),or(status.eq.draft',
+    '&select=*',
+    'id=gt.0',
+  ]
+  for (const q of others) {
+    const byBody = await search({ q })
+    expect(byBody.status).toBe(200)
+    expect(ids(await quick({ q }))).toEqual(ids(byBody))
+  }
+  expect(await quick({ q: '%'.repeat(5000) })).toMatchObject({ status: 422 })
+  expect(await quick({ q: 'ب'.repeat(200) })).toMatchObject({ status: 200 })
+  expect(await quick({ q: 'ب'.repeat(201) })).toMatchObject({ status: 422 })
+  expect(await quick({ q: '🏠'.repeat(200) })).toMatchObject({ status: 200 })
+})
+
+test('a blank text asks for nothing in particular', async () => {
+  const all = ids(await search({ limit: 5 }))
+  expect(ids(await search({ limit: 5, q: '' }))).toHaveLength(all.length)
+  expect(ids(await search({ limit: 5, q: ' \t\u00a0' }))).toHaveLength(all.length)
+})
+
+test('where fewer than 5 match, what looks like it follows, once each, on all pages', async () => {
+  const word = ownLetters()
+  const misspelt = word.slice(0, 6) + 'ي' + word.slice(7)
+  const person = await signUp()
+  const exact = await offer(person, { titleAr: `شقة ${misspelt}` })
+  const similar = []
+  for (let n = 0; n < 4; n++) similar.unshift((await offer(person, { titleAr: `شقة ${word}` })).id)
+
+  expect(ids(await quick({ q: misspelt }))).toEqual([exact.id, ...similar])
+  expect(ids(await quick({ q: `${misspelt} شقة` }))).toEqual([exact.id, ...similar])
+  for (const limit of ['1', '2', '3']) {
+    const seen: string[] = []
+    let cursor: string | null = null
+    do {
+      const page: Reply = await quick({ q: misspelt, limit, ...(cursor && { cursor }) })
+      seen.push(...ids(page))
+      cursor = page.body.nextCursor
+    } while (cursor)
+    expect(seen).toEqual([exact.id, ...similar])
+  }
+})
+
+test('where 5 match, nothing is guessed, however few a filter leaves of them', async () => {
+  const word = ownLetters()
+  const misspelt = word.slice(0, 6) + 'ي' + word.slice(7)
+  const [one, two] = await Promise.all([signUp(), signUp()])
+  const right = []
+  for (let n = 0; n < 5; n++) {
+    const fields = { titleAr: `شقة ${word}`, bedrooms: n }
+    right.unshift((await offer(one, fields)).id)
+  }
+  const other = await offer(two, { titleAr: `شقة ${misspelt}`, bedrooms: 4 })
+
+  expect(ids(await search({ q: word }))).toEqual(right)
+  expect(ids(await search({ q: word, limit: 2 }))).toEqual(right.slice(0, 2))
+  expect(ids(await search({ q: word, bedroomsMin: 4 }))).toEqual([right[0]])
+  expect(ids(await search({ q: word, bedroomsMin: 5 }))).toEqual([])
+  expect(ids(await quick({ q: word, bedroomsMin: '4', sort: 'price_asc' }))).toEqual([right[0]])
+  // Where the words are few, a filter leaves some of both.
+  expect(ids(await search({ q: misspelt }))).toEqual([other.id, ...right])
+  expect(ids(await search({ q: misspelt, bedroomsMin: 4 }))).toEqual([other.id, right[0]])
+  expect(ids(await search({ q: misspelt, bedroomsMin: 5 }))).toEqual([])
+})
+
+test('the words of another strategy do not count', async () => {
+  const word = ownLetters()
+  const misspelt = word.slice(0, 6) + 'ي' + word.slice(7)
+  const person = await signUp()
+  const right = []
+  for (let n = 0; n < 5; n++) right.unshift((await offer(person, { titleAr: `شقة ${word}` })).id)
+  const exchange = { type: 'EXCHANGE', price: null, requestYear: 2012, requiredYear: 2014 }
+  const [rare, like] = [
+    await offer(person, { titleAr: `شقة ${word}`, ...exchange }),
+    await offer(person, { titleAr: `شقة ${misspelt}`, ...exchange }),
+  ]
+  expect(ids(await search({ q: word }))).toEqual(right)
+  expect(ids(await search({ strategy: 'exchange', q: word }))).toEqual([rare.id, like.id])
+})
+
+test('a filter never adds a result, on any page, and both ways of asking agree', async () => {
+  const word = ownLetters()
+  const alike = [3, 6, 9].map((at) => word.slice(0, at) + 'ي' + word.slice(at + 1))
+  const person = await signUp()
+  for (let n = 0; n < 12; n++) {
+    // Of the word itself 4, so that the others follow; of one that looks like it 6.
+    const titleAr = `شقة ${n < 4 ? word : n < 10 ? alike[0] : alike[n - 9]}`
+    await offer(person, { titleAr, bedrooms: n % 3, areaId: n % 2 ? 'salmiya' : 'qibla' })
+  }
+  const walk = async (body: Record<string, unknown>) => {
+    const found: string[] = []
+    let cursor: string | null = null
+    do {
+      const page: Reply = await search({ ...body, limit: 2, ...(cursor && { cursor }) })
+      const query = Object.entries({ ...body, limit: 2, ...(cursor && { cursor }) })
+        .map(([name, value]) => [name, String(value)])
+      expect((await quick(Object.fromEntries(query))).body).toEqual(page.body)
+      found.push(...ids(page))
+      cursor = page.body.nextCursor
+    } while (cursor)
+    expect(new Set(found).size).toBe(found.length)
+    return found
+  }
+  for (const q of [word, ...alike]) {
+    const all = await walk({ q })
+    expect(all).toHaveLength(q === alike[0] ? 6 : 12)
+    const filters = [{ bedroomsMin: 1 }, { bedroomsMin: 2 }, { areaIds: ['qibla'] }]
+    for (const filter of [...filters, { areaIds: ['salmiya'], bedroomsMin: 1 }]) {
+      const found = await walk({ q, ...filter })
+      expect(found.filter((id) => !all.includes(id)), JSON.stringify({ q, filter })).toEqual([])
+      expect(found.length).toBeGreaterThan(0)
+    }
+  }
+})
+
+test('a number is never guessed at', async () => {
+  const { refNo, id } = await offer(seller)
+  const found = (await quick({ q: refNo })).body.items
+  expect(found.map((item: { id: string }) => item.id)).toEqual([id])
+})

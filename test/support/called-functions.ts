@@ -1,0 +1,52 @@
+/**
+ * Which plpgsql functions of ours the suite called: Postgres reads their bodies at their first call
+ * only, so one that nobody calls was held against no schema.
+ */
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import pg from 'pg'
+import { databaseAt } from '../../local/database.ts'
+
+const ours = `prolang = (select oid from pg_language where lanname = 'plpgsql')
+  and pronamespace::regnamespace::text in ('api', 'private', 'public')`
+
+/** They end with an error, and Postgres counts a call when it returns. */
+const neverReturn = [
+  'private.keep_the_record',
+  'private.refuse',
+  'private.refuse_rate',
+  'private.refuse_by_hand',
+  'private.refuse_pictures',
+  'private.refuse_rewriting',
+]
+
+/** Adds what was called so far to the file CALLED_FUNCTIONS; a crash of the server forgets it. */
+export async function noteCalls(databaseUrl: string) {
+  const file = process.env.CALLED_FUNCTIONS
+  if (!file) return
+  const client = new pg.Client(databaseAt(databaseUrl))
+  await client.connect()
+  try {
+    // A connection hands in what it counted at its end.
+    await client.query(
+      `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+       where datname = current_database() and usename = 'facade' and state = 'idle'`,
+    )
+    const { rows } = await client.query(
+      `select pg_proc.oid::regproc::text as name,
+         coalesce(pg_stat_get_function_calls(pg_proc.oid), 0) > 0 as called
+       from pg_proc where ${ours}`,
+    )
+    appendFileSync(file, rows.map(({ name, called }) => `${name} ${called}\n`).join(''))
+  } finally {
+    await client.end()
+  }
+}
+
+/** Those that no database of the run counted a call of. */
+export function neverCalled(file: string): string[] {
+  if (!existsSync(file)) return []
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
+  const all = new Set(lines.map((line) => line.split(' ')[0]!))
+  const called = new Set(lines.flatMap((line) => /^(\S+) true$/.exec(line)?.[1] ?? []))
+  return [...all].filter((name) => !called.has(name) && !neverReturn.includes(name)).sort()
+}

@@ -1,0 +1,175 @@
+/** People talking to the API over HTTP. Each test signs up its own, so nothing needs cleaning. */
+import { randomInt, randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { databaseAt } from '../../local/database.ts'
+import { noteSecrets } from './used-secrets.ts'
+
+export const projectUrl = process.env.SUPABASE_URL!
+export const publishableKey = process.env.SUPABASE_PUBLISHABLE_KEY!
+export const secretKey = process.env.SUPABASE_SECRET_KEY!
+export const inboxUrl = process.env.INBOX_URL!
+export const baseUrl = `${projectUrl}/functions/v1/api`
+
+export type Reply = {
+  status: number
+  // What a test looks at is what it checks.
+  // deno-lint-ignore no-explicit-any
+  body: any
+  headers: Headers
+}
+export type Sent = { headers?: Record<string, string>; signal?: AbortSignal }
+
+export async function request(
+  method: string,
+  path: string,
+  body?: unknown,
+  { headers = {}, signal }: Sent = {},
+): Promise<Reply> {
+  const response = await fetch(baseUrl + path, {
+    method,
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+    signal,
+  })
+  const text = await response.text()
+  const type = response.headers.get('content-type') ?? ''
+  const parsed = text && type.startsWith('application/json') ? JSON.parse(text) : text || null
+  const reply = { status: response.status, body: parsed, headers: response.headers }
+  noteSecrets(body)
+  noteSecrets(parsed)
+  await checkAnswer(method, path, reply)
+  return reply
+}
+
+type Method = (path: string, body?: unknown, sent?: Sent) => Promise<Reply>
+
+/** What sends requests, for a guest or for whoever has the token. */
+export function caller(token?: string) {
+  const send = (method: string): Method => (path, body, sent = {}) =>
+    request(method, path, body, {
+      ...sent,
+      headers: { ...(token && { authorization: `Bearer ${token}` }), ...sent.headers },
+    })
+  return {
+    get: (path: string, sent?: Sent) => send('GET')(path, undefined, sent),
+    post: send('POST'),
+    put: send('PUT'),
+    patch: send('PATCH'),
+    delete: send('DELETE'),
+  }
+}
+
+export const guest = caller()
+export type Guest = typeof guest
+
+export type Person = Guest & {
+  /** The account. */
+  id: string
+  /** The individual identity, which acts at first. */
+  identityId: string
+  identifier: string
+  password: string
+  accessToken: string
+  refreshToken: string
+}
+
+/** A new email or phone that nobody else has. */
+export const newEmail = () => `${randomUUID()}@example.com`
+export const newPhone = () =>
+  `${'569'[randomInt(3)]}${String(randomInt(10_000_000)).padStart(7, '0')}`
+
+/** A person with a token, from a session as the API gives it. */
+// deno-lint-ignore no-explicit-any
+export function personOf(session: any, identifier: string, password: string): Person {
+  return {
+    ...caller(session.accessToken),
+    id: session.user.id,
+    identityId: session.identities[0].id,
+    identifier,
+    password,
+    accessToken: session.accessToken,
+    refreshToken: session.refreshToken,
+  }
+}
+
+/** Registers by email and signs in, as the app does. */
+export async function signUp(fullName = 'سالم العنزي'): Promise<Person> {
+  const identifier = newEmail()
+  const password = randomUUID()
+  const registered = await guest.post('/auth/register', { identifier, password, fullName })
+  if (registered.status !== 201) throw new Error(`register: ${JSON.stringify(registered.body)}`)
+  return await signIn(identifier, password)
+}
+
+export async function signIn(identifier: string, password: string): Promise<Person> {
+  const { status, body } = await guest.post('/auth/login', { identifier, password })
+  if (status !== 200) throw new Error(`login: ${JSON.stringify(body)}`)
+  return personOf(body, identifier, password)
+}
+
+/** The newest message to a phone or email: codes are read as people read them. */
+export async function lastMessage(to: string): Promise<{ body: string; code: string }> {
+  for (let tries = 0; tries < 100; tries++) {
+    const [message] = await messages(to)
+    if (message) return message
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`no message to ${to}`)
+}
+
+export async function messages(to: string): Promise<{ body: string; code: string }[]> {
+  const response = await fetch(`${inboxUrl}/messages?to=${encodeURIComponent(to)}`)
+  return await response.json()
+}
+
+let pool: pg.Pool | undefined
+
+/** For what HTTP cannot show: SQL as role postgres. */
+export function database(): pg.Pool {
+  if (!pool) {
+    // Given back soon: several test files and all parts of a project share 60.
+    pool = new pg.Pool({
+      ...databaseAt(process.env.DATABASE_URL!),
+      max: 4,
+      idleTimeoutMillis: 1000,
+    })
+    // Some tests end the database: a connection that breaks with it is replaced.
+    pool.on('error', () => {})
+    pool.on('connect', (client) => client.on('error', () => {}))
+  }
+  return pool
+}
+
+/** Runs SQL as a client's role with a person's claims, past the facade; rolled back. */
+export async function asCaller<T>(
+  person: Person | undefined,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    const claims = person
+      ? Buffer.from(person.accessToken.split('.')[1], 'base64url').toString()
+      : '{"role":"anon"}'
+    await client.query(`select set_config('request.jwt.claims', $1, true)`, [claims])
+    await client.query(`set local role ${person ? 'authenticated' : 'anon'}`)
+    return await work(client)
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+}
+
+type Check = (method: string, path: string, reply: Reply) => void | Promise<void>
+let checkAnswer: Check = () => {}
+
+/** Looks at every answer from now on; answers.ts does. */
+export function onAnswer(check: Check) {
+  checkAnswer = check
+}
+
+/** Has an answer looked at that came by another way. */
+export const seen = (method: string, path: string, reply: Reply) => checkAnswer(method, path, reply)

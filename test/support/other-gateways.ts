@@ -1,0 +1,59 @@
+/** A process of the chat gateway of one's own beside the stack's: with other settings, or to end. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chatProgram } from '../../local/functions-process.ts'
+import { readStack } from '../../local/stack.ts'
+import { projectUrl } from './client.ts'
+import { freePort, usualSettings } from './facade.ts'
+
+export type OwnGateway = {
+  url: string
+  port: number
+  pid: number
+  said: () => string
+  /** As a supervisor stops it. */
+  terminate: () => Promise<void>
+  kill: () => Promise<void>
+}
+
+/** Starts it; settings replace the usual ones. */
+export async function startGateway(
+  settings: Record<string, string> = {},
+  given?: number,
+): Promise<OwnGateway> {
+  const port = given ?? await freePort()
+  const stack = readStack({
+    ...process.env,
+    PORT: new URL(projectUrl).port,
+    LOCAL_DATA: process.env.LOCAL_STACK,
+    RATES: 'off',
+    NODE_ENV: 'test',
+  })
+  const program = chatProgram(stack, {
+    name: 'own gateway',
+    port,
+    settings: { ...usualSettings(), GATEWAY_MESSAGES: '0', ...settings },
+  })
+  const child = spawn(program.command, program.args, { env: program.env, stdio: 'pipe' })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
+  const deadline = Date.now() + 30_000
+  while (!said.includes('@ready')) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(said)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  const end = (signal: NodeJS.Signals) => async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill(signal)
+    await ended
+  }
+  return {
+    url: `ws://127.0.0.1:${port}/chat`,
+    port,
+    pid: child.pid!,
+    said: () => said,
+    terminate: end('SIGTERM'),
+    kill: end('SIGKILL'),
+  }
+}

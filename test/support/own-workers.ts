@@ -1,0 +1,52 @@
+/** Workers of edge functions of one's own beside the stack's: with another life, or other functions. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { toFunctions, upgradeFunction } from '../../local/gateway/functions.ts'
+import { readStack } from '../../local/stack.ts'
+import { Workers } from '../../local/workers.ts'
+import { projectUrl } from './client.ts'
+import { usualSettings } from './facade.ts'
+
+type Choice = {
+  /** Seconds that a worker lives. */
+  life: number
+  settings?: Record<string, string>
+  /** Source text of functions by their names, in place of the project's. */
+  functions?: Record<string, string>
+}
+
+export type OwnWorkers = { url: string; stop: () => Promise<void> }
+
+export async function startWorkers({ life, settings, functions }: Choice): Promise<OwnWorkers> {
+  const stack = readStack({
+    ...process.env,
+    PORT: new URL(projectUrl).port,
+    LOCAL_DATA: process.env.LOCAL_STACK,
+    RATES: 'off',
+    NODE_ENV: 'test',
+    WORKER_LIFE: String(life),
+  })
+  if (functions) {
+    stack.config.functions = Object.entries(functions).map(([name, text]) => ({
+      name,
+      entrypoint: `data:application/typescript,${encodeURIComponent(text)}`,
+    }))
+  }
+  const workers = new Workers(stack, { ...usualSettings(), GATEWAY_MESSAGES: '0', ...settings })
+  const server = createServer((request, response) => void toFunctions(workers, request, response))
+  server.on(
+    'upgrade',
+    (request, socket, head) => void upgradeFunction(workers, request, socket as Socket, head),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/functions/v1`,
+    stop: async () => {
+      await workers.close()
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

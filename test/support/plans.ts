@@ -1,0 +1,37 @@
+/** Plans of people: given by SQL, for tests that are about something else. */
+import pg from 'pg'
+import { databaseAt } from '../../local/database.ts'
+import { database } from './client.ts'
+
+/**
+ * Lifts the quota of the free plan, so that a person of a test may publish as many listings as it
+ * needs; answers how to put it back. What the quota does is shown in test/billing/quotas.alone.test.ts.
+ */
+export async function liftQuota(url: string): Promise<() => Promise<void>> {
+  // A connection each time: one that stayed open would not survive the tests that end the database.
+  const ask = async (text: string, values: unknown[] = []) => {
+    const client = new pg.Client(databaseAt(url))
+    await client.connect()
+    return await client.query(text, values).finally(() => client.end())
+  }
+  const set = (most: number) =>
+    ask(`update public.plans set active_listings = $1 where code = 'free'`, [most])
+  const { rows: [free] } = await ask(
+    `select active_listings as most from public.plans where code = 'free'`,
+  )
+  await set(1_000_000)
+  return async () => {
+    await set(free.most)
+  }
+}
+
+/** A plan that holds for an identity from now on, as if it had been bought. */
+export async function givePlan(identityId: string, code: string, days = 30): Promise<string> {
+  const { rows: [{ id }] } = await database().query(
+    `insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
+     select $1, plans.id, now() + make_interval(days => $3), 'invoice' from public.plans
+     where plans.code = $2 returning id`,
+    [identityId, code, days],
+  )
+  return id
+}

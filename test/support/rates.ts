@@ -1,0 +1,36 @@
+/** The rates of the project: lifted while many people sign up from one machine, then put back. */
+import pg from 'pg'
+import { databaseAt } from '../../local/database.ts'
+
+type Rate = { rule: string; max: number }
+
+async function query<Row extends pg.QueryResultRow>(url: string, sql: string, values?: unknown[]) {
+  const client = new pg.Client(databaseAt(url))
+  await client.connect()
+  try {
+    return (await client.query<Row>(sql, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const put = 'update private.rates set max = given.max from ' +
+  'jsonb_to_recordset($1::jsonb) as given (rule text, max integer) where given.rule = rates.rule'
+
+/** Lifts every rate; answers how to put them back. */
+export async function liftRates(url: string): Promise<() => Promise<void>> {
+  const before = await query<Rate>(url, 'select rule, max from private.rates')
+  await query(url, 'update private.rates set max = 1000000000 where true')
+  return async () => {
+    await query(url, put, [JSON.stringify(before)])
+  }
+}
+
+/** Puts the rates of the contract in force for a while; answers how to lift them again. */
+export async function enforceRates(url: string, rates: Record<string, number>) {
+  const rows = Object.entries(rates).map(([rule, max]) => ({ rule, max }))
+  await query(url, put, [JSON.stringify(rows)])
+  return async () => {
+    await query(url, put, [JSON.stringify(rows.map(({ rule }) => ({ rule, max: 1_000_000_000 })))])
+  }
+}

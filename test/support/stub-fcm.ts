@@ -1,0 +1,130 @@
+/** Firebase Cloud Messaging and Google's token service: they count, and can be slow, fail or lie. */
+import { generateKeyPairSync, verify } from 'node:crypto'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Received = {
+  token: string
+  title: string
+  body: string
+  data: Record<string, string>
+  // The rest of the message as it came.
+  // deno-lint-ignore no-explicit-any
+  message: any
+  bearer: string
+}
+
+export type Answer = (response: ServerResponse) => unknown
+
+export type FcmStub = {
+  /** What the functions need to send here. */
+  settings: { FCM_URL: string; FCM_SERVICE_ACCOUNT: string }
+  received: Received[]
+  /** How it answers for some push tokens; for all others as when all is well. */
+  answers: Map<string, Answer>
+  /** How the token service answers; undefined: with a token. */
+  tokenAnswer?: Answer
+  /** How many seconds an access token lives. */
+  tokenLife: number
+  /** Access tokens given out; only those still in this list are taken. */
+  tokens: string[]
+  tokensGiven: number
+  /** The most sends that were open at once. */
+  most: number
+  of: (token: string) => Received[]
+  stop: () => Promise<void>
+}
+
+const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const email = 'push@kuwait-property.iam.gserviceaccount.com'
+
+export const answer = (status: number, body: unknown, headers = {}): Answer => (response) =>
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(typeof body === 'string' ? body : JSON.stringify(body))
+
+/** A failure as FCM words it. */
+export const failure = (status: number, errorCode?: string, more: object = {}, headers = {}) =>
+  answer(status, {
+    error: {
+      code: status,
+      message: 'no',
+      details: errorCode
+        ? [{ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode }]
+        : [],
+      ...more,
+    },
+  }, headers)
+
+const parsed = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())
+
+/** Why an assertion is not good, or nothing. */
+function fault(assertion: string): string | undefined {
+  const [head, claims, signature] = assertion.split('.')
+  const { alg } = parsed(head!)
+  const { iss, aud, scope, iat, exp } = parsed(claims!)
+  if (alg !== 'RS256') return 'alg'
+  const signed = Buffer.from(`${head}.${claims}`)
+  if (!verify('sha256', signed, publicKey, Buffer.from(signature!, 'base64url'))) return 'signature'
+  if (iss !== email || aud !== 'https://oauth2.googleapis.com/token') return 'iss or aud'
+  if (scope !== 'https://www.googleapis.com/auth/firebase.messaging') return 'scope'
+  return exp - iat > 3600 || exp * 1000 < Date.now() ? 'time' : undefined
+}
+
+export async function startFcm(): Promise<FcmStub> {
+  let open = 0
+  const giveToken = (text: string, response: ServerResponse) => {
+    if (stub.tokenAnswer) return stub.tokenAnswer(response)
+    const problem = fault(new URLSearchParams(text).get('assertion') ?? '../..')
+    if (problem) {
+      return answer(400, { error: 'invalid_grant', error_description: problem })(response)
+    }
+    const token = `ya29.${++stub.tokensGiven}`
+    stub.tokens.push(token)
+    return answer(200, { access_token: token, expires_in: stub.tokenLife })(response)
+  }
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request.setEncoding('utf8')) text += chunk
+    if (request.url === '/token') return giveToken(text, response)
+    if (request.url !== '/v1/projects/kuwait-property/messages:send') {
+      return answer(404, '<html>')(response)
+    }
+    const bearer = request.headers.authorization?.replace('Bearer ', '') ?? ''
+    if (!stub.tokens.includes(bearer)) {
+      return failure(401, undefined, { status: 'UNAUTHENTICATED' })(response)
+    }
+    const { message } = JSON.parse(text)
+    const { token, notification, data } = message
+    stub.most = Math.max(stub.most, ++open)
+    response.on('close', () => open--)
+    stub.received.push({ token, ...notification, data, message, bearer })
+    const given = stub.answers.get(token)
+    if (given) return given(response)
+    return answer(200, { name: 'projects/kuwait-property/messages/1' })(response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const stub: FcmStub = {
+    settings: {
+      FCM_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      FCM_SERVICE_ACCOUNT: JSON.stringify({
+        type: 'service_account',
+        project_id: 'kuwait-property',
+        private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+        client_email: email,
+        token_uri: 'https://oauth2.googleapis.com/token',
+      }),
+    },
+    received: [],
+    answers: new Map(),
+    tokenLife: 3600,
+    tokens: [],
+    tokensGiven: 0,
+    most: 0,
+    of: (token) => stub.received.filter((one) => one.token === token),
+    stop: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return stub
+}

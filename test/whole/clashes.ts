@@ -1,0 +1,162 @@
+/** Two people with all that may be locked, what they do at one moment, and what Postgres says of it. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { acts, device, type Side } from './acts.ts'
+import { database, type Person, signUp } from '../support/client.ts'
+import { conversation, text } from '../support/conversations.ts'
+import { race, type Shot } from '../support/races.ts'
+import { listingOf, organisationOf } from '../support/world.ts'
+
+/** A request of a person. */
+export const as = ({ accessToken }: Person, { headers = [], ...shot }: Shot): Shot => ({
+  ...shot,
+  headers: [...headers, ['Authorization', `Bearer ${accessToken}`]],
+})
+
+async function side(witness: Person): Promise<Side> {
+  const person = await signUp()
+  const office = await organisationOf(person.id, 'office')
+  const listing = await listingOf(office)
+  const drafted = await listingOf(office, { status: 'draft', published_at: null, expires_at: null })
+  const { rows: [{ id: planId, price }] } = await database().query(
+    `select id, price from public.plans where audience = 'office' and price between 1 and 90 and on_sale
+     order by price limit 1`,
+  )
+  await database().query(
+    `update public.accounts set active_identity_id = $2 where id = $1`,
+    [person.id, office],
+  )
+  await database().query('select private.adjust_wallet($1, 500 + $2::numeric, $3)', [
+    office,
+    price,
+    randomUUID(),
+  ])
+  const company = await organisationOf(person.id, 'company')
+  await waiting(company)
+  const { body: { id: open } } = await person.post('/wallet/topup', { amount: 7 })
+  const bought = await person.post('/plans/subscribe', { planId, payWith: 'wallet' })
+  const { body: { id: report } } = await witness.post('/reports', {
+    targetType: 'property',
+    targetId: listing,
+    reason: 'spam',
+  })
+  const paid = bought.body.invoice.id
+  return { ...person, office, company, listing, drafted, planId, open, paid, report }
+}
+
+export type Pair = { one: Side; other: Side; talk: string; sessions: string }
+
+/** A company that an admin has yet to look at. */
+async function waiting(company: string) {
+  await database().query(
+    `update public.identities set status = 'pending_verification', status_reason = null
+     where id = $1`,
+    [company],
+  )
+  await database().query(
+    'update public.organisations set verified = false where identity_id = $1',
+    [company],
+  )
+}
+
+/** Two who know each other: a conversation with words of both, saved listings, devices, a review. */
+export async function pair(): Promise<Pair> {
+  const witness = await signUp()
+  const [one, other] = await Promise.all([side(witness), side(witness)])
+  const { id: talk } = await conversation(other, { identityId: one.office })
+  for (const [who, whom] of [[one, other], [other, one]] as const) {
+    await who.post(`/conversations/${talk}/messages`, text('مرحبا'))
+    await who.post(`/favorites/${whom.listing}`)
+    await who.put('/devices', device())
+    await who.post('/reviews', { identityId: whom.office, rating: 4, comment: 'تعامل ممتاز' })
+  }
+  const { rows: [{ kept }] } = await database().query(
+    `select jsonb_agg(sessions)::text as kept from auth.sessions where user_id = any ($1)`,
+    [[one.id, other.id]],
+  )
+  return { one, other, talk, sessions: kept }
+}
+
+/** Everything as it was before the admin came. */
+export async function restore({ one, other, sessions }: Pair) {
+  for (const { id, office, company, listing, drafted, report } of [one, other]) {
+    await database().query(
+      `update public.accounts set status = 'active', suspended_until = null where id = $1`,
+      [id],
+    )
+    await database().query(`update public.identities set status = 'active' where id = $1`, [office])
+    await database().query(
+      `update public.organisations set verified = true where identity_id = $1`,
+      [office],
+    )
+    await database().query(
+      'update public.accounts set active_identity_id = $2 where id = $1',
+      [id, office],
+    )
+    await database().query(
+      `update public.properties set status = 'active', suspended_from = null, status_reason = null,
+         paused_at = null, published_at = now(), expires_at = now() + interval '1 day'
+       where id = $1`,
+      [listing],
+    )
+    await database().query(
+      `update public.properties set status = 'draft', published_at = null, expires_at = null,
+         confirmed_at = null where id = $1`,
+      [drafted],
+    )
+    await database().query('delete from public.blocks where account_id = $1', [id])
+    await waiting(company)
+    // One that was decided stays so: it is said once more.
+    await database().query(
+      `with gone as (delete from public.reports where id = $1 returning *)
+       insert into public.reports (id, account_id, identity_id, target_type, target_id, reason)
+       select id, account_id, identity_id, target_type, target_id, reason from gone`,
+      [report],
+    )
+  }
+  await database().query(
+    `insert into auth.sessions select (jsonb_populate_recordset(null::auth.sessions, $1)).*
+     on conflict do nothing`,
+    [sessions],
+  )
+}
+
+/** How many Postgres has found in this database, once all have told what they know. */
+export async function deadlocks(): Promise<number> {
+  // A connection tells after a second of work, or ten of rest.
+  await sleep(11_000)
+  const { rows: [{ deadlocks }] } = await database().query(
+    `select deadlocks::int from pg_stat_database where datname = current_database()`,
+  )
+  return deadlocks
+}
+
+export const groups = (size: number) => {
+  const names = Object.keys(acts)
+  return Array.from(
+    { length: Math.ceil(names.length / size) },
+    (_, i) => names.slice(i * size, (i + 1) * size),
+  )
+}
+
+/** All of a group at once, by both, with something else in their midst. */
+export async function clash(
+  names: string[],
+  { one, other, talk }: Pair,
+  more: Shot[],
+  also?: () => unknown,
+) {
+  const shots: Shot[] = names.flatMap((name) => [
+    as(one, acts[name]!(one, other, talk)),
+    as(other, acts[name]!(other, one, talk)),
+  ])
+  for (const shot of more) shots.splice(Math.floor(Math.random() * shots.length), 0, shot)
+  const [replies] = await Promise.all([race(shots), also?.()])
+  const failed = replies.flatMap(({ status, body }, i) =>
+    status >= 500
+      ? [`${shots[i]!.method ?? 'POST'} ${shots[i]!.path} ${status} ${body?.error?.code}`]
+      : []
+  )
+  expect(failed).toEqual([])
+}

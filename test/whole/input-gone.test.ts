@@ -1,0 +1,152 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { type Person, signUp } from '../support/client.ts'
+import { type Functions, startFunctions, testLocally } from '../support/other-functions.ts'
+import { hasStack } from '../support/facade.ts'
+import { type OwnGateway, startGateway } from '../support/other-gateways.ts'
+import { signatureOf } from '../support/money.ts'
+import { jpeg } from '../support/pictures.ts'
+import { RawSocket, upgradeHead } from '../support/raw-socket.ts'
+import { until } from '../support/until.ts'
+
+// Clients that are gone in the middle of something. On processes of their own, whose logs are read:
+// what a client does is no failure of ours, so nothing of it is logged as one.
+
+let functions: Functions
+let gateway: OwnGateway
+let person: Person
+
+beforeAll(async () => {
+  if (!hasStack) return
+  ;[functions, gateway, person] = await Promise.all([startFunctions({}), startGateway(), signUp()])
+})
+
+afterAll(() => Promise.all([functions?.stop(), gateway?.terminate()]))
+
+/** Sends the beginning of a request and is gone: with the end of a talk, or with a reset. */
+async function leave(url: string, text: string | Buffer, how: 'end' | 'reset') {
+  const raw = new RawSocket(url)
+  await once(raw.socket, 'connect')
+  raw.write(Buffer.from(text))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  if (how === 'end') raw.socket.end()
+  else raw.socket.resetAndDestroy()
+}
+
+type Line = { route?: string; status?: number; code?: string; stack?: string; alert?: string }
+
+const linesOf = (log: string): Line[] =>
+  log.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+
+/** The lines that come in the log while something is done, once there are as many as expected. */
+async function logged(count: number, work: () => Promise<unknown>): Promise<Line[]> {
+  const before = functions.log().length
+  await work()
+  const lines = () => linesOf(functions.log().slice(before))
+  await until(`${count} lines`, () => lines().length >= count)
+  return lines()
+}
+
+const opening = (method: string, path: string, ...lines: string[]) =>
+  [`${method} /api${path} HTTP/1.1`, 'Host: api', ...lines, '', ''].join('\r\n')
+
+const body = 'Content-Type: application/json'
+const bearer = () => `Authorization: Bearer ${person.accessToken}`
+const pictureForm = Buffer.concat([
+  Buffer.from('--x\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n'),
+  jpeg({ width: 64, height: 64 }),
+])
+
+const places: Record<string, () => [text: string | Buffer, routes: string]> = {
+  'a body with a length': () => [
+    `${opening('POST', '/auth/login', body, 'Content-Length: 100')}{"identifier":`,
+    '/auth/login',
+  ],
+  'a body of which nothing came': () => [
+    opening('PATCH', '/auth/me', body, bearer(), 'Content-Length: 100'),
+    '/auth/me',
+  ],
+  'a body in chunks': () => [
+    `${opening('POST', '/search/advanced', body, 'Transfer-Encoding: chunked')}4\r\n{"st\r\n`,
+    '/search/advanced',
+  ],
+  "a webhook's body": () => [
+    `${
+      opening(
+        'POST',
+        '/payments/webhook/sandbox',
+        body,
+        `Sandbox-Signature: ${signatureOf('{}')}`,
+        'Content-Length: 500',
+      )
+    }{"id":`,
+    '/payments/webhook/:provider',
+  ],
+  'an upload': () => [
+    Buffer.concat([
+      Buffer.from(opening(
+        'POST',
+        '/media/upload/avatar',
+        bearer(),
+        'Content-Type: multipart/form-data; boundary=x',
+        'Content-Length: 100000',
+      )),
+      pictureForm,
+    ]),
+    '/media/upload/avatar',
+  ],
+}
+
+testLocally.each(
+  Object.keys(places).flatMap((place) =>
+    (['end', 'reset'] as const).map((how) => ({ place, how }))
+  ),
+)('PR-13 a client that is gone in $place ($how) raises no alarm', async ({ place, how }) => {
+  const [text, route] = places[place]!()
+  const [line, ...more] = await logged(1, () => leave(functions.base, text, how))
+  expect(line).toMatchObject({ route, status: 408, code: 'upload_timeout' })
+  expect(more).toEqual([])
+})
+
+testLocally('a client that is gone before its answer came raises no alarm', async () => {
+  // Made once, in which time nobody is served: whoever is gone by then was never there.
+  await functions.get('/openapi.json')
+  const lines = await logged(6, () =>
+    Promise.all([
+      leave(functions.base, opening('GET', '/openapi.json'), 'reset'),
+      leave(functions.base, opening('GET', '/openapi.json').repeat(3), 'end'),
+      leave(
+        functions.base,
+        opening('GET', `/search?q=${encodeURIComponent('شقة')}`, bearer()),
+        'reset',
+      ),
+      leave(functions.base, opening('GET', '/auth/me', bearer()), 'reset'),
+    ]))
+  expect(lines.map(({ status }) => status).filter((status) => status !== 200)).toEqual([])
+  expect(lines.filter(({ stack, alert }) => stack || alert)).toEqual([])
+})
+
+testLocally(
+  'a client that is gone in its handshake or frame leaves the gateway silent',
+  async () => {
+    const { pathname } = new URL(gateway.url)
+    const head = upgradeHead(pathname)
+    const http = gateway.url.replace('ws:', 'http:')
+    const before = gateway.said().length
+    for (const how of ['end', 'reset'] as const) {
+      await leave(http, head.slice(0, 40), how)
+      await leave(http, head, how)
+      await leave(http, Buffer.concat([Buffer.from(head), Buffer.from([0x81, 0xfe, 0x10])]), how)
+      await leave(http, `POST ${pathname} HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{`, how)
+    }
+    const raw = await RawSocket.open(gateway.url)
+    expect(raw.status).toBe(101)
+    raw.destroy()
+    expect(gateway.said().slice(before)).not.toMatch(/error|stack|alert|uncaught|rejection/i)
+  },
+)
+
+testLocally('and the next client is served', async () => {
+  expect((await functions.get('/health')).status).toBe(200)
+  expect(functions.log()).not.toMatch(/"stack"|"alert"|"status":50/)
+})

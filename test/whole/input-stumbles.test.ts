@@ -1,0 +1,161 @@
+// PR-13 where a value meets code before the schema of its route, or makes a schema throw.
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { denoBinary, denoPackages } from '../../local/packages.ts'
+import { ChatSocket } from '../support/chat-socket.ts'
+import { signUp } from '../support/client.ts'
+import { hasStack } from '../support/facade.ts'
+import { type Functions, startFunctions } from '../support/other-functions.ts'
+import { type OwnGateway, startGateway } from '../support/other-gateways.ts'
+import { until } from '../support/until.ts'
+
+const odd = [
+  '{"toString":1,"valueOf":1}',
+  '{"__proto__":{"a":1}}',
+  '[{"toString":1}]',
+  '"constructor"',
+  '"__proto__"',
+  '"toString"',
+  'null',
+  '[]',
+  '{}',
+  '1e400',
+  `${'['.repeat(50_000)}${']'.repeat(50_000)}`,
+]
+
+describe.runIf(hasStack)('a webhook of a provider without its signature', () => {
+  let functions: Functions
+
+  beforeAll(async () => {
+    functions = await startFunctions({
+      TAP_SECRET_KEY: 'sk_test_of_nobody_at_all',
+      MYFATOORAH_TOKEN: 'token of nobody at all',
+      MYFATOORAH_WEBHOOK_SECRET: 'secret of nobody at all',
+    })
+  })
+  afterAll(() => functions?.stop())
+
+  // What each reads before it knows who signed it.
+  const events: Record<string, { header: string; sign: string; bodies: string[] }> = {
+    tap: {
+      header: 'hashstring',
+      sign: 'a'.repeat(64),
+      bodies: [
+        '@',
+        ...['id', 'amount', 'currency', 'status', 'created', 'updated', 'transaction', 'reference']
+          .flatMap((name) => [
+            `{"object":"charge","${name}":@}`,
+            `{"object":"refund","${name}":@}`,
+            `{"object":"charge","reference":{"gateway":@,"payment":1},"transaction":{"${name}":@}}`,
+          ]),
+      ],
+    },
+    myfatoorah: {
+      header: 'myfatoorah-signature',
+      sign: 'a'.repeat(44),
+      bodies: [
+        '@',
+        '{"Event":@,"Data":{}}',
+        '{"Event":{"Code":@},"Data":{}}',
+        '{"Event":{"Code":1},"Data":@}',
+        '{"Event":{"Code":1},"Data":{"Invoice":@}}',
+        '{"Event":{"Code":1},"Data":{"Invoice":{"Id":@}}}',
+        '{"EventType":@,"Data":{"InvoiceId":1}}',
+        '{"EventType":1,"Data":{"InvoiceId":@}}',
+        '{"EventType":1,"Data":@}',
+      ],
+    },
+  }
+
+  test.each(Object.entries(events))('%s is 401, whatever is in it', async (name, of) => {
+    const texts = of.bodies.flatMap((one) => odd.map((value) => one.replaceAll('@', () => value)))
+    for (const text of texts) {
+      const response = await fetch(`${functions.base}/payments/webhook/${name}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', [of.header]: of.sign },
+        body: text,
+      })
+      const { error } = await response.json()
+      expect([response.status, error.code], text.slice(0, 200))
+        .toEqual([401, 'webhook_signature_invalid'])
+    }
+    expect(functions.log()).not.toMatch(/"stack"|"status":5/)
+  })
+})
+
+describe.runIf(hasStack)('frames of a socket', () => {
+  let gateway: OwnGateway
+  let socket: ChatSocket
+
+  beforeAll(async () => {
+    gateway = await startGateway()
+    socket = await ChatSocket.of(await signUp(), gateway.url)
+  })
+  afterAll(() => gateway?.terminate())
+
+  const frames = ['event', 'data', 'ref'].map((name) => `{"event":"heartbeat","${name}":@}`)
+  const data = ['conversationId', 'afterSeq', 'body', 'clientId', 'accessToken'].flatMap((name) =>
+    ['join_conversation', 'send_message', 'auth'].map((event) =>
+      `{"event":"${event}","ref":7,"data":{"${name}":@}}`
+    )
+  )
+
+  test.each(['{"toString":1,"valueOf":1}', '{"length":{"toString":1,"valueOf":1}}'])(
+    'with %s are answered by an error each, and the socket lives',
+    async (value) => {
+      for (const text of [...frames, ...data]) {
+        const before = socket.frames.length
+        socket.socket.send(text.replace('@', value))
+        await until('an answer', () => socket.frames.length > before || !!socket.closed)
+        const { event, data } = socket.frames[before] ?? { event: 'closed', data: socket.closed }
+        expect([event, data.code], text).toEqual(['error', 'validation_failed'])
+      }
+    },
+  )
+})
+
+test('a validator that throws refuses, and its request is 422', async () => {
+  const url = (file: string) =>
+    JSON.stringify(new URL(`../../functions/api/${file}`, import.meta.url))
+  const code = `
+    const { app } = await import(${url('app.ts')})
+    const { area, body, json, route } = await import(${url('http/route.ts')})
+    const { z } = await import('@hono/zod-openapi')
+    const fails = z.string().refine(() => { throw new TypeError('Cannot convert object') })
+    const at = (path, request) => route({
+      tags: [], operationId: path, method: 'post', path, request,
+      responses: { 200: json(z.object({}), '') },
+    })
+    const answer = (c) => c.json({})
+    app.route('/', area()
+      .openapi(at('/body', body(z.strictObject({ a: fails }))), answer)
+      .openapi(at('/query', { query: z.strictObject({ a: fails }) }), answer)
+      .openapi(at('/path/{a}', { params: z.strictObject({ a: fails }) }), answer))
+    for (const [path, body] of [['/body', '{"a":"b"}'], ['/query?a=b'], ['/path/b']]) {
+      const headers = body ? { 'content-type': 'application/json', 'content-length': '9' } : {}
+      const response = await app.request(path, { method: 'POST', body, headers })
+      console.log('@' + response.status + (await response.json()).error.code)
+    }
+    Deno.exit()`
+  const key = randomBytes(32).toString('base64')
+  const { stdout } = await promisify(execFile)(denoBinary(), [
+    'eval',
+    '--no-remote',
+    '--no-lock',
+    ...denoPackages,
+    code,
+  ], {
+    env: {
+      ...process.env,
+      SUPABASE_URL: 'http://127.0.0.1:9',
+      SUPABASE_SECRET_KEYS: '{"default":"sb_secret_of_nobody_at_all"}',
+      SUPABASE_PUBLISHABLE_KEYS: '{"default":"none"}',
+      FACADE_DB_URL: 'postgres://facade:password-of-nobody@127.0.0.1:9/none',
+      CODE_SECRET: key,
+      SEAL_KEY: key,
+    },
+  })
+  expect(stdout.match(/(?<=@).+/g)).toEqual(Array(3).fill('422validation_failed'))
+})

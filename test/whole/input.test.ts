@@ -1,0 +1,339 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { database, type Person, request, signUp } from '../support/client.ts'
+import {
+  type Operation,
+  operations,
+  type Place,
+  placesOf,
+  plain,
+  requestWith,
+  typeOf,
+} from '../support/openapi.ts'
+import { literal } from '../support/wire.ts'
+import { listingOf } from '../support/world.ts'
+
+// Broken and hostile values in every place of every route. That no answer is a 5xx or other than
+// described is seen by answers.ts on each of them.
+
+let owner: Person
+let listing: string
+
+beforeAll(async () => {
+  owner = await signUp()
+  listing = await listingOf(owner.identityId, { price: 100 })
+})
+
+const routes = operations.map((operation) => ({ ...operation, operation }))
+const withBody = routes.filter(({ body }) => body)
+
+/** The request of an operation with a value in one place; a property's id is one's own. */
+function built(operation: Operation, place?: Place, value?: unknown) {
+  const { path, body } = requestWith(operation, place, value)
+  const own = operation.path.startsWith('/properties/{id}') && place?.in !== 'path'
+  return { path: own ? path.replace(/[0-9a-f-]{36}/, listing) : path, body }
+}
+
+const headers = () => ({ authorization: `Bearer ${owner.accessToken}` })
+
+const call = ({ method }: Operation, { path, body }: { path: string; body?: unknown }) =>
+  request(method, path, body, { headers: headers() })
+
+/** Does them a few at a time. */
+async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
+  let next = 0
+  const worker = async () => {
+    while (next < all.length) await work(all[next++]!)
+  }
+  await Promise.all(Array.from({ length: 6 }, worker))
+}
+
+const isText = ({ schema }: Place) =>
+  typeOf(schema) === 'string' || plain(schema).type === undefined
+const isNumber = ({ schema }: Place) => ['integer', 'number'].includes(typeOf(schema)!)
+
+const hostile = [
+  `'`,
+  `"`,
+  '\\',
+  ';--',
+  `' OR 1=1--`,
+  '1); select pg_sleep(3)--',
+  '$$',
+  `E'\\''`,
+  '%27',
+  '\\u0027',
+  '{{7*7}}',
+  '${7*7}',
+  '%',
+  '_',
+  'a & | !',
+  '<->',
+  ':*',
+  '((((',
+  'x,owner_identity_id.neq.0',
+  '%,title.ilike.%a%',
+  'a),or(status.eq.draft',
+  '../../etc/passwd',
+  '..%5c..',
+  'file:///etc/passwd',
+  'javascript:alert(1)',
+]
+
+describe('INP-01 INP-03 INP-16 SQL, patterns and paths in every text', () => {
+  test.each(routes)('$method $path', async ({ operation }) => {
+    const places = placesOf(operation).filter(isText)
+    // Every value comes to every search text, and to the other places by turns.
+    const cells = places.flatMap((place, index) =>
+      hostile
+        .filter((_, i) => place.name === 'q' || i % 5 === index % 5)
+        .map((value) => ({ place, value }))
+    )
+    await each(cells, ({ place, value }) => call(operation, built(operation, place, value)))
+  })
+
+  test('in the headers that the app reads', async () => {
+    const refused: Record<string, number> = { authorization: 401, 'x-expect-identity': 422 }
+    for (const value of hostile.filter((one) => !/[^\x20-\x7e]/.test(one))) {
+      for (
+        const name of [
+          'accept-language',
+          'authorization',
+          'idempotency-key',
+          'if-match',
+          'if-none-match',
+          'x-expect-identity',
+          'x-forwarded-for',
+          'user-agent',
+        ]
+      ) {
+        const { status } = await request('GET', '/favorites/ids', undefined, {
+          headers: { ...headers(), [name]: value },
+        })
+        expect(status, `${name}: ${value}`).toBe(refused[name] ?? 200)
+      }
+    }
+  })
+
+  test('no table came or went by it', async () => {
+    const { rows } = await database().query(
+      `select string_agg(tablename, ' ' order by tablename) as names from pg_tables
+       where schemaname in ('public', 'private', 'api')`,
+    )
+    expect(rows[0].names).toMatch(/ accounts .* areas auctions .* properties /)
+  })
+})
+
+// As JSON text, with whether it can be a number at all.
+const numbers: [text: string, possible: boolean][] = [
+  ['-1', true],
+  ['0', true],
+  ['-0', true],
+  ['0.1', true],
+  ['12.3456', true],
+  ['1e308', true],
+  ['1e-400', false],
+  ['1e400', false],
+  ['9007199254740993', false],
+  ['9223372036854775808', true],
+  ['0.1000000000000000055511151231257827', false],
+  ['"NaN"', false],
+  ['"Infinity"', false],
+  ['"-Infinity"', false],
+  ['"1e3"', false],
+  ['"0x10"', false],
+  ['"1,000"', false],
+  ['"١٢٣"', false],
+  ['" 5 "', false],
+  ['"5"', false],
+  ['true', false],
+  ['[]', false],
+  ['{}', false],
+  ['""', false],
+]
+
+describe('INP-04 numbers at the edge', () => {
+  const inBodies = withBody.filter((operation) => placesOf(operation).some(isNumber))
+  const inQueries = routes.filter((operation) =>
+    placesOf(operation).some((place) => isNumber(place) && place.in === 'query')
+  )
+
+  test.each(inBodies)(
+    '$method $path takes a number exactly or refuses it',
+    async ({ operation }) => {
+      const places = placesOf(operation).filter((place) => isNumber(place) && place.in === 'body')
+      const cells = places.flatMap((place) =>
+        numbers.map(([text, possible]) => ({ place, text, possible }))
+      )
+      await each(cells, async ({ place, text, possible }) => {
+        const { path, body } = built(operation, place, '@@')
+        const sent = JSON.stringify(body).replace('"@@"', text)
+        const reply = await request(operation.method, path, sent, { headers: headers() })
+        const what = `${place.name} ${text} ${JSON.stringify(reply.body).slice(0, 300)}`
+        if (!possible) expect(reply.status, what).toBe(422)
+        const answered = reply.body?.[place.name]
+        if (reply.status < 300 && typeof answered === 'number') {
+          expect(answered, what).toBe(Number(text) + 0)
+        }
+      })
+    },
+  )
+
+  test.each(inQueries)('$method $path reads plain decimals only', async ({ operation }) => {
+    const places = placesOf(operation).filter((place) => isNumber(place) && place.in === 'query')
+    const texts = ['1e3', '0x10', ' 5 ', '', '1,000', '١٢٣', 'NaN', 'Infinity', '+5', '5.', '.5']
+    const more = ['true', 'null', '9007199254740993', '1e400', '--1', '1-', '5n', '0b1']
+    const cells = places.flatMap((place) => [...texts, ...more].map((text) => ({ place, text })))
+    await each(cells, async ({ place, text }) => {
+      const { status } = await call(operation, built(operation, place, text))
+      expect(status, `${place.name}=${text}`).toBe(422)
+    })
+  })
+})
+
+const controls = ['\u0001', '\u0007', '\u001b', '\u007f', '\u009f']
+const texts = [
+  'مَدِينَة السَّالْمِيَّة',
+  '👨‍👩‍👧‍👦 بيت',
+  `بيت${'\u0301'.repeat(10_000)}`,
+  'بيت\u202eتيب',
+  'بي\u200bت\u200dكبير',
+  '\ufeffبيت كبير',
+  'بيت \ufffd كبير',
+  'بيت \ue000 كبير',
+  'بيت 𠮷 كبير',
+  '   ',
+  '\u2028\u2029',
+  'ﷺ'.repeat(200),
+  'ا'.repeat(100_000),
+  ...controls.map((control) => `بيت${control}كبير`),
+]
+
+describe('INP-08 text in every script', () => {
+  test.each(withBody)('$method $path takes it or refuses it', async ({ operation }) => {
+    const places = placesOf(operation).filter((place) => isText(place) && place.in === 'body')
+    const cells = places.flatMap((place, index) =>
+      texts.filter((_, i) => i % 3 === index % 3).map((value) => ({ place, value }))
+    )
+    await each(cells, ({ place, value }) => call(operation, built(operation, place, value)))
+  })
+
+  // A password that Auth took is tried as it was typed (passwords.test.ts).
+  const asTyped = ['password', 'currentPassword']
+  const withText = withBody.flatMap((one) => {
+    const place = placesOf(one.operation)
+      .find((place) => isText(place) && place.in === 'body' && !asTyped.includes(place.name))
+    return place ? [{ ...one, place }] : []
+  })
+
+  test.each(withText)('$method $path refuses NUL and half characters', async (one) => {
+    const { operation, place } = one
+    for (
+      const text of ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '"\\ud800\\ud800"']
+    ) {
+      const { path, body } = built(operation, place, '@@')
+      const sent = JSON.stringify(body).replace('"@@"', text)
+      const reply = await request(operation.method, path, sent, { headers: headers() })
+      expect(reply.status, text).toBe(422)
+    }
+  })
+})
+
+describe('INP-10 INP-11 deep and wide', () => {
+  const nested = (depth: number, open: string, close: string) =>
+    open.repeat(depth) + '1' + close.repeat(depth)
+
+  test.each(withBody)('$method $path refuses more than 32 levels', async ({ operation }) => {
+    const { path } = built(operation)
+    for (const depth of [33, 100, 10_000, 40_000]) {
+      for (const [open, close] of [['[', ']'], ['{"a":', '}'], ['[{"a":', '}]']] as const) {
+        const body = `{"a":${nested(Math.floor(depth / (open.length > 5 ? 2 : 1)), open, close)}}`
+        const { status } = await request(operation.method, path, body, { headers: headers() })
+        const expected = body.length > 256 * 1024 ? 413 : 422
+        expect(status, `${depth} ${open}`).toBe(expected)
+      }
+    }
+  })
+
+  test('32 levels are not yet too deep, 33 are', async () => {
+    const answer = async (depth: number) =>
+      (await owner.patch('/auth/me', `{"a":${nested(depth - 1, '[', ']')}}`)).body.error.fields
+    expect(await answer(32)).toMatchObject([{ path: 'a', code: 'unknown' }])
+    expect(await answer(33)).toMatchObject([{ path: '', code: 'too_big' }])
+  })
+
+  test('brackets in a text are no levels', async () => {
+    const fullName = `سالم ${'['.repeat(50)}`
+    expect((await owner.patch('/auth/me', { fullName })).status).toBe(200)
+  })
+
+  test.each(withBody)('$method $path refuses too many of anything', async ({ operation }) => {
+    const { path } = built(operation)
+    const keys = Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join()
+    const place = placesOf(operation).find(({ schema }) => typeOf(schema) === 'array')
+    const many = place && JSON.stringify(built(operation, place, Array(50_000).fill(1)).body)
+    const sent = [`{${keys}}`, `{"${'k'.repeat(200_000)}":1}`, ...(many ? [many] : [])]
+    for (const body of sent) {
+      const reply = await request(operation.method, path, body, { headers: headers() })
+      expect(reply.status).toBe(422)
+      expect(JSON.stringify(reply.body).length).toBeLessThan(20_000)
+    }
+  })
+})
+
+describe('INP-14 the same key twice', () => {
+  test('the last one counts, in what is checked, stored and answered', async () => {
+    const path = `/properties/${listing}`
+    const twice = await owner.patch(path, '{"price":1,"price":250.125}')
+    expect([twice.status, twice.body.price]).toEqual([200, 250.125])
+    const hidden = await owner.patch(path, '{"price":2,"\\u0070rice":251}')
+    expect([hidden.status, hidden.body.price]).toEqual([200, 251])
+    const { rows } = await database().query('select price from public.properties where id = $1', [
+      listing,
+    ])
+    expect(rows[0].price).toBe('251')
+    expect((await owner.patch(path, '{"price":1,"price":"x"}')).status).toBe(422)
+  })
+
+  test.each(withBody)('$method $path checks the one that counts', async ({ operation }) => {
+    const { path, body } = built(operation)
+    const [first] = Object.keys(body!)
+    const text = JSON.stringify(body)
+    const twice = `${text.slice(0, -1)},"${first}":{"not":["this"]}}`
+    const { status } = await request(operation.method, path, twice, { headers: headers() })
+    expect(status).toBe(422)
+  })
+})
+
+describe('INP-15 the same parameter twice', () => {
+  const withQuery = routes.filter(({ parameters }) => parameters.some((one) => one.in === 'query'))
+
+  test.each(withQuery)('$method $path', async ({ operation }) => {
+    for (const { name, in: where } of operation.parameters) {
+      if (where !== 'query') continue
+      const { path } = built(operation)
+      const and = path.includes('?') ? '&' : '?'
+      for (const odd of [`${name}=1&${name}=2`, `${name}[]=1`, `${name}[x]=1`, `${name}.x=1`]) {
+        const { status } = await request('GET', `${path}${and}${odd}`, undefined, {
+          headers: headers(),
+        })
+        expect(status, odd).toBe(422)
+      }
+    }
+  })
+
+  test.each(routes)(
+    '$method $path refuses a parameter that it does not know',
+    async ({ operation }) => {
+      const { path, body } = built(operation)
+      const and = path.includes('?') ? '&' : '?'
+      const { status } = await call(operation, { path: `${path}${and}unknown=1`, body })
+      expect(status).toBe(422)
+    },
+  )
+
+  test('two tokens in one request act for neither', async () => {
+    const both = [`Bearer ${owner.accessToken}`, `Bearer ${(await signUp()).accessToken}`]
+    const reply = await literal('GET', '/auth/me', { headers: { authorization: both as never } })
+    expect(reply.status).not.toBe(200)
+  })
+})

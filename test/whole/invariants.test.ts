@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { database, request } from '../support/client.ts'
+import { hasStack, usualSettings } from '../support/facade.ts'
+import { invariants } from './invariants.ts'
+import { usedSecrets } from '../support/used-secrets.ts'
+
+const planted = randomUUID()
+
+// After everything else.
+describe('what must always hold', () => {
+  test.each(invariants)('$id $says', async ({ sql }) => {
+    expect((await database().query(sql)).rows).toEqual([])
+  })
+})
+
+// Every answer of the suite was searched for them too, in answers.ts.
+describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
+  const secrets = () => {
+    const { SUPABASE_SECRET_KEYS, CODE_SECRET, SEAL_KEY, FACADE_DB_URL } = usualSettings()
+    return [
+      ...Object.values(JSON.parse(SUPABASE_SECRET_KEYS!) as Record<string, string>),
+      CODE_SECRET!,
+      SEAL_KEY!,
+      new URL(FACADE_DB_URL!).password,
+      new URL(process.env.DATABASE_URL!).password,
+    ]
+  }
+
+  test('no log names a key, a password of the database or a token', () => {
+    const folder = join(process.env.LOCAL_STACK!, 'logs')
+    const logs = readdirSync(folder)
+    expect(logs.length).toBeGreaterThan(2)
+    for (const log of logs) {
+      const text = readFileSync(join(folder, log), 'utf8')
+      for (const secret of secrets()) expect(text.includes(secret), log).toBe(false)
+      expect(/eyJ[\w-]{10,}\.eyJ[\w-]{10,}\./.test(text), log).toBe(false)
+    }
+  })
+
+  test('OPS-01 no log names a password, a token or a full number that the suite used', async () => {
+    await request('POST', '/auth/login', { identifier: 'nobody@example.com', password: planted })
+    const used = usedSecrets()
+    expect(used.has(planted)).toBe(true)
+    const folder = join(process.env.LOCAL_STACK!, 'logs')
+    let requests = 0
+    for (const log of readdirSync(folder)) {
+      const lines = readFileSync(join(folder, log), 'utf8').split('\n')
+      for (const word of new Set(lines.flatMap((line) => line.split(/[\s",:=\\]+/)))) {
+        expect(used.has(word), `${log}: ${word.slice(0, 4)}…`).toBe(false)
+      }
+      for (const line of lines.filter((one) => one.startsWith('{') && one.includes('"route"'))) {
+        const entry = JSON.parse(line)
+        requests++
+        expect(entry).toMatchObject({
+          time: expect.any(String),
+          requestId: expect.any(String),
+          route: expect.any(String),
+          status: expect.any(Number),
+        })
+        expect(line, line).not.toMatch(/(?<![\da-f])965[569]\d{7}(?![\da-f])|@example\.com/)
+      }
+    }
+    expect(requests).toBeGreaterThan(0)
+  })
+
+  test('nobody was refused for want of connections: the parts share 60', () => {
+    const log = readFileSync(join(process.env.LOCAL_STACK!, 'logs', 'postgres.log'), 'utf8')
+    expect(log).toContain('database system is ready')
+    expect(log.split('\n').filter((line) => /too many clients|connection slots/.test(line)))
+      .toEqual([])
+  })
+
+  test('no file of the project holds one', () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url))
+    const files = execFileSync('git', ['ls-files', '-z'], { cwd: root }).toString().split('\0')
+    for (const file of files.filter(Boolean)) {
+      let text = ''
+      try {
+        text = readFileSync(join(root, file), 'utf8')
+      } catch {
+        continue // deleted and not yet committed
+      }
+      for (const secret of secrets()) expect(text.includes(secret), file).toBe(false)
+      expect(/sb_secret_[\w-]{20,}|BEGIN [A-Z ]*PRIVATE KEY-----\n[A-Za-z0-9]/.test(text), file)
+        .toBe(false)
+    }
+  })
+})

@@ -1,0 +1,237 @@
+/**
+ * What admins and jobs do to people, at the moment in which these people do something: nobody waits
+ * for somebody who waits for them (sql/03_accounts/2_rules_locks.sql), and what is closed keeps nothing.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, expect, test } from 'vitest'
+import { adminActs, reason } from './acts.ts'
+import { makeAdmin } from '../support/admins.ts'
+import { as, clash, deadlocks, groups, pair, restore } from './clashes.ts'
+import { database, type Person, signUp } from '../support/client.ts'
+import { text } from '../support/conversations.ts'
+import { jpeg } from '../support/pictures.ts'
+import { race } from '../support/races.ts'
+import { runJobs } from '../support/told.ts'
+import { uploadAvatar } from '../support/uploads.ts'
+import { until } from '../support/until.ts'
+import { listingOf } from '../support/world.ts'
+
+let admin: Person
+
+beforeAll(async () => {
+  admin = await makeAdmin(await signUp('مشرفة السوق'))
+})
+
+test('an admin’s act and what people do at that moment never wait for each other', async () => {
+  const before = await deadlocks()
+  const pairs = await Promise.all([pair(), pair(), pair()])
+  const work = Object.values(adminActs).flatMap((does) =>
+    groups(3).map((names) => ({ does, names }))
+  )
+  await Promise.all(pairs.map(async (people, lane) => {
+    for (const { does, names } of work.filter((_, i) => i % pairs.length === lane)) {
+      for (let round = 0; round < 2; round++) {
+        const more = does(people.one).map((shot) => as(admin, shot))
+        await clash(names, people, more)
+        await restore(people)
+      }
+    }
+  }))
+  expect(await deadlocks()).toBe(before)
+})
+
+test('jobs and what people do at that moment never wait for each other', async () => {
+  const before = await deadlocks()
+  const people = await pair()
+  const { one, other } = people
+  const due: (() => Promise<unknown>)[] = [
+    () =>
+      database().query(
+        `update public.organisations set licence_expires_on = current_date - 2
+         where identity_id = any ($1)`,
+        [[one.office, other.office]],
+      ),
+    () =>
+      database().query(
+        `update public.properties set expires_at = now() where id = any ($1)`,
+        [[one.listing, other.listing]],
+      ),
+    () =>
+      database().query(
+        `update public.accounts set status = 'suspended', suspended_until = now() where id = $1`,
+        [one.id],
+      ),
+    () =>
+      database().query(
+        `update public.subscriptions set starts_at = now() - interval '40 days', ends_at = now()
+         where identity_id = any ($1) and status = 'active'`,
+        [[one.office, other.office]],
+      ),
+  ]
+  for (const make of due) {
+    for (const names of groups(5)) {
+      await make()
+      await clash(names, people, [], runJobs)
+      await database().query(
+        `update public.organisations set licence_expires_on = '2040-01-01'
+         where identity_id = any ($1)`,
+        [[one.office, other.office]],
+      )
+      await restore(people)
+    }
+  }
+  expect(await deadlocks()).toBe(before)
+})
+
+/** What is left of somebody whose account is closed, and should not be. */
+async function remains(id: string): Promise<string[]> {
+  const { rows } = await database().query(
+    `with mine as (select identities.id from public.identities where account_id = $1)
+     select 'account ' || status as what from public.accounts where id = $1 and status <> 'deleted'
+     union all select 'identity ' || type from public.identities
+       where account_id = $1 and status <> 'closed'
+     union all select 'page' from public.organisations join mine on mine.id = identity_id
+       where active or about_ar is not null or licence_no not like 'CLOSED-%'
+     union all select 'listing ' || status from public.properties
+       join mine on mine.id = owner_identity_id
+       where title_ar is not null or status <> 'deleted' or listed
+     union all select 'favorite' from public.favorites join mine on mine.id = identity_id
+     union all select 'device' from public.devices where account_id = $1
+     union all select 'notification ' || kind from public.notifications where account_id = $1
+     union all select 'told ' || kind from public.notifications
+       join mine on mine.id = from_identity_id
+     union all select 'settings' from public.account_settings where account_id = $1
+     union all select 'review' from public.reviews join mine on mine.id = author_identity_id
+       where comment is not null
+     union all select 'report' from public.reports where account_id = $1 and note is not null
+     union all select 'invoice ' || state from public.invoices
+       join mine on mine.id = identity_id where state in ('open', 'failed') and purpose = 'plan'
+     union all select 'picture' from public.media join mine on mine.id = identity_id
+       where discarded_at is null
+     union all select 'session' from auth.sessions where user_id = $1`,
+    [id],
+  )
+  return rows.map(({ what }) => what)
+}
+
+test('what people do while their account is deleted leaves nothing behind and stops nobody', async () => {
+  const before = await deadlocks()
+  // Auth itself answers 500 to whom it finds and, a moment later, does not find any more.
+  for (const all of groups(5)) {
+    const names = all.filter((name) => name !== 'login')
+    const people = await pair()
+    const { one } = people
+    const gone = { method: 'DELETE', path: `/admin/users/${one.id}`, body: { reason } }
+    await clash(names, people, [as(admin, gone)])
+    expect([names, await remains(one.id)]).toEqual([names, []])
+  }
+  expect(await deadlocks()).toBe(before)
+})
+
+test('two who know each other are deleted at once, by an admin and by the job', async () => {
+  const before = await deadlocks()
+  for (let round = 0; round < 3; round++) {
+    const people = await pair()
+    const { one, other } = people
+    await database().query(
+      `update public.accounts set status = 'deletion_requested', delete_at = now()
+       where id = $1`,
+      [other.id],
+    )
+    await database().query(
+      `select private.move_money(private.wallet_of($1), private.house('adjustments'), 500,
+         'adjustment', 'adjustment', $2)`,
+      [other.office, randomUUID()],
+    )
+    const gone = { method: 'DELETE', path: `/admin/users/${one.id}`, body: { reason } }
+    await Promise.all([race([as(admin, gone)]), runJobs()])
+    await until('both are gone', async () => {
+      await runJobs()
+      return (await remains(other.id)).length === 0
+    })
+    expect([await remains(one.id), await remains(other.id)]).toEqual([[], []])
+  }
+  expect(await deadlocks()).toBe(before)
+})
+
+test('a picture that arrives for what was just closed is gone with its file at once', async () => {
+  for (let round = 0; round < 6; round++) {
+    const person = await signUp()
+    const sent = Promise.all(
+      [1, 2].map((shade) => uploadAvatar(person, jpeg({ width: 64, height: 64, shade }))),
+    )
+    await sleep(round * 8)
+    const { status } = await admin.delete(`/admin/users/${person.id}`, { reason })
+    expect(status).toBe(204)
+    const answers = (await sent).map(({ status }) => status)
+    for (const status of answers) expect(status).toBeOneOf([201, 401, 404])
+    const { rows } = await database().query(
+      `select objects.name, media.id, media.discarded_at from storage.objects
+       left join public.media on media.bucket = bucket_id and media.name = objects.name
+       where objects.name like $1 and media.discarded_at is null`,
+      [`${person.identityId}/%`],
+    )
+    expect([answers, rows]).toEqual([answers, []])
+    expect(await remains(person.id)).toEqual([])
+  }
+})
+
+test('a notice that meets a lock is made again, and whoever caused it does not fail', async () => {
+  const { one, other, talk } = await pair()
+  const client = await database().connect()
+  try {
+    // Somebody who takes the same two rows the other way round; the message waits first.
+    await client.query('begin')
+    await client.query(
+      `select from public.notifications where account_id = $1 and kind = 'message_new'
+       for no key update`,
+      [other.id],
+    )
+    const sent = one.post(`/conversations/${talk}/messages`, text('لا تضيع'))
+    await sleep(400)
+    await client.query('select from public.conversations where id = $1 for no key update', [talk])
+    expect((await sent).status).toBe(201)
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+  await until('it is told', async () => {
+    await runJobs('jobs/often')
+    const { body } = await other.get('/notifications?limit=50')
+    return body.items.some(({ bodyAr }: { bodyAr: string }) => bodyAr.includes('لا تضيع'))
+  })
+})
+
+test('what Postgres undoes for the sake of another is tried once more as a whole', async () => {
+  const { one, other } = await pair()
+  const listing = await listingOf(other.office)
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    await client.query('select from public.properties where id = $1 for no key update', [listing])
+    const saved = one.post(`/favorites/${listing}`)
+    await sleep(400)
+    await client.query('select from public.accounts where id = $1 for no key update', [one.id])
+    await client.query('commit')
+    expect(await saved).toMatchObject({ status: 200, body: { isFavorite: true } })
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+  expect((await one.get(`/properties/${listing}`)).body)
+    .toMatchObject({ isFavorite: true, favoritesCount: 1 })
+})
+
+test('a deletion does not wait for whoever only refers to the account', async () => {
+  const person = await signUp()
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    await client.query('select from public.accounts where id = $1 for key share', [person.id])
+    expect((await admin.delete(`/admin/users/${person.id}`, { reason })).status).toBe(204)
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+})

@@ -1,0 +1,24 @@
+/** The lines that a person is told to type. */
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const at = (path: string) => new URL(`../../${path}`, import.meta.url)
+const { scripts } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+const docs = ['README.md', 'docs/deploy.md', 'CHANGELOG.md']
+  .map((path) => [path, readFileSync(at(path), 'utf8')] as const)
+
+test.each(Object.entries<string>(scripts))('npm run %s runs a file that is there', (_, line) => {
+  const files = line.split(' ').filter((word) => word.endsWith('.ts'))
+  expect(files.length).toBeGreaterThan(0)
+  for (const file of files) expect(existsSync(at(file)), file).toBe(true)
+})
+
+test.each(docs)('%s names no other script than there is', (_, text) => {
+  const named = [...text.matchAll(/npm run\s+(?:-s )?([\w:]+)/g)].map(([, name]) => name)
+  expect(named.filter((name) => !Object.hasOwn(scripts, name!))).toEqual([])
+})
+
+test('what deploy is told in a file stays out of git', () => {
+  expect(readFileSync(at('.gitignore'), 'utf8').split('\n')).toContain('deploy.env')
+  expect(scripts.deploy).toContain('--env-file-if-exists=deploy.env')
+})

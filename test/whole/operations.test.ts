@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { faultsOf } from '../support/answers.ts'
+import { database, guest, type Person, type Reply, request, signUp } from '../support/client.ts'
+import { type Operation, operations, placesOf, requestWith } from '../support/openapi.ts'
+import { literal } from '../support/wire.ts'
+import { jpeg } from '../support/pictures.ts'
+import { formOf, send } from '../support/uploads.ts'
+import { fingerprint, listingOf, organisationOf } from '../support/world.ts'
+
+// What holds on every route, made from the API's description: a new route is covered by itself.
+
+let owner: Person
+let stranger: Person
+let strangers: Record<string, string>
+
+beforeAll(async () => {
+  ;[owner, stranger] = await Promise.all([signUp(), signUp()])
+  const things = async ({ id, identityId }: Person) => ({
+    account: id,
+    identity: identityId,
+    company: await organisationOf(id),
+    listing: await listingOf(identityId),
+    draft: await listingOf(identityId, { status: 'draft', published_at: null }),
+    archived: await listingOf(identityId, { status: 'archived' }),
+  })
+  strangers = await things(stranger)
+})
+
+const isId = ({ schema }: { schema: { format?: string } }) => schema.format === 'uuid'
+
+type At = { path: string; body?: unknown }
+
+const callAs = (
+  person: Person | undefined,
+  { method, form, id }: Operation,
+  { path, body }: At,
+  more: Record<string, string> = {},
+) => {
+  // Not packed: answers that are the same but for their id would differ in length.
+  const headers = { 'accept-encoding': 'identity', ...more }
+  if (form) return send(person, path, pictureForm(id), headers)
+  const token = person && { authorization: `Bearer ${person.accessToken}` }
+  return request(method, path, body, { headers: { ...token, ...headers } })
+}
+
+const pictureForm = (id: string) =>
+  formOf(id === 'upload_avatar' ? 'file' : 'files', [{ bytes: jpeg({ width: 8, height: 8 }) }])
+
+describe('the description', () => {
+  test('finds an answer that is not as described', async () => {
+    const reply = await guest.get('/health')
+    expect(faultsOf('GET', '/health', reply)).toEqual([])
+    expect(faultsOf('GET', '/health', { ...reply, status: 418 })).not.toEqual([])
+    const more = { ...reply.body, more: 1 }
+    expect(faultsOf('GET', '/health', { ...reply, body: more })).not.toEqual([])
+    expect(faultsOf('GET', '/errors', reply)).not.toEqual([])
+  })
+
+  test('has a name of its own for every operation', () => {
+    const names = operations.map(({ id }) => id)
+    expect(names.length).toBeGreaterThan(20)
+    expect(new Set(names).size).toBe(names.length)
+  })
+})
+
+describe('every route', () => {
+  test.each(operations.filter(({ secured }) => secured))(
+    '$method $path is 401 without a token, before anything else is looked at',
+    async (operation) => {
+      const { path, body } = requestWith(operation)
+      for (const sent of [body, operation.body && '{', operation.body && { unknown: 1 }]) {
+        const reply = await callAs(undefined, operation, { path, body: sent })
+        expect([reply.status, reply.body.error.code]).toEqual([401, 'token_missing'])
+      }
+    },
+  )
+})
+
+describe('PR-02 every route asks the database who may act now', () => {
+  const secured = operations.filter((operation) => operation.secured)
+  const people: Record<string, Person> = {}
+
+  beforeAll(async () => {
+    const states = ['suspended', 'banned', 'deleted', 'signed out']
+    const signed = await Promise.all(states.map(() => signUp()))
+    states.forEach((state, i) => (people[state] = signed[i]!))
+    for (const state of ['suspended', 'banned']) {
+      await database().query('update public.accounts set status = $1 where id = $2', [
+        state,
+        people[state]!.id,
+      ])
+    }
+    await database().query('delete from auth.users where id = $1', [people.deleted!.id])
+    await people['signed out']!.post('/auth/logout')
+  })
+
+  test.each(secured)('$method $path', async (operation) => {
+    const seen = async (state: string) => {
+      const reply = await callAs(people[state], operation, requestWith(operation))
+      return [reply.status, reply.body?.error?.code]
+    }
+    expect(await seen('suspended')).toEqual([403, 'account_suspended'])
+    expect(await seen('banned')).toEqual([403, 'account_banned'])
+    expect(await seen('deleted')).toEqual([401, 'token_invalid'])
+    expect(await seen('signed out')).toEqual([401, 'token_invalid'])
+  })
+
+  test.each(secured)('$method $path, with another identity expected', async (operation) => {
+    const { path, body } = requestWith(operation)
+    const before = await fingerprint(owner)
+    const { status, body: answer } = await callAs(owner, operation, { path, body }, {
+      'x-expect-identity': stranger.identityId,
+    })
+    expect([status, answer?.error?.code]).toEqual([409, 'identity_changed'])
+    expect(await fingerprint(owner)).toBe(before)
+  })
+})
+
+/** What two answers must have in common: all but who asked when. */
+function looks({ status, body, headers }: Reply) {
+  const { requestId: _, ...error } = body?.error ?? {}
+  const varying = ['x-request-id', 'date', 'ratelimit-remaining', 'ratelimit-reset']
+  return {
+    status,
+    body: body?.error ? error : body,
+    headers: [...headers].filter(([name]) => !varying.includes(name)),
+  }
+}
+
+// Where a stranger's thing is open to everybody: what is listed, whoever it belongs to.
+const open: Record<string, string[]> = {
+  block_identity: ['identity', 'company'],
+  create_conversation: ['identity', 'company', 'listing'],
+  create_review: ['identity', 'company'],
+  get_company: ['company'],
+  list_reviews: ['identity', 'company'],
+  get_property: ['listing'],
+  list_price_history: ['listing'],
+  list_similar_properties: ['listing'],
+  toggle_favorite: ['listing'],
+  contact_property: ['listing'],
+  add_report: ['listing'],
+}
+
+describe("ISO-08 another's id is as good as none", () => {
+  // Names that are secrets themselves (registrationId) are the business of the sign-in.
+  const routes = operations.filter(({ tags }) => !tags.includes('sign-in'))
+  const places = routes.flatMap((operation) =>
+    // A company's listings are searched by its public id.
+    placesOf(operation).filter(isId).filter(({ name }) => name !== 'companyId').map((place) => ({
+      ...operation,
+      operation,
+      place,
+    }))
+  )
+
+  test.each(places)('$method $path, $place.name', async ({ operation, place }) => {
+    const before = await fingerprint(stranger)
+    const at = (id: string) => callAs(owner, operation, requestWith(operation, place, id))
+    const missing = looks(await at(randomUUID()))
+    expect(missing.status, JSON.stringify(missing.body)).not.toBe(422)
+    for (const [kind, id] of Object.entries(strangers)) {
+      if (open[operation.id]?.includes(kind)) continue
+      expect(looks(await at(id)), kind).toEqual(missing)
+    }
+    expect(await fingerprint(stranger)).toBe(before)
+  })
+})
+
+describe('ISO-09 shapes of ids', () => {
+  const routes = operations.filter(({ path }) => path.includes('{'))
+  const id = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d'
+  const shapes = [
+    id.toUpperCase(),
+    `{${id}}`,
+    `%7B${id}%7D`,
+    `urn:uuid:${id}`,
+    id.replaceAll('-', ''),
+    '0',
+    '-1',
+    '1',
+    'null',
+    'undefined',
+    'NaN',
+    '',
+    '.',
+    '../..',
+    '%2e%2e',
+    '%2e%2e%2f',
+    '..%2f..%2fauth%2fme',
+    '..%5c..',
+    '%252e%252e',
+    'file:%2f%2f%2fetc%2fpasswd',
+    '%00',
+    `${id}%00`,
+    "'",
+    '%27%20or%20%271%27=%271',
+    'a'.repeat(6_000),
+    `${id}%0a`,
+    `${id},${id}`,
+    `${id}%20`,
+    '%ff',
+    '%',
+    '%ED%A0%80',
+  ]
+
+  test.each(routes)('$method $path takes an id or nothing', async (operation) => {
+    const { body } = requestWith(operation)
+    for (const shape of shapes) {
+      const path = operation.path.replace(/\{\w+\}/g, () => shape)
+      const reply = await literal(operation.method, path, {
+        headers: {
+          authorization: `Bearer ${owner.accessToken}`,
+          ...(body && { 'content-type': 'application/json' }),
+        },
+        body: body && JSON.stringify(body),
+      })
+      // Only capitals are an id after all; whether it is there is another question.
+      const right = shape === id.toUpperCase() ? [200, 204, 403, 404, 422] : [404, 405, 422]
+      expect(right, `${shape.slice(0, 80)} ${reply.text}`).toContain(reply.status)
+    }
+  })
+
+  test('an id in capitals is the same id', async () => {
+    const listing = await listingOf(owner.identityId)
+    const { status, body } = await guest.get(`/properties/${listing.toUpperCase()}`)
+    expect([status, body.id]).toEqual([200, listing])
+  })
+})
