@@ -330,3 +330,23 @@ create policy "leads are seen by both sides" on public.leads for select to authe
     owner_identity_id = (select private.identity_id())
     or identity_id = (select private.identity_id())
   );
+
+-- Without foreign keys: checking them would lock and so rewrite the listing at every view.
+create table private.property_views (
+  property_id uuid not null,
+  identity_id uuid not null,
+  day date not null default (now() at time zone 'Asia/Kuwait')::date,
+  counted boolean not null default false,
+  primary key (property_id, identity_id, day)
+);
+comment on table private.property_views is
+  'Who looked at a listing on a day; kept for two days. Guests are not counted.';
+comment on column private.property_views.property_id is 'What was looked at.';
+comment on column private.property_views.identity_id is 'Who looked.';
+comment on column private.property_views.day is 'The day in Kuwait.';
+comment on column private.property_views.counted is 'Whether properties.views_count has it.';
+create index property_views_uncounted_idx on private.property_views (property_id)
+  where not counted;
+create index property_views_day_idx on private.property_views (day);
+alter table private.property_views enable row level security;
+create policy "nobody but functions of their owner" on private.property_views using (false);

@@ -1,88 +1,5 @@
 -- What the fields of a listing ask of one another, and what publishing asks of them.
 
-create function private.refuse_fields(problems jsonb) returns void
-  language plpgsql
-  set search_path = ''
-as $$
-declare
-  special text := (
-    select problem ->> 'code' from jsonb_array_elements(problems) as problem
-    where problem ->> 'code' in ('price_required', 'area_invalid', 'field_not_for_type')
-    limit 1
-  );
-begin
-  if jsonb_array_length(problems) > 0 then
-    perform private.refuse(
-      422, coalesce(special, 'validation_failed'), jsonb_build_object('fields', problems));
-  end if;
-end
-$$;
-comment on function private.refuse_fields is
-  '422 with what is wrong with each field; a code of the table wins over validation_failed.';
-
-create function private.read_property(fields jsonb) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  answer jsonb;
-  problems jsonb;
-begin
-  if jsonb_typeof(fields) is distinct from 'object' then
-    perform private.refuse_fields('[{"path":"","code":"invalid"}]');
-  end if;
-  select
-    coalesce(jsonb_object_agg(given.key, read.clean), '{}'),
-    coalesce(
-      jsonb_agg(jsonb_build_object('path', given.key, 'code', read.problem) order by given.key)
-        filter (where read.problem is not null),
-      '[]')
-  into answer, problems
-  from jsonb_each(fields) as given
-  left join private.property_fields() as field on field.name = given.key
-  cross join lateral
-    private.read_field(field.form, field.words, given.value, field.low, field.high) as read;
-  perform private.refuse_fields(problems);
-  return answer;
-end
-$$;
-comment on function private.read_property is
-  'The fields of a listing as sent, in their one form. 422 with everything that is wrong.';
-
-create function private.with_fields(property public.properties, fields jsonb)
-  returns public.properties
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  place jsonb := fields -> 'location';
-  answer public.properties;
-begin
-  answer := jsonb_populate_record(property, (
-    -- titleAr is title_ar, landAreaM2 is land_area_m2.
-    select coalesce(jsonb_object_agg(
-      lower(regexp_replace(field.key, '([A-Z])', '_\1', 'g')), field.value), '{}')
-    from jsonb_each(fields - 'location') as field
-  ));
-  if fields ? 'location' then
-    answer.lat := place -> 'lat';
-    answer.lng := place -> 'lng';
-    answer.location_precision := place ->> 'precision';
-  end if;
-  -- An area names its governorate.
-  if answer.area_id is not null and (
-    answer.governorate_id is null or fields ? 'areaId' and not fields ? 'governorateId'
-  ) then
-    select areas.governorate_id into answer.governorate_id from public.areas
-    where areas.id = answer.area_id;
-  end if;
-  return answer;
-end
-$$;
-comment on function private.with_fields is 'A listing with these fields, read before, put in.';
-
 create function private.check_property(property public.properties, publishing boolean) returns void
   language plpgsql
   stable
@@ -129,5 +46,56 @@ $$;
 comment on function private.check_property is
   'What fields ask of one another, and what publishing asks of them. 422 price_required, '
   'field_not_for_type, area_invalid or validation_failed.';
+
+create function private.publish_property(property public.properties) returns public.properties
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  perform private.check_property(property, true);
+  property.status :=
+    case when private.setting('review_listings') = 'true' then 'pending_review' else 'active' end;
+  return property;
+end
+$$;
+comment on function private.publish_property is
+  'A listing published, or handed in where an admin looks first.';
+
+create function private.is_reviewed(property public.properties) returns boolean
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return property.status in ('active', 'paused', 'expired')
+    and private.setting('review_listings') = 'true';
+end
+$$;
+comment on function private.is_reviewed is 'Whether changes of this listing wait for an admin.';
+
+create function private.reviewed_fields(fields jsonb) returns jsonb
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select coalesce(jsonb_object_agg(given.key, given.value), '{}')
+  from jsonb_each(fields) as given
+  join private.property_fields() as field on field.name = given.key
+  where field.reviewed
+$$;
+comment on function private.reviewed_fields is
+  'The fields that an admin looks at: price, place, title.';
+
+create function private.unreviewed_fields(fields jsonb) returns jsonb
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select fields - array(
+    select field.name from private.property_fields() as field where field.reviewed
+  )
+$$;
+comment on function private.unreviewed_fields is 'The fields that nobody needs to look at.';
 
 revoke execute on all functions in schema private from public;

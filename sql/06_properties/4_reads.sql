@@ -1,44 +1,4 @@
--- Reading a listing: who may see which.
-
-create function private.may_see(property public.properties, viewer_identity_id uuid)
-  returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  if property.listed then
-    return true;
-  elsif property.owner_identity_id = viewer_identity_id then
-    return property.status <> 'deleted';
-  end if;
-  return property.status in ('sold', 'rented', 'exchanged')
-    and property.closed_at > now() - interval '30 days'
-    and property.owner_active;
-end
-$$;
-comment on function private.may_see is
-  'Whether a listing shows itself to this identity (null for a guest): what is listed to '
-  'everybody, what was closed within 30 days to whoever has the link, the rest to its owner.';
-
-create function private.seen_property(property_id uuid, viewer_identity_id uuid)
-  returns public.properties
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  property public.properties;
-begin
-  select * into property from public.properties where properties.id = seen_property.property_id;
-  if property.id is null or not private.may_see(property, viewer_identity_id) then
-    perform private.refuse(404, 'property_not_found');
-  end if;
-  return property;
-end
-$$;
-comment on function private.seen_property is
-  'A listing that may be seen, or 404 property_not_found.';
+-- Reading a listing.
 
 create function private.get_property(property_id uuid) returns json
   language plpgsql
@@ -57,6 +17,23 @@ end
 $$;
 comment on function private.get_property is 'A listing that the caller may see.';
 
+create function private.count_view(property_id uuid, identity_id uuid) returns void
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+begin
+  insert into private.property_views (property_id, identity_id)
+  values (count_view.property_id, count_view.identity_id)
+  on conflict do nothing;
+  if found then
+    -- A view lost in a crash is no harm, so the reader need not wait for the disk.
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
+end
+$$;
+comment on function private.count_view is 'Counts a viewer of a listing once a day.';
+
 create function api.get_property(property_id uuid) returns json
   language plpgsql
   set search_path = ''
@@ -70,5 +47,4 @@ comment on function api.get_property is
   'be seen.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.get_property to anon, authenticated;
-grant execute on function api.get_property to anon, authenticated;
+grant execute on function private.get_property, api.get_property to anon, authenticated;

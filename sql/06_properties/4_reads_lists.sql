@@ -191,9 +191,8 @@ comment on function api.list_similar_properties is
   'first, the nearest price first. 404 property_not_found.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.list_price_history, private.list_similar_properties
+grant execute on function private.list_my_properties, api.list_my_properties to authenticated;
+grant execute on function
+  private.list_price_history, private.list_similar_properties, api.list_price_history,
+  api.list_similar_properties
   to anon, authenticated;
-grant execute on function private.list_my_properties to authenticated;
-grant execute on function api.list_price_history, api.list_similar_properties
-  to anon, authenticated;
-grant execute on function api.list_my_properties to authenticated;

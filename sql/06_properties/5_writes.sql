@@ -90,29 +90,58 @@ $$;
 comment on function private.update_property is
   'Changes an own listing. Under review, what is checked waits and the old version stays visible.';
 
-create function private.reviewed_fields(fields jsonb) returns jsonb
-  language sql
-  stable
+create function private.delete_property(property_id uuid) returns void
+  language plpgsql
+  security definer -- clients have no write grant; works on own listings only
   set search_path = ''
 as $$
-  select coalesce(jsonb_object_agg(given.key, given.value), '{}')
-  from jsonb_each(fields) as given
-  join private.property_fields() as field on field.name = given.key
-  where field.reviewed
+declare
+  property public.properties := private.own_property(property_id);
+begin
+  property.status := 'deleted';
+  property.version := property.version + 1;
+  perform private.save_property(property);
+end
 $$;
-comment on function private.reviewed_fields is
-  'The fields that an admin looks at: price, place, title.';
+comment on function private.delete_property is
+  'Takes an own listing away for good; the row stays for records. 404 property_not_found.';
 
-create function private.unreviewed_fields(fields jsonb) returns jsonb
-  language sql
-  stable
+create function private.save_property(property public.properties) returns void
+  language plpgsql
+  security definer -- clients have no write grant
   set search_path = ''
 as $$
-  select fields - array(
-    select field.name from private.property_fields() as field where field.reviewed
-  )
+begin
+  update public.properties
+  set type = property.type, status = property.status, status_reason = property.status_reason,
+      suspended_from = property.suspended_from, kind = property.kind, usage = property.usage,
+      title_ar = property.title_ar, title_en = property.title_en,
+      description_ar = property.description_ar, description_en = property.description_en,
+      price = property.price, is_negotiable = property.is_negotiable,
+      property_income = property.property_income, request_year = property.request_year,
+      required_year = property.required_year, wanted_kinds = property.wanted_kinds,
+      wanted_area_ids = property.wanted_area_ids, rent_conditions = property.rent_conditions,
+      additional_expenses = property.additional_expenses, land_area_m2 = property.land_area_m2,
+      built_area_m2 = property.built_area_m2, bedrooms = property.bedrooms,
+      bathrooms = property.bathrooms, floor_no = property.floor_no,
+      building_year = property.building_year, furnished = property.furnished,
+      plot_position = property.plot_position, finishing = property.finishing,
+      amenities = property.amenities, document_type = property.document_type,
+      is_direct = property.is_direct, governorate_id = property.governorate_id,
+      area_id = property.area_id, block = property.block, street = property.street,
+      building = property.building, paci_no = property.paci_no, lat = property.lat,
+      lng = property.lng, location_precision = property.location_precision,
+      allow_call = property.allow_call, allow_whatsapp = property.allow_whatsapp,
+      allow_chat = property.allow_chat, version = property.version,
+      published_at = property.published_at, confirmed_at = property.confirmed_at,
+      expires_at = property.expires_at, paused_at = property.paused_at,
+      closed_at = property.closed_at, deleted_at = property.deleted_at,
+      pending_changes = property.pending_changes
+  where properties.id = property.id;
+end
 $$;
-comment on function private.unreviewed_fields is 'The fields that nobody needs to look at.';
+comment on function private.save_property is
+  'Writes what owners and admins may change of a listing.';
 
 create function api.create_property(
   fields jsonb, publish boolean default false, upload_session_id uuid default null
@@ -138,5 +167,7 @@ comment on function api.update_property is
   'version_conflict, type_immutable, property_state_conflict.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.create_property, private.update_property to authenticated;
-grant execute on function api.create_property, api.update_property to authenticated;
+grant execute on function
+  private.create_property, private.update_property, private.delete_property, api.create_property,
+  api.update_property
+  to authenticated;

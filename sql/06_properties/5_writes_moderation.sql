@@ -2,45 +2,6 @@
 --
 -- The admin routes come with their area; here is what they do, closed to everybody until then.
 
-create function private.expire_listing(property_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  perform from public.properties
-  where properties.id = expire_listing.property_id
-    and properties.status = 'active' and properties.expires_at <= now()
-  for no key update skip locked;
-  if not found then
-    return false;
-  end if;
-  update public.properties set status = 'expired', version = properties.version + 1
-  where properties.id = expire_listing.property_id;
-  return true;
-end
-$$;
-comment on function private.expire_listing is 'Ends a listing whose time is over, unless somebody is writing it.';
-
-create function private.expire_listings() returns bigint
-  language sql
-  security definer -- writes everybody's listings, for a job
-  set search_path = ''
-as $$
-  -- Listings in use are left out; their owners' pages are locked in the order of 03_accounts/2_rules_locks.sql.
-  select private.for_each('expire_listing', array(
-    select due.id::text
-    from (
-      select properties.id, properties.owner_identity_id from public.properties
-      where properties.status = 'active' and properties.expires_at <= now()
-        and not private.rests('expire_listing', properties.id::text)
-      order by properties.expires_at
-      limit 1000
-    ) as due
-    order by due.owner_identity_id, due.id
-  ))
-$$;
-comment on function private.expire_listings is 'Job: ends listings whose time is over.';
-
 create function private.decide_property(
   property_id uuid, approved boolean, reason text default null
 ) returns void
@@ -123,4 +84,3 @@ comment on function private.lift_suspension is
   'room for it now.';
 
 revoke execute on all functions in schema private from public;
-grant execute on function private.expire_listings to backend;

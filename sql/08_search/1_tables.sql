@@ -5,23 +5,6 @@
 
 create extension if not exists cube with schema extensions;
 
-create function private.earth_point(lat double precision, lng double precision)
-  returns extensions.cube
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
-as $$
-begin
-  return extensions.cube(array[
-    6371.0088 * cosd(lat) * cosd(lng), 6371.0088 * cosd(lat) * sind(lng), 6371.0088 * sind(lat)
-  ]);
-end
-$$;
-comment on function private.earth_point is
-  'A place as a point in space, in km from the centre of the earth: between two such points the '
-  'straight line grows with the way over ground, so an index can sort by distance exactly.';
-
 create table private.search_documents (
   property_id uuid primary key references public.properties (id) on delete cascade,
   type text not null,
@@ -105,133 +88,81 @@ create index search_documents_document_idx
   on private.search_documents using gin (document) with (fastupdate = off);
 create index search_documents_place_idx on private.search_documents using gist (place);
 
+-- Clusters are counted from this alone, without the table, as long as the filter is a type.
+create index search_documents_map_idx on private.search_documents (lng, lat)
+  include (type, price);
+
+-- Whether words that are common meet at all, without going through all listings that have them.
+--
+-- Listings stand in chunks of 8,192 by their number. A job writes for each chunk and each common word
+-- which listings of it have the word, as a row of bits; where words meet is then a handful of ANDs.
+-- Nothing has to be taken back: a listing that is written anew stands in search_changes, in the same
+-- transaction, until its chunk is written anew, and is looked at itself, as is every listing that bits
+-- lead to. So at any moment bits and changes together miss nothing, and whatever they say is checked.
+
+create table private.search_bits (
+  word text not null,
+  chunk integer not null,
+  bits bit(8192) not null,
+  primary key (word, chunk)
+);
+comment on table private.search_bits is
+  'Which listings of a chunk have a common word, a term of a name, or a strategy (in:auction).';
+comment on column private.search_bits.word is 'A word of private.search_documents, or in:strategy.';
+comment on column private.search_bits.chunk is 'Number of the listings divided by 8,192.';
+comment on column private.search_bits.bits is 'One for each listing, by what is left of its number.';
+
+create table private.search_changes (
+  id bigint generated always as identity,
+  chunk integer not null,
+  property_id uuid not null,
+  primary key (chunk, id)
+);
+comment on table private.search_changes is
+  'Listings whose words were written since the bits of their chunk, once for each time.';
+comment on column private.search_changes.id is 'Tells one time from another.';
+comment on column private.search_changes.chunk is 'As in private.search_bits.';
+comment on column private.search_changes.property_id is 'Which listing.';
+
+-- What a word of a search can stand for: itself, a place or kind of that name, and where too little
+-- is found, words that look like it.
+
+create table private.search_names (
+  word text not null,
+  term text not null,
+  primary key (word, term)
+);
+comment on table private.search_names is
+  'The words of the names and aliases of places, kinds and usages. Kept by triggers.';
+comment on column private.search_names.word is 'A word, as private.search_text writes it.';
+comment on column private.search_names.term is 'What has that word in a name, as area:salmiya.';
+create index search_names_term_idx on private.search_names (term);
+
+-- Nothing keeps a word single: two listings that bring it at once would wait for one another. Twice
+-- the same word does no harm.
+create table private.search_vocabulary (
+  id bigint generated always as identity primary key,
+  word text not null
+    constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9]{3,}$')
+);
+comment on table private.search_vocabulary is
+  'Every word that a listing or a name has had, to find those that look like a misspelt one.';
+comment on column private.search_vocabulary.id is 'Its number.';
+comment on column private.search_vocabulary.word is
+  'As private.search_text writes it. Numbers are not guessed at: 104233 is not nearly 104234.';
+create index search_vocabulary_word_idx on private.search_vocabulary (word);
+create index search_vocabulary_trigrams_idx
+  on private.search_vocabulary using gin (word extensions.gin_trgm_ops);
+
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);
 
-create function private.search_bucket(amount numeric) returns integer
-  language plpgsql
-  immutable
-  strict -- an amount that is not known is in no bucket
-  parallel safe
-  set search_path = ''
-as $$
-begin
-  return floor(10 * log(greatest(amount, 1)::double precision));
-end
-$$;
-comment on function private.search_bucket is
-  'Amounts within a quarter of one another, as one term for the index of words.';
+alter table private.search_bits enable row level security;
+alter table private.search_changes enable row level security;
+create policy "nobody but functions of their owner" on private.search_bits using (false);
+create policy "nobody but functions of their owner" on private.search_changes using (false);
 
-create function private.search_document(property public.properties)
-  returns private.search_documents
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  answer private.search_documents := row(
-    property.id, property.type, property.kind, property.usage, property.governorate_id,
-    property.area_id, property.price, property.area_m2, property.bedrooms, property.bathrooms,
-    property.furnished, property.is_direct, property.request_year, property.owner_identity_id,
-    property.owner_type, property.owner_verified,
-    coalesce(property.published_at, property.created_at), property.auction_ends_at,
-    property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng, null, null
-  );
-begin
-  if property.shown_lat is not null then
-    answer.place := private.earth_point(property.shown_lat, property.shown_lng);
-  end if;
-  -- Words hold no colon, so no text can pretend to be a term.
-  answer.document := array_to_tsvector(private.search_words(concat_ws(' ',
-    property.title_ar, property.title_en, property.description_ar, property.description_en,
-    'KW-' || property.ref_no, 'KW' || property.ref_no
-  )) || array_remove(array[
-    'type:' || property.type,
-    'kind:' || property.kind,
-    'usage:' || property.usage,
-    'governorate:' || property.governorate_id,
-    'area:' || property.area_id,
-    'furnished:' || property.furnished,
-    'price:' || private.search_bucket(property.price),
-    'size:' || private.search_bucket(property.area_m2),
-    case when property.is_direct then 'is:direct' end,
-    case when property.owner_verified then 'is:verified' end
-  ], null)
-    || array(select 'bedrooms:' || n from generate_series(1, least(property.bedrooms, 10)) as n)
-    || array(select 'bathrooms:' || n from generate_series(1, least(property.bathrooms, 10)) as n));
-  return answer;
-end
-$$;
-comment on function private.search_document is 'A listing as searches compare it.';
-
-create function private.keep_search_document() returns trigger
-  language plpgsql
-  security definer -- writes a closed table
-  set search_path = ''
-as $$
-declare
-  document private.search_documents;
-begin
-  delete from private.search_documents where search_documents.property_id = new.id;
-  insert into private.search_changes (chunk, property_id) values (new.ref_no / 8192, new.id);
-  if new.listed then
-    document := private.search_document(new);
-    insert into private.search_documents select document.*;
-    perform private.remember_words(tsvector_to_array(document.document));
-  end if;
-  return null;
-end
-$$;
-comment on function private.keep_search_document is 'Keeps private.search_documents.';
-
-create trigger properties_are_searched_from_birth
-  after insert on public.properties
-  for each row when (new.listed) execute function private.keep_search_document();
-create trigger properties_are_searched
-  after update on public.properties
-  for each row when (
-    (old.listed or new.listed) and (
-      old.listed, old.type, old.kind, old.usage, old.governorate_id, old.area_id, old.price,
-      old.area_m2, old.bedrooms, old.bathrooms, old.furnished, old.is_direct, old.request_year,
-      old.owner_type, old.owner_verified, old.published_at, old.auction_ends_at, old.drop_pct,
-      old.drop_until, old.shown_lat, old.shown_lng, old.title_ar, old.title_en,
-      old.description_ar, old.description_en
-    ) is distinct from (
-      new.listed, new.type, new.kind, new.usage, new.governorate_id, new.area_id, new.price,
-      new.area_m2, new.bedrooms, new.bathrooms, new.furnished, new.is_direct, new.request_year,
-      new.owner_type, new.owner_verified, new.published_at, new.auction_ends_at, new.drop_pct,
-      new.drop_until, new.shown_lat, new.shown_lng, new.title_ar, new.title_en,
-      new.description_ar, new.description_en
-    )
-  )
-  execute function private.keep_search_document();
-
-create function private.rebuild_search_documents() returns bigint
-  language plpgsql
-  security definer -- writes closed tables
-  set search_path = ''
-as $$
-declare
-  listings bigint;
-begin
-  delete from private.search_documents;
-  -- A chunk without bits is written by the job, and until then no bits are believed.
-  delete from private.search_bits;
-  delete from private.search_changes;
-  insert into private.search_documents
-  select document.*
-  from public.properties
-  cross join lateral private.search_document(properties) as document
-  where properties.listed;
-  get diagnostics listings = row_count;
-  perform private.remember_words(array(
-    select word from ts_stat('select document from private.search_documents')
-  ));
-  return listings;
-end
-$$;
-comment on function private.rebuild_search_documents is
-  'Writes private.search_documents anew, after a load without triggers or a change of its rule; '
-  'answers how many listings there are. Nobody can call it but the owner of the database.';
-
-revoke execute on all functions in schema private from public;
+alter table private.search_names enable row level security;
+alter table private.search_vocabulary enable row level security;
+create policy "nobody but functions of their owner" on private.search_names using (false);
+create policy "nobody but functions of their owner" on private.search_vocabulary using (false);

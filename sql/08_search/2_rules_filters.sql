@@ -25,8 +25,6 @@ create type private.search_filters as (
 comment on type private.search_filters is
   'Filters as they were read; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km.';
 
--- Reading ----------------------------------------------------------------------------------------
-
 create function private.are_codes(words text, codes jsonb) returns boolean
   language plpgsql
   stable

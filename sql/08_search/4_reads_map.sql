@@ -4,10 +4,6 @@
 -- Only the point that is shown is read here (properties.shown_lat): boxes and clusters of the true
 -- one would tell what is not shown. Filters are those that all strategies share (08_search/2_rules_filters.sql).
 
--- Clusters are counted from this alone, without the table, as long as the filter is a type.
-create index search_documents_map_idx on private.search_documents (lng, lat)
-  include (type, price);
-
 create function private.map_cells(source text, conditions text, zoom integer) returns text
   language plpgsql
   immutable
@@ -205,5 +201,6 @@ comment on function api.list_map_areas is
   'of fewer than 5 prices. 422 filter_unknown, range_invalid, bbox_invalid.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.list_map_listings, private.list_map_areas,
-  api.list_map_listings, api.list_map_areas to guest, authenticated;
+grant execute on function
+  private.list_map_listings, private.list_map_areas, api.list_map_listings, api.list_map_areas
+  to guest, authenticated;

@@ -130,54 +130,48 @@ create policy "identities see their own pictures" on public.media for select to 
 create policy "nobody but functions of their owner" on private.uploads using (false);
 create policy "nobody but functions of their owner" on private.upload_sessions using (false);
 
-create function private.media_url(bucket text, name text) returns text
-  language plpgsql
-  stable
-  security definer -- reads a closed table
-  set search_path = ''
-as $$
-begin
-  return (
-    select settings.value #>> '{}' from private.settings where settings.name = 'files_url'
-  ) || '/' || bucket || '/' || name;
-end
-$$;
-comment on function private.media_url is 'The public address of a stored picture.';
+create table private.media_walks (
+  bucket text primary key,
+  after_name text not null default '',
+  began_at timestamptz not null default now(),
+  files bigint not null default 0,
+  files_without_row bigint not null default 0,
+  rows_without_file bigint not null default 0,
+  last_ended_at timestamptz,
+  last_files bigint,
+  last_files_without_row bigint,
+  last_rows_without_file bigint
+);
+comment on table private.media_walks is
+  'The proof that files and rows agree: a job walks through both by name, a stretch at a time.';
+comment on column private.media_walks.bucket is 'Which bucket.';
+comment on column private.media_walks.after_name is 'How far the walk has come.';
+comment on column private.media_walks.began_at is 'When this walk began.';
+comment on column private.media_walks.files is 'Files seen on this walk.';
+comment on column private.media_walks.files_without_row is 'Of them without a row after an hour.';
+comment on column private.media_walks.rows_without_file is 'Rows seen that have no file.';
+comment on column private.media_walks.last_ended_at is 'When the last whole walk ended.';
+comment on column private.media_walks.last_files is 'Files seen on it.';
+comment on column private.media_walks.last_files_without_row is 'Files without a row: 0 is right.';
+comment on column private.media_walks.last_rows_without_file is 'Rows without a file: 0 is right.';
 
-create function private.note_files_url(url text) returns void
-  language plpgsql
-  security definer -- writes a switch, and addresses of whoever has a picture
-  set search_path = ''
-as $$
-declare
-  before text := private.setting('files_url') #>> '{}';
-begin
-  if before = url then
-    return;
-  end if;
-  update private.settings set value = to_jsonb(url) where settings.name = 'files_url';
-  -- The project has another address now: a domain of its own, another port on a desk.
-  if before <> '' then
-    update public.individual_profiles
-    set avatar_url = url || substr(individual_profiles.avatar_url, char_length(before) + 1)
-    where starts_with(individual_profiles.avatar_url, before || '/');
-    update public.identities
-    set avatar_url = url || substr(identities.avatar_url, char_length(before) + 1)
-    where starts_with(identities.avatar_url, before || '/');
-    update public.organisations
-    set logo_url = case when starts_with(organisations.logo_url, before || '/')
-          then url || substr(organisations.logo_url, char_length(before) + 1)
-          else organisations.logo_url end,
-        cover_url = case when starts_with(organisations.cover_url, before || '/')
-          then url || substr(organisations.cover_url, char_length(before) + 1)
-          else organisations.cover_url end
-    where starts_with(organisations.logo_url, before || '/')
-      or starts_with(organisations.cover_url, before || '/');
-  end if;
-end
-$$;
-comment on function private.note_files_url is
-  'Keeps where public files are read; the functions, which know the project''s address, tell it.';
+create table private.stray_files (
+  bucket text not null,
+  name text not null,
+  found_at timestamptz not null default now(),
+  removal_due_at timestamptz not null default '-infinity',
+  primary key (bucket, name)
+);
+comment on table private.stray_files is
+  'Files without a row: left behind by an upload, or found by the walk. Removed next.';
+comment on column private.stray_files.bucket is 'Where it lies.';
+comment on column private.stray_files.name is 'Its name.';
+comment on column private.stray_files.found_at is 'When it was found.';
+comment on column private.stray_files.removal_due_at is
+  'From when on a job has it removed; later again when Storage would not.';
+create index stray_files_due_idx on private.stray_files (removal_due_at);
 
-revoke execute on all functions in schema private from public;
-grant execute on function private.note_files_url to backend;
+alter table private.media_walks enable row level security;
+alter table private.stray_files enable row level security;
+create policy "nobody but functions of their owner" on private.media_walks using (false);
+create policy "nobody but functions of their owner" on private.stray_files using (false);

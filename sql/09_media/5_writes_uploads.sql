@@ -5,62 +5,6 @@
 -- a row says of its file is read from Storage, never from the caller: whoever calls these functions
 -- without having stored anything gets nothing.
 
-create function private.picture_limit(identity_id uuid) returns integer
-  language plpgsql
-  stable
-  security definer -- reads plans and subscriptions
-  set search_path = ''
-as $$
-begin
-  return (private.plan_of(identity_id)).photos_per_listing;
-end
-$$;
-comment on function private.picture_limit is
-  'How many pictures a listing of this identity may have.';
-
-create function private.allowance_of(identity_id uuid, out allowed integer, out used integer)
-  language plpgsql
-  stable
-  security definer -- counts rows past the policies
-  set search_path = ''
-as $$
-declare
-  plan public.plans := private.plan_of(identity_id);
-begin
-  -- Room for listings that are drafts, closed or archived too, and for a few flows in between.
-  allowed := plan.photos_per_listing * plan.active_listings * 4 + 200;
-  used := (select count(*) from public.media where media.identity_id = allowance_of.identity_id);
-end
-$$;
-comment on function private.allowance_of is
-  'How many pictures one identity may keep in all, and has.';
-
-create function private.pictures_known(
-  identity_id uuid, bucket text, property_id uuid, upload_session_id uuid
-) returns setof public.media
-  language plpgsql
-  stable
-  rows 10
-  security definer -- reads rows past the policies
-  set search_path = ''
-as $$
-begin
-  return query
-  select media.* from public.media
-  where media.identity_id = pictures_known.identity_id and media.discarded_at is null
-    and case
-      when pictures_known.bucket = 'avatars' then media.bucket = 'avatars' and media.use is null
-      when pictures_known.property_id is not null
-        then media.property_id = pictures_known.property_id
-      else media.upload_session_id = pictures_known.upload_session_id
-    end
-  order by media.created_at desc
-  limit 200;
-end
-$$;
-comment on function private.pictures_known is
-  'What was uploaded before to the same place: one of them sent again is not stored again.';
-
 create function private.begin_upload(
   bucket text, property_id uuid default null, upload_session_id uuid default null
 ) returns json
@@ -123,73 +67,44 @@ comment on function private.begin_upload is
   'and which pictures are there: one of them sent again needs no room. Counted and committed before: '
   'what is refused has cost as much. 402 quota_exceeded.';
 
-create function private.refuse_pictures(identity_id uuid) returns void
+create function private.upload_avatar(upload_id uuid, again text) returns json
   language plpgsql
+  security definer -- clients have no write grant
   set search_path = ''
 as $$
 declare
-  allowed integer := private.picture_limit(identity_id);
+  upload private.uploads := private.own_upload(upload_id, 'avatars');
+  picture public.media;
 begin
-  perform private.refuse(402, 'quota_exceeded',
-    jsonb_build_object('limit', allowed, 'used', allowed));
-end
-$$;
-comment on function private.refuse_pictures is
-  '402 quota_exceeded: the listing has all it may have.';
-
-create function private.own_upload(upload_id uuid, bucket text) returns private.uploads
-  language plpgsql
-  security definer -- reads a closed table
-  set search_path = ''
-as $$
-declare
-  caller_id uuid := private.hold_caller();
-  upload private.uploads;
-begin
-  select * into upload from private.uploads
-  where uploads.id = own_upload.upload_id
-    and uploads.account_id = caller_id
-    and uploads.bucket = own_upload.bucket
-  for update;
-  if upload.id is null then
-    perform private.refuse(404, 'not_found');
+  -- Sent once more because the answer was lost: the picture is there.
+  select * into picture from private.pictures_known(upload.identity_id, 'avatars', null, null)
+    as known
+  where known.sha256 = coalesce(
+    again, (select stored.sha256 from private.stored_files(upload) as stored limit 1))
+  limit 1;
+  if picture.id is null then
+    insert into public.media
+      (account_id, identity_id, bucket, name, width, height, orientation, bytes, sha256)
+    select
+      upload.account_id, upload.identity_id, upload.bucket, stored.name, stored.width,
+      stored.height, stored.orientation, stored.bytes, stored.sha256
+    from private.stored_files(upload) as stored
+    limit 1
+    returning * into picture;
   end if;
-  return upload;
+  if picture.id is null then
+    perform private.refuse(422, 'file_missing');
+  end if;
+  perform private.end_upload(upload);
+  return json_build_object(
+    'mediaId', picture.id,
+    'url', private.media_url(picture.bucket, picture.name),
+    'width', picture.width,
+    'height', picture.height);
 end
 $$;
-comment on function private.own_upload is 'An upload that the caller has begun, or 404 not_found.';
-
-create function private.stored_files(upload private.uploads)
-  returns table (
-    index integer, name text, width integer, height integer, orientation integer, bytes integer,
-    sha256 text
-  )
-  language plpgsql
-  stable
-  rows 20
-  security definer -- reads the files of Storage
-  set search_path = ''
-as $$
-begin
-  return query
-  select
-    numbered.index,
-    objects.name,
-    (objects.user_metadata ->> 'width')::integer,
-    (objects.user_metadata ->> 'height')::integer,
-    (objects.user_metadata ->> 'orientation')::integer,
-    (objects.metadata ->> 'size')::integer,
-    objects.user_metadata ->> 'sha256'
-  from generate_series(0, 19) as numbered (index)
-  cross join unnest(array['jpg', 'png', 'webp']) as kind (ending)
-  join storage.objects
-    on objects.bucket_id = upload.bucket
-    and objects.name = format('%s/%s%s.%s', upload.identity_id, left(upload.id::text, 34),
-      lpad(to_hex(numbered.index), 2, '0'), kind.ending)
-  order by numbered.index;
-end
-$$;
-comment on function private.stored_files is 'What an upload has stored, as Storage tells.';
+comment on function private.upload_avatar is
+  'The row of a stored avatar, or of the one that is there already by the hash given.';
 
 create function private.end_upload(upload private.uploads) returns void
   language plpgsql
@@ -213,5 +128,16 @@ end
 $$;
 comment on function private.end_upload is 'Every file of the upload has its row, or is left over.';
 
-revoke execute on all functions in schema private from public;
-grant execute on function private.begin_upload to authenticated;
+create function api.upload_avatar(upload_id uuid, again text default null) returns json
+  language sql
+  set search_path = ''
+as $$
+  select private.upload_avatar(upload_id, again)
+$$;
+comment on function api.upload_avatar is
+  'The picture of a person, stored by this upload, or sent again and told by its hash.';
+
+revoke execute on all functions in schema private, api from public;
+grant execute on function
+  private.begin_upload, private.upload_avatar, api.upload_avatar
+  to authenticated;

@@ -1,67 +1,6 @@
 -- The rows of an upload: made from what Storage has, all of a request in one transaction, each
 -- picture in its place.
 
-create function private.upload_avatar(upload_id uuid, again text) returns json
-  language plpgsql
-  security definer -- clients have no write grant
-  set search_path = ''
-as $$
-declare
-  upload private.uploads := private.own_upload(upload_id, 'avatars');
-  picture public.media;
-begin
-  -- Sent once more because the answer was lost: the picture is there.
-  select * into picture from private.pictures_known(upload.identity_id, 'avatars', null, null)
-    as known
-  where known.sha256 = coalesce(
-    again, (select stored.sha256 from private.stored_files(upload) as stored limit 1))
-  limit 1;
-  if picture.id is null then
-    insert into public.media
-      (account_id, identity_id, bucket, name, width, height, orientation, bytes, sha256)
-    select
-      upload.account_id, upload.identity_id, upload.bucket, stored.name, stored.width,
-      stored.height, stored.orientation, stored.bytes, stored.sha256
-    from private.stored_files(upload) as stored
-    limit 1
-    returning * into picture;
-  end if;
-  if picture.id is null then
-    perform private.refuse(422, 'file_missing');
-  end if;
-  perform private.end_upload(upload);
-  return json_build_object(
-    'mediaId', picture.id,
-    'url', private.media_url(picture.bucket, picture.name),
-    'width', picture.width,
-    'height', picture.height);
-end
-$$;
-comment on function private.upload_avatar is
-  'The row of a stored avatar, or of the one that is there already by the hash given.';
-
-create function private.hold_session(identity_id uuid, upload_session_id uuid)
-  returns private.upload_sessions
-  language plpgsql
-  security definer -- writes a closed table
-  set search_path = ''
-as $$
-declare
-  flow private.upload_sessions;
-begin
-  insert into private.upload_sessions (identity_id, id)
-  values (hold_session.identity_id, hold_session.upload_session_id)
-  on conflict do nothing;
-  select * into flow from private.upload_sessions
-  where upload_sessions.identity_id = hold_session.identity_id
-    and upload_sessions.id = hold_session.upload_session_id
-  for update;
-  return flow;
-end
-$$;
-comment on function private.hold_session is
-  'A flow, locked: uploads of it and the writing of its listing go one after another.';
-
 create function private.upload_listing_media(
   upload_id uuid, property_id uuid, upload_session_id uuid, start_position integer, again jsonb
 ) returns json
@@ -214,15 +153,6 @@ $$;
 comment on function private.free_position is
   'The place asked for, or the next free one after it; without one, after all others.';
 
-create function api.upload_avatar(upload_id uuid, again text default null) returns json
-  language sql
-  set search_path = ''
-as $$
-  select private.upload_avatar(upload_id, again)
-$$;
-comment on function api.upload_avatar is
-  'The picture of a person, stored by this upload, or sent again and told by its hash.';
-
 create function api.upload_listing_media(
   upload_id uuid, property_id uuid default null, upload_session_id uuid default null,
   start_position integer default null, again jsonb default null
@@ -238,5 +168,4 @@ comment on function api.upload_listing_media is
   'quota_exceeded when none has room.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.upload_avatar, private.upload_listing_media to authenticated;
-grant execute on function api.upload_avatar, api.upload_listing_media to authenticated;
+grant execute on function private.upload_listing_media, api.upload_listing_media to authenticated;

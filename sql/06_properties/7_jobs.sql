@@ -1,41 +1,43 @@
--- Views of listings: one for each identity and day, added up by a job.
+-- Scheduled work: listings whose time is over, and views added up.
 
--- Without foreign keys: checking them would lock and so rewrite the listing at every view.
-create table private.property_views (
-  property_id uuid not null,
-  identity_id uuid not null,
-  day date not null default (now() at time zone 'Asia/Kuwait')::date,
-  counted boolean not null default false,
-  primary key (property_id, identity_id, day)
-);
-comment on table private.property_views is
-  'Who looked at a listing on a day; kept for two days. Guests are not counted.';
-comment on column private.property_views.property_id is 'What was looked at.';
-comment on column private.property_views.identity_id is 'Who looked.';
-comment on column private.property_views.day is 'The day in Kuwait.';
-comment on column private.property_views.counted is 'Whether properties.views_count has it.';
-create index property_views_uncounted_idx on private.property_views (property_id)
-  where not counted;
-create index property_views_day_idx on private.property_views (day);
-alter table private.property_views enable row level security;
-create policy "nobody but functions of their owner" on private.property_views using (false);
-
-create function private.count_view(property_id uuid, identity_id uuid) returns void
+create function private.expire_listing(property_id uuid) returns boolean
   language plpgsql
-  security definer -- writes a closed table
   set search_path = ''
 as $$
 begin
-  insert into private.property_views (property_id, identity_id)
-  values (count_view.property_id, count_view.identity_id)
-  on conflict do nothing;
-  if found then
-    -- A view lost in a crash is no harm, so the reader need not wait for the disk.
-    perform set_config('synchronous_commit', 'off', true);
+  perform from public.properties
+  where properties.id = expire_listing.property_id
+    and properties.status = 'active' and properties.expires_at <= now()
+  for no key update skip locked;
+  if not found then
+    return false;
   end if;
+  update public.properties set status = 'expired', version = properties.version + 1
+  where properties.id = expire_listing.property_id;
+  return true;
 end
 $$;
-comment on function private.count_view is 'Counts a viewer of a listing once a day.';
+comment on function private.expire_listing is 'Ends a listing whose time is over, unless somebody is writing it.';
+
+create function private.expire_listings() returns bigint
+  language sql
+  security definer -- writes everybody's listings, for a job
+  set search_path = ''
+as $$
+  -- Listings in use are left out; their owners' pages are locked in the order of 03_accounts/2_rules_locks.sql.
+  select private.for_each('expire_listing', array(
+    select due.id::text
+    from (
+      select properties.id, properties.owner_identity_id from public.properties
+      where properties.status = 'active' and properties.expires_at <= now()
+        and not private.rests('expire_listing', properties.id::text)
+      order by properties.expires_at
+      limit 1000
+    ) as due
+    order by due.owner_identity_id, due.id
+  ))
+$$;
+comment on function private.expire_listings is 'Job: ends listings whose time is over.';
 
 create function private.fold_views_of(property_id uuid) returns boolean
   language plpgsql
@@ -97,4 +99,6 @@ comment on function private.sweep_views is
   'Job: forgets who looked at what two days ago, also what could not be counted for a week.';
 
 revoke execute on all functions in schema private from public;
-grant execute on function private.fold_views, private.sweep_views to backend;
+grant execute on function
+  private.expire_listings, private.fold_views, private.sweep_views
+  to backend;

@@ -3,18 +3,6 @@
 -- Under review the pictures of an active listing stay as they are until an admin decides: the order
 -- that its owner wants waits in pending_changes as `media`, new ones wait in their rows.
 
-create function private.is_reviewed(property public.properties) returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return property.status in ('active', 'paused', 'expired')
-    and private.setting('review_listings') = 'true';
-end
-$$;
-comment on function private.is_reviewed is 'Whether changes of this listing wait for an admin.';
-
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql
   stable
@@ -200,6 +188,7 @@ $$;
 comment on function api.delete_property_media is 'Takes a picture out of an own listing.';
 
 revoke execute on all functions in schema private, api from public;
-grant execute on function private.order_property_media, private.delete_property_media
+grant execute on function
+  private.order_property_media, private.delete_property_media, api.order_property_media,
+  api.delete_property_media
   to authenticated;
-grant execute on function api.order_property_media, api.delete_property_media to authenticated;

@@ -1,0 +1,96 @@
+-- The life of a listing: which act leads from which state to which.
+--
+--   draft -> active, or under review pending_review -> active / rejected -> submitted again
+--   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active for 90 days
+--   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts it
+--
+-- The acts name the state only: what comes with it is in 06_properties/2_rules_states.sql.
+
+create function private.property_acts()
+  returns table (act text, from_statuses text[], only_type text)
+  language sql
+  immutable
+  rows 10
+  set search_path = ''
+as $$
+  values
+    ('publish', '{draft,rejected}'::text[], null),
+    ('pause', '{active}', null),
+    ('resume', '{paused}', null),
+    ('renew', '{expired}', null),
+    ('archive',
+      '{draft,pending_review,active,rejected,paused,sold,rented,exchanged,expired}', null),
+    ('restore', '{archived}', null),
+    ('mark-sold', '{active}', 'SALE'),
+    ('mark-rented', '{active}', 'RENT'),
+    ('mark-exchanged', '{active}', 'EXCHANGE'),
+    ('confirm-available', '{active}', null)
+$$;
+comment on function private.property_acts is
+  'What an owner can do to a listing, from which states, and for which type only.';
+
+create function private.property_allows(property public.properties) returns text[]
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select array(
+    select acts.act from private.property_acts() as acts
+    where property.status = any (acts.from_statuses)
+      and coalesce(acts.only_type = property.type, true)
+      and (acts.act <> 'renew' or property.expires_at > now() - interval '90 days')
+  )
+$$;
+comment on function private.property_allows is 'What its owner can do to a listing now.';
+
+create function private.refuse_act(property public.properties) returns void
+  language sql
+  set search_path = ''
+as $$
+  select private.refuse(409, 'property_state_conflict', jsonb_build_object(
+    'from', property.status, 'allowed', private.property_allows(property)))
+$$;
+comment on function private.refuse_act is
+  '409 property_state_conflict: the state it is in, and what can be done in it.';
+
+create function private.own_property(property_id uuid) returns public.properties
+  language plpgsql
+  security definer -- locks a row; clients have no write grant
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.hold_identity();
+  property public.properties;
+begin
+  select * into property from public.properties
+  where properties.id = own_property.property_id
+    and properties.owner_identity_id = owner_id
+    and properties.status <> 'deleted'
+  for no key update;
+  if property.id is null then
+    perform private.refuse(404, 'property_not_found');
+  end if;
+  return property;
+end
+$$;
+comment on function private.own_property is
+  'The acting identity''s own listing, locked for a change. 404 property_not_found.';
+
+create function private.editable_property(property_id uuid) returns public.properties
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  property public.properties := private.own_property(property_id);
+begin
+  if property.status not in ('draft', 'pending_review', 'active', 'rejected', 'paused', 'expired')
+  then
+    perform private.refuse_act(property);
+  end if;
+  return property;
+end
+$$;
+comment on function private.editable_property is
+  'The acting identity''s own listing, locked, in a state in which it may be edited.';
+
+revoke execute on all functions in schema private from public;

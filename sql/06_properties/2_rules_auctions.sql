@@ -1,0 +1,46 @@
+-- Auctions: the window and the start price of a listing for sale. Bidding comes later.
+--
+-- A window begins in the future, lasts at least an hour and ends within 90 days. Until it begins it
+-- can be set anew or taken back; from then on it stands, and once it is over another can follow.
+
+create function private.keep_auction_window() returns trigger
+  language plpgsql
+  security definer -- writes columns that nobody may write
+  set search_path = ''
+as $$
+begin
+  update public.properties
+  set auction_starts_at = new.starts_at, auction_ends_at = new.ends_at
+  where properties.id = coalesce(new.property_id, old.property_id);
+  return null;
+end
+$$;
+comment on function private.keep_auction_window is
+  'Keeps properties.auction_starts_at and auction_ends_at.';
+
+create trigger auctions_window_is_kept
+  after insert or update or delete on public.auctions
+  for each row execute function private.keep_auction_window();
+
+create function private.own_property_for_auction(property_id uuid) returns public.properties
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  property public.properties := private.own_property(property_id);
+begin
+  if property.type <> 'SALE' then
+    perform private.refuse(422, 'field_not_for_type',
+      '{"fields":[{"path":"auction","code":"field_not_for_type"}]}');
+  elsif property.status not in ('draft', 'pending_review', 'active', 'paused')
+    or now() between property.auction_starts_at and property.auction_ends_at then
+    perform private.refuse_act(property);
+  end if;
+  return property;
+end
+$$;
+comment on function private.own_property_for_auction is
+  'An own listing whose auction can be set or taken back now. 404 property_not_found, 422 '
+  'field_not_for_type, 409 property_state_conflict, also while the auction runs.';
+
+revoke execute on all functions in schema private from public;

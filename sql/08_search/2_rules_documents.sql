@@ -1,0 +1,76 @@
+-- What a search compares of a listing.
+
+create function private.earth_point(lat double precision, lng double precision)
+  returns extensions.cube
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  return extensions.cube(array[
+    6371.0088 * cosd(lat) * cosd(lng), 6371.0088 * cosd(lat) * sind(lng), 6371.0088 * sind(lat)
+  ]);
+end
+$$;
+comment on function private.earth_point is
+  'A place as a point in space, in km from the centre of the earth: between two such points the '
+  'straight line grows with the way over ground, so an index can sort by distance exactly.';
+
+create function private.search_bucket(amount numeric) returns integer
+  language plpgsql
+  immutable
+  strict -- an amount that is not known is in no bucket
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  return floor(10 * log(greatest(amount, 1)::double precision));
+end
+$$;
+comment on function private.search_bucket is
+  'Amounts within a quarter of one another, as one term for the index of words.';
+
+create function private.search_document(property public.properties)
+  returns private.search_documents
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  answer private.search_documents := row(
+    property.id, property.type, property.kind, property.usage, property.governorate_id,
+    property.area_id, property.price, property.area_m2, property.bedrooms, property.bathrooms,
+    property.furnished, property.is_direct, property.request_year, property.owner_identity_id,
+    property.owner_type, property.owner_verified,
+    coalesce(property.published_at, property.created_at), property.auction_ends_at,
+    property.drop_pct, property.drop_until, property.shown_lat, property.shown_lng, null, null
+  );
+begin
+  if property.shown_lat is not null then
+    answer.place := private.earth_point(property.shown_lat, property.shown_lng);
+  end if;
+  -- Words hold no colon, so no text can pretend to be a term.
+  answer.document := array_to_tsvector(private.search_words(concat_ws(' ',
+    property.title_ar, property.title_en, property.description_ar, property.description_en,
+    'KW-' || property.ref_no, 'KW' || property.ref_no
+  )) || array_remove(array[
+    'type:' || property.type,
+    'kind:' || property.kind,
+    'usage:' || property.usage,
+    'governorate:' || property.governorate_id,
+    'area:' || property.area_id,
+    'furnished:' || property.furnished,
+    'price:' || private.search_bucket(property.price),
+    'size:' || private.search_bucket(property.area_m2),
+    case when property.is_direct then 'is:direct' end,
+    case when property.owner_verified then 'is:verified' end
+  ], null)
+    || array(select 'bedrooms:' || n from generate_series(1, least(property.bedrooms, 10)) as n)
+    || array(select 'bathrooms:' || n from generate_series(1, least(property.bathrooms, 10)) as n));
+  return answer;
+end
+$$;
+comment on function private.search_document is 'A listing as searches compare it.';
+
+revoke execute on all functions in schema private from public;

@@ -1,0 +1,100 @@
+-- What searches read follows the listings, and the names of places, kinds and usages.
+
+create function private.keep_search_document() returns trigger
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  document private.search_documents;
+begin
+  delete from private.search_documents where search_documents.property_id = new.id;
+  insert into private.search_changes (chunk, property_id) values (new.ref_no / 8192, new.id);
+  if new.listed then
+    document := private.search_document(new);
+    insert into private.search_documents select document.*;
+    perform private.remember_words(tsvector_to_array(document.document));
+  end if;
+  return null;
+end
+$$;
+comment on function private.keep_search_document is 'Keeps private.search_documents.';
+
+create trigger properties_are_searched_from_birth
+  after insert on public.properties
+  for each row when (new.listed) execute function private.keep_search_document();
+create trigger properties_are_searched
+  after update on public.properties
+  for each row when (
+    (old.listed or new.listed) and (
+      old.listed, old.type, old.kind, old.usage, old.governorate_id, old.area_id, old.price,
+      old.area_m2, old.bedrooms, old.bathrooms, old.furnished, old.is_direct, old.request_year,
+      old.owner_type, old.owner_verified, old.published_at, old.auction_ends_at, old.drop_pct,
+      old.drop_until, old.shown_lat, old.shown_lng, old.title_ar, old.title_en,
+      old.description_ar, old.description_en
+    ) is distinct from (
+      new.listed, new.type, new.kind, new.usage, new.governorate_id, new.area_id, new.price,
+      new.area_m2, new.bedrooms, new.bathrooms, new.furnished, new.is_direct, new.request_year,
+      new.owner_type, new.owner_verified, new.published_at, new.auction_ends_at, new.drop_pct,
+      new.drop_until, new.shown_lat, new.shown_lng, new.title_ar, new.title_en,
+      new.description_ar, new.description_en
+    )
+  )
+  execute function private.keep_search_document();
+
+create function private.remember_words(words text[]) returns void
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+begin
+  insert into private.search_vocabulary (word)
+  select distinct given.word from unnest(words) as given (word)
+  where given.word ~ '^[^0-9]{3,}$'
+    and not exists (
+      select from private.search_vocabulary where search_vocabulary.word = given.word
+    );
+end
+$$;
+comment on function private.remember_words is 'Adds words to the vocabulary of searches.';
+
+create function private.keep_search_names() returns trigger
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  named jsonb := to_jsonb(coalesce(new, old));
+  named_term text := coalesce(named ->> 'vocabulary', tg_argv[0])
+    || ':' || coalesce(named ->> 'code', named ->> 'id');
+  words text[] := private.search_words(concat_ws(' ',
+    named ->> 'name_ar', named ->> 'name_en', named ->> 'alias_ar',
+    named ->> 'text_ar', named ->> 'text_en'));
+begin
+  delete from private.search_names where search_names.term = named_term;
+  if tg_op <> 'DELETE' then
+    insert into private.search_names (word, term) select unnest(words), named_term;
+    perform private.remember_words(words);
+  end if;
+  return null;
+end
+$$;
+comment on function private.keep_search_names is
+  'Keeps private.search_names: a name changed in Studio is found at once, no listing is touched.';
+
+create trigger areas_are_found_by_name
+  after insert or update or delete on public.areas
+  for each row execute function private.keep_search_names('area');
+create trigger governorates_are_found_by_name
+  after insert or update or delete on public.governorates
+  for each row execute function private.keep_search_names('governorate');
+create trigger kinds_and_usages_are_found_by_name
+  after insert or update on public.vocabularies
+  for each row when (new.vocabulary in ('kind', 'usage'))
+  execute function private.keep_search_names();
+create trigger kinds_and_usages_are_forgotten
+  after delete on public.vocabularies
+  for each row when (old.vocabulary in ('kind', 'usage'))
+  execute function private.keep_search_names();
+
+revoke execute on all functions in schema private from public;

@@ -1,0 +1,70 @@
+-- What the feed counts its slots over follows the listings and the offices.
+
+create function private.keep_publication() returns trigger
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  at constant timestamptz := private.publishing_time();
+begin
+  update private.publications set until = greatest(at, publications.since)
+  where publications.property_id = new.id and publications.until > at;
+  if new.listed then
+    insert into private.publications (property_id, type, published_at, since)
+    values (new.id, new.type, new.published_at, at);
+  end if;
+  return null;
+end
+$$;
+comment on function private.keep_publication is 'Notes for the feed that a listing came or went.';
+
+create constraint trigger properties_publishing_is_kept_at_birth
+  after insert on public.properties
+  deferrable initially deferred
+  for each row when (new.listed)
+  execute function private.keep_publication();
+create constraint trigger properties_publishing_is_kept
+  after update on public.properties
+  deferrable initially deferred
+  for each row when (
+    (old.listed or new.listed)
+    and (old.listed, old.type, old.published_at)
+      is distinct from (new.listed, new.type, new.published_at)
+  )
+  execute function private.keep_publication();
+
+create function private.keep_office_rank() returns trigger
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  at constant timestamptz := private.publishing_time();
+begin
+  update private.office_ranks set until = greatest(at, office_ranks.since)
+  where office_ranks.identity_id = new.identity_id and office_ranks.until > at;
+  if new.listed then
+    insert into private.office_ranks (identity_id, rating, since)
+    values (new.identity_id, new.rating_avg, at);
+  end if;
+  return null;
+end
+$$;
+comment on function private.keep_office_rank is 'Notes which offices are listed, and their rating.';
+
+create constraint trigger organisations_rank_is_kept_at_birth
+  after insert on public.organisations
+  deferrable initially deferred
+  for each row when (new.listed and new.type = 'office')
+  execute function private.keep_office_rank();
+create constraint trigger organisations_rank_is_kept
+  after update on public.organisations
+  deferrable initially deferred
+  for each row when (
+    new.type = 'office' and (old.listed or new.listed)
+    and (old.listed, old.rating_avg) is distinct from (new.listed, new.rating_avg)
+  )
+  execute function private.keep_office_rank();
+
+revoke execute on all functions in schema private from public;

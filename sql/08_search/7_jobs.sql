@@ -1,0 +1,129 @@
+-- Scheduled work of searches and the feed, and how documents are written anew.
+
+create function private.fold_search_words(changes integer default 500) returns bigint
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+  set work_mem = '64MB' -- half a million words of a chunk at a time
+as $$
+declare
+  folded integer;
+  none bit(8192) := repeat('0', 8192)::bit(8192);
+begin
+  -- Of two at once one works: nothing older may be written over what is newer.
+  if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('fold_search_words', 0)) then
+    return 0;
+  end if;
+  select chunks.chunk into folded
+  from unnest(private.search_chunks()) as chunks (chunk)
+  where not exists (
+    select from private.search_bits
+    where search_bits.word = 'in:standard' and search_bits.chunk = chunks.chunk
+  )
+  limit 1;
+  if folded is null then
+    select folds.chunk into folded from (
+      select search_changes.chunk, count(*) as n, sum(count(*)) over () as all_of_them
+      from private.search_changes
+      where search_changes.chunk = any (private.search_chunks())
+      group by search_changes.chunk
+    ) as folds
+    where folds.all_of_them >= fold_search_words.changes
+    order by folds.n desc
+    limit 1;
+  end if;
+  if folded is null then
+    return 0;
+  end if;
+  -- One statement, one snapshot: the changes that go are those whose listings are read.
+  with seen as (
+    delete from private.search_changes where search_changes.chunk = folded
+  ), found as materialized (
+    select (properties.ref_no % 8192)::integer as place, words.word
+    from public.properties
+    join private.search_documents on search_documents.property_id = properties.id
+    cross join lateral unnest(tsvector_to_array(search_documents.document) || array[
+      case when search_documents.type = 'EXCHANGE' then 'in:exchange' else 'in:standard' end,
+      case when search_documents.auction_ends_at > now() then 'in:auction' end,
+      case when search_documents.drop_until > now() then 'in:deal' end,
+      case when search_documents.owner_type = 'company' and search_documents.owner_verified
+        then 'in:company' end
+    ]) as words (word)
+    where properties.ref_no >= folded::bigint * 8192
+      and properties.ref_no < (folded::bigint + 1) * 8192
+  ), kept as (
+    -- Whatever is not kept is rare, and the index of words is quick.
+    select found.word from found
+    where found.word is not null group by found.word having count(*) >= 64
+    union
+    select search_bits.word from private.search_bits
+    union
+    select search_names.term from private.search_names
+    union
+    select unnest('{in:standard,in:exchange,in:auction,in:deal,in:company}'::text[])
+  )
+  insert into private.search_bits (word, chunk, bits)
+  select kept.word, folded, coalesce(bit_or(set_bit(none, found.place, 1)), none)
+  from kept
+  left join found on found.word = kept.word
+  group by kept.word
+  on conflict (word, chunk) do update set bits = excluded.bits;
+  return 1;
+end
+$$;
+comment on function private.fold_search_words is
+  'A job: writes the bits of a chunk that has none, else of the one with most changes once there are '
+  'this many in all; answers how many chunks.';
+
+create function private.sweep_publications() returns bigint
+  language sql
+  security definer -- deletes from a closed table
+  set search_path = ''
+as $$
+  select private.sweep('private.publications', 'until', '7 hours')
+$$;
+comment on function private.sweep_publications is
+  'Job: forgets, 1,000 at a time, what ended and no living snapshot needs.';
+
+create function private.sweep_office_ranks() returns bigint
+  language sql
+  security definer -- deletes from a closed table
+  set search_path = ''
+as $$
+  select private.sweep('private.office_ranks', 'until', '7 hours')
+$$;
+comment on function private.sweep_office_ranks is
+  'Job: forgets, 1,000 at a time, ranks that no living snapshot needs.';
+
+create function private.rebuild_search_documents() returns bigint
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+as $$
+declare
+  listings bigint;
+begin
+  delete from private.search_documents;
+  -- A chunk without bits is written by the job, and until then no bits are believed.
+  delete from private.search_bits;
+  delete from private.search_changes;
+  insert into private.search_documents
+  select document.*
+  from public.properties
+  cross join lateral private.search_document(properties) as document
+  where properties.listed;
+  get diagnostics listings = row_count;
+  perform private.remember_words(array(
+    select word from ts_stat('select document from private.search_documents')
+  ));
+  return listings;
+end
+$$;
+comment on function private.rebuild_search_documents is
+  'Writes private.search_documents anew, after a load without triggers or a change of its rule; '
+  'answers how many listings there are. Nobody can call it but the owner of the database.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function
+  private.fold_search_words, private.sweep_publications, private.sweep_office_ranks
+  to backend;

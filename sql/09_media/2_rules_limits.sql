@@ -1,0 +1,47 @@
+-- How many pictures there may be: of a listing, and of an identity in all.
+
+create function private.picture_limit(identity_id uuid) returns integer
+  language plpgsql
+  stable
+  security definer -- reads plans and subscriptions
+  set search_path = ''
+as $$
+begin
+  return (private.plan_of(identity_id)).photos_per_listing;
+end
+$$;
+comment on function private.picture_limit is
+  'How many pictures a listing of this identity may have.';
+
+create function private.allowance_of(identity_id uuid, out allowed integer, out used integer)
+  language plpgsql
+  stable
+  security definer -- counts rows past the policies
+  set search_path = ''
+as $$
+declare
+  plan public.plans := private.plan_of(identity_id);
+begin
+  -- Room for listings that are drafts, closed or archived too, and for a few flows in between.
+  allowed := plan.photos_per_listing * plan.active_listings * 4 + 200;
+  used := (select count(*) from public.media where media.identity_id = allowance_of.identity_id);
+end
+$$;
+comment on function private.allowance_of is
+  'How many pictures one identity may keep in all, and has.';
+
+create function private.refuse_pictures(identity_id uuid) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  allowed integer := private.picture_limit(identity_id);
+begin
+  perform private.refuse(402, 'quota_exceeded',
+    jsonb_build_object('limit', allowed, 'used', allowed));
+end
+$$;
+comment on function private.refuse_pictures is
+  '402 quota_exceeded: the listing has all it may have.';
+
+revoke execute on all functions in schema private from public;

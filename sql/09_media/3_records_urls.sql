@@ -1,0 +1,53 @@
+-- Where files are read.
+
+create function private.media_url(bucket text, name text) returns text
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  return (
+    select settings.value #>> '{}' from private.settings where settings.name = 'files_url'
+  ) || '/' || bucket || '/' || name;
+end
+$$;
+comment on function private.media_url is 'The public address of a stored picture.';
+
+create function private.note_files_url(url text) returns void
+  language plpgsql
+  security definer -- writes a switch, and addresses of whoever has a picture
+  set search_path = ''
+as $$
+declare
+  before text := private.setting('files_url') #>> '{}';
+begin
+  if before = url then
+    return;
+  end if;
+  update private.settings set value = to_jsonb(url) where settings.name = 'files_url';
+  -- The project has another address now: a domain of its own, another port on a desk.
+  if before <> '' then
+    update public.individual_profiles
+    set avatar_url = url || substr(individual_profiles.avatar_url, char_length(before) + 1)
+    where starts_with(individual_profiles.avatar_url, before || '/');
+    update public.identities
+    set avatar_url = url || substr(identities.avatar_url, char_length(before) + 1)
+    where starts_with(identities.avatar_url, before || '/');
+    update public.organisations
+    set logo_url = case when starts_with(organisations.logo_url, before || '/')
+          then url || substr(organisations.logo_url, char_length(before) + 1)
+          else organisations.logo_url end,
+        cover_url = case when starts_with(organisations.cover_url, before || '/')
+          then url || substr(organisations.cover_url, char_length(before) + 1)
+          else organisations.cover_url end
+    where starts_with(organisations.logo_url, before || '/')
+      or starts_with(organisations.cover_url, before || '/');
+  end if;
+end
+$$;
+comment on function private.note_files_url is
+  'Keeps where public files are read; the functions, which know the project''s address, tell it.';
+
+revoke execute on all functions in schema private from public;
+grant execute on function private.note_files_url to backend;

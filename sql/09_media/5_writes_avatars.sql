@@ -1,0 +1,86 @@
+-- What else a picture is used for: the face of a person, the logo and cover of a page, a message.
+-- And when nothing uses it any more.
+
+create function private.use_picture(media_id uuid, identity_id uuid, use text) returns text
+  language plpgsql
+  security definer -- clients have no write grant; whose it is was decided by the caller
+  set search_path = ''
+as $$
+declare
+  picture public.media;
+begin
+  select media.* into picture from public.media
+  join public.identities
+    on identities.id = use_picture.identity_id and identities.account_id = media.account_id
+  where media.id = use_picture.media_id
+    and media.discarded_at is null
+    -- The face of a person is the account's; everything else is the identity's that uploaded it.
+    and (media.identity_id = use_picture.identity_id or use_picture.use = 'avatar')
+    and (
+      media.use is null
+      or media.use = use_picture.use and media.identity_id = use_picture.identity_id
+    )
+  for no key update of media;
+  if picture.id is null or use_picture.use not in ('avatar', 'logo', 'cover', 'message') then
+    perform private.refuse(404, 'not_found');
+  end if;
+  if picture.use is null then
+    if use_picture.use <> 'message' then
+      perform private.discard_use(use_picture.identity_id, use_picture.use);
+    end if;
+    update public.media
+    set use = use_picture.use, identity_id = use_picture.identity_id, upload_session_id = null,
+        position = null
+    where media.id = picture.id;
+  end if;
+  return private.media_url(picture.bucket, picture.name);
+end
+$$;
+comment on function private.use_picture is
+  'Takes an uploaded picture into use as avatar, logo, cover or in a message, and gives its '
+  'address. The avatar, logo or cover before it is discarded. 404 not_found.';
+
+create function private.discard_use(identity_id uuid, use text) returns void
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+begin
+  perform private.discard_media(array(
+    select media.id from public.media
+    where media.identity_id = discard_use.identity_id and media.use = discard_use.use
+  ));
+end
+$$;
+comment on function private.discard_use is 'An avatar, logo or cover that is shown no more.';
+
+create function private.change_avatar(account_id uuid, given jsonb) returns void
+  language plpgsql
+  security definer -- clients have no write grant on profiles
+  set search_path = ''
+as $$
+declare
+  person_id uuid := (
+    select identities.id from public.identities
+    where identities.account_id = change_avatar.account_id and identities.type = 'individual'
+  );
+  url text;
+begin
+  if given = 'null' then
+    perform private.discard_use(person_id, 'avatar');
+  elsif jsonb_typeof(given) <> 'string'
+    or not pg_input_is_valid(given #>> '{}', 'uuid') then
+    perform private.refuse(422, 'validation_failed',
+      '{"fields":[{"path":"avatarMediaId","code":"invalid"}]}');
+  else
+    url := private.use_picture((given #>> '{}')::uuid, person_id, 'avatar');
+  end if;
+  update public.individual_profiles set avatar_url = url
+  where individual_profiles.account_id = change_avatar.account_id;
+  update public.identities set avatar_url = url where identities.id = person_id;
+end
+$$;
+comment on function private.change_avatar is
+  'Gives a person another picture, or none: of the account and of its individual identity.';
+
+revoke execute on all functions in schema private from public;
