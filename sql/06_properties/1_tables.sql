@@ -1,8 +1,9 @@
 -- Properties: listings for sale, rent and exchange, as their owners write them.
 --
 -- An owner identity sees its own in any state. Everybody else sees what is listed, and for 30 days
--- by link what was sold, rented or exchanged. Clients write through functions only: what a field
--- may hold is in 06_properties/2_rules_publishing.sql, the life of a listing in 06_properties/5_writes_states.sql.
+-- by link what was sold, rented or exchanged (2_rules_visibility.sql). Clients write through functions
+-- only: what a field may hold is in 2_rules_fields.sql, what publishing asks in 2_rules_publishing.sql,
+-- what can be done in which state in 2_rules_acts.sql.
 
 create sequence private.property_ref_no start 100001;
 
@@ -153,7 +154,7 @@ comment on column public.properties.ref_no is 'Number that people read out; show
 comment on column public.properties.owner_identity_id is
   'The identity that offers it; never changes.';
 comment on column public.properties.type is 'SALE, RENT or EXCHANGE; fixed once published.';
-comment on column public.properties.status is 'Where it is in its life (06_properties/5_writes_states.sql).';
+comment on column public.properties.status is 'Its state; 2_rules_acts.sql has the ways from one to another.';
 comment on column public.properties.status_reason is 'Why rejected or suspended, for the owner.';
 comment on column public.properties.suspended_from is
   'The state that it returns to after suspension.';
@@ -311,7 +312,7 @@ grant select on public.properties, public.price_history, public.auctions, public
 -- What a price was is nobody's to change: triggers write it with their owner's rights.
 revoke insert, update, delete, truncate on public.price_history from service_role;
 
--- Strangers read listings through functions that choose the columns (06_properties/3_records.sql).
+-- Strangers read listings through functions that choose the columns (3_records.sql).
 create policy "owners see their own properties" on public.properties for select to authenticated
   using (owner_identity_id = (select private.identity_id()) and status <> 'deleted');
 create policy "owners see the prices of their own" on public.price_history

@@ -1,10 +1,10 @@
--- The life of a listing: which act leads from which state to which.
+-- What an owner can do to a listing, and in which state.
 --
---   draft -> active, or under review pending_review -> active / rejected -> submitted again
+--   draft -> active, or pending_review -> active or rejected; a rejected one can be published again
 --   active <-> paused; active -> sold, rented, exchanged, expired; expired -> active for 90 days
---   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts it
+--   any of these -> archived -> draft; any -> deleted; an admin suspends and lifts the suspension
 --
--- The acts name the state only: what comes with it is in 06_properties/2_rules_states.sql.
+-- An act sets the state only: what a state brings with it is in 2_rules_states.sql.
 
 create function private.property_acts()
   returns table (act text, from_statuses text[], only_type text)

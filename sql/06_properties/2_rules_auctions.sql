@@ -1,7 +1,7 @@
--- Auctions: the window and the start price of a listing for sale. Bidding comes later.
+-- When an auction can be set, changed or removed. Bidding comes later.
 --
 -- A window begins in the future, lasts at least an hour and ends within 90 days. Until it begins it
--- can be set anew or taken back; from then on it stands, and once it is over another can follow.
+-- can be changed or removed; from then on it stands, and once it is over another one can follow.
 
 create function private.keep_auction_window() returns trigger
   language plpgsql

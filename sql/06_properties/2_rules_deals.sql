@@ -1,4 +1,4 @@
--- Prices: their history, and which listing is a deal because of it. Nobody types anything here.
+-- What a deal is: the history of prices, and the price drops in it. Nobody enters any of this.
 
 create function private.keep_price() returns trigger
   language plpgsql

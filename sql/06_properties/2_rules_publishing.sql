@@ -1,4 +1,5 @@
--- What the fields of a listing ask of one another, and what publishing asks of them.
+-- What publishing asks of a listing, what its fields ask of one another, and which changes an admin
+-- looks at before they are shown.
 
 create function private.check_property(property public.properties, publishing boolean) returns void
   language plpgsql

@@ -1,4 +1,4 @@
--- The values that fields of a listing may hold, each read into its one form or refused.
+-- What the value of a field may be: each kind of value is brought into its one form, or refused.
 
 create function private.is_code(words text, code text) returns boolean
   language plpgsql

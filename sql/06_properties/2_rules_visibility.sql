@@ -1,7 +1,9 @@
--- Who sees a listing: everybody while it is listed, its owner always, others for a while by link.
-
--- What a listing carries of its owner, so that a search needs no other table: type, verified, and
--- whether identity and account are in order. Triggers keep it, whatever changes them.
+-- Who sees a listing: everybody while it is listed, its owner always, and whoever has the link for 30
+-- days after it was sold, rented or exchanged.
+--
+-- A listing carries of its owner what a search needs, so that it reads no other table: the type,
+-- whether it is verified, and whether identity and account are in order. What changes an owner later
+-- is followed in 6_events_owners.sql.
 
 create function private.start_property() returns trigger
   language plpgsql

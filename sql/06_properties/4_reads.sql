@@ -1,4 +1,4 @@
--- Reading a listing.
+-- Reading one listing, which counts as a view of it.
 
 create function private.get_property(property_id uuid) returns json
   language plpgsql

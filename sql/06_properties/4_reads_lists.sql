@@ -1,4 +1,4 @@
--- Lists around listings: one's own, what a price was, what is like one.
+-- Lists: one's own listings, the price history of a listing, listings similar to it.
 
 create function private.list_my_properties(status text, page_cursor text, page_size integer)
   returns table (items json, "nextCursor" text)

@@ -1,4 +1,4 @@
--- Writing and editing a listing.
+-- Creating, editing and deleting a listing.
 
 create function private.create_property(
   fields jsonb, publish boolean, upload_session_id uuid

@@ -1,4 +1,4 @@
--- What an owner does to a listing: the acts of 06_properties/2_rules_acts.sql.
+-- What an owner does to a listing; which act is allowed when is in 2_rules_acts.sql.
 
 create function private.act_on_property(property_id uuid, act text) returns json
   language plpgsql

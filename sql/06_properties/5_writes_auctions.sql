@@ -1,4 +1,4 @@
--- Setting an auction and taking it back: 06_properties/2_rules_auctions.sql.
+-- Setting the auction of a listing and removing it.
 
 create function private.set_auction(
   property_id uuid,

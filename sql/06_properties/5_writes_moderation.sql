@@ -1,6 +1,4 @@
--- What happens to a listing without its owner: time runs out, an admin decides.
---
--- The admin routes come with their area; here is what they do, closed to everybody until then.
+-- What an admin decides about a listing. The routes are in 11_admin.
 
 create function private.decide_property(
   property_id uuid, approved boolean, reason text default null

@@ -1,4 +1,5 @@
--- Listings follow the state of their owner, and the page of an owner counts its listings.
+-- Listings follow the account, identity and organisation of their owner, and an organisation counts
+-- its active listings.
 
 create function private.follow_owner(identity_id uuid) returns void
   language sql

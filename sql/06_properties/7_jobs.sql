@@ -1,4 +1,4 @@
--- Scheduled work: listings whose time is over, and views added up.
+-- Scheduled work: expiring listings, adding up views.
 
 create function private.expire_listing(property_id uuid) returns boolean
   language plpgsql

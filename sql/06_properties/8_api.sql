@@ -1,4 +1,4 @@
--- The life of a listing as clients call it: one function for each act of 06_properties/5_writes_states.sql.
+-- What an owner does to a listing, as clients call it: one function for each act.
 
 create function api.publish_property(property_id uuid) returns json
   language sql

@@ -61,8 +61,8 @@ comment on column private.search_documents.place is 'The place shown, as private
 comment on column private.search_documents.document is
   'Its words, and terms with a colon for what filters ask: area:salmiya, bedrooms:3 (3 or more).';
 
--- One for each order in which pages are walked (08_search/4_reads_pages.sql), with what usually narrows it, or
--- goes hand in hand with the order, in front. An undisclosed price comes last both ways.
+-- One for each order in which pages are walked (4_reads_plans.sql), led by what usually narrows it or
+-- goes together with that order. An undisclosed price comes last both ways.
 create index search_documents_newest_idx on private.search_documents (published_at, property_id);
 create index search_documents_area_newest_idx
   on private.search_documents (area_id, published_at, property_id);
@@ -92,14 +92,7 @@ create index search_documents_place_idx on private.search_documents using gist (
 create index search_documents_map_idx on private.search_documents (lng, lat)
   include (type, price);
 
--- Whether words that are common meet at all, without going through all listings that have them.
---
--- Listings stand in chunks of 8,192 by their number. A job writes for each chunk and each common word
--- which listings of it have the word, as a row of bits; where words meet is then a handful of ANDs.
--- Nothing has to be taken back: a listing that is written anew stands in search_changes, in the same
--- transaction, until its chunk is written anew, and is looked at itself, as is every listing that bits
--- lead to. So at any moment bits and changes together miss nothing, and whatever they say is checked.
-
+-- Words that many listings have, as bitmaps: how they are read is in 4_reads_common_words.sql.
 create table private.search_bits (
   word text not null,
   chunk integer not null,
@@ -123,9 +116,6 @@ comment on table private.search_changes is
 comment on column private.search_changes.id is 'Tells one time from another.';
 comment on column private.search_changes.chunk is 'As in private.search_bits.';
 comment on column private.search_changes.property_id is 'Which listing.';
-
--- What a word of a search can stand for: itself, a place or kind of that name, and where too little
--- is found, words that look like it.
 
 create table private.search_names (
   word text not null,

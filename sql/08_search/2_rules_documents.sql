@@ -1,4 +1,4 @@
--- What a search compares of a listing.
+-- The search document of a listing: what a search compares.
 
 create function private.earth_point(lat double precision, lng double precision)
   returns extensions.cube

@@ -1,4 +1,4 @@
--- Filters of searches and of the map: how they are read. What they ask: 08_search/2_rules_matching.sql.
+-- Filters of searches and of the map: how they are read. What they ask is in 2_rules_matching.sql.
 
 create type private.search_filters as (
   type text,

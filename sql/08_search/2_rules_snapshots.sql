@@ -1,4 +1,4 @@
--- The moments that a feed can be read at.
+-- The snapshots of the feed: which moments can be read, and when a listing counts as published.
 
 -- A transaction may take its time at 11:59:59.99 and commit at 12:00:00.01. Whoever read the noon
 -- snapshot in between would count one slot more or less on the next page. So times are taken under a

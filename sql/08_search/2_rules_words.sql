@@ -1,4 +1,5 @@
--- What a word of a search can stand for.
+-- What a word of a search can stand for: itself, a place, kind or usage of that name, and where too
+-- little is found, words that look like it.
 
 create function private.similar_words(word text) returns text[]
   language plpgsql

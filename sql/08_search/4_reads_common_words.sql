@@ -1,4 +1,11 @@
--- Whether words that are common meet at all.
+-- Whether common words occur together at all, without going through every listing that has them.
+--
+-- Listings stand in chunks of 8,192 by their number. A job writes, for each chunk and each common
+-- word, a bitmap of the listings that have the word; where words occur together is then a handful of
+-- ANDs. Nothing has to be removed from a bitmap: a listing that is written anew stands in
+-- search_changes, from the same transaction on, until its chunk is written anew, and is looked at
+-- itself, as is every listing that a bitmap leads to. So bitmaps and changes together never miss a
+-- listing, and whatever they say is checked.
 
 create function private.search_chunks() returns integer[]
   language plpgsql

@@ -2,8 +2,8 @@
 --
 -- A page number means the same listings for as long as its snapshot lives, whatever is published,
 -- sold or deleted meanwhile. So slots are counted over what was listed at the snapshot
--- (08_search/1_tables_feed.sql) and never over what can be seen now: a slot whose listing went since stays empty,
--- what had gone before has none.
+-- (1_tables_feed.sql) and never over what can be seen now: a slot whose listing went since stays
+-- empty, and what had gone before has none.
 
 -- Each half in its own order and no longer than the whole may be: the planner merges them then, where
 -- it would sort all that is listed.

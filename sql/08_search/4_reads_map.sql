@@ -2,7 +2,8 @@
 -- costs.
 --
 -- Only the point that is shown is read here (properties.shown_lat): boxes and clusters of the true
--- one would tell what is not shown. Filters are those that all strategies share (08_search/2_rules_filters.sql).
+-- one would reveal what is not shown. Filters are those that all strategies share
+-- (2_rules_filters.sql).
 
 create function private.map_cells(source text, conditions text, zoom integer) returns text
   language plpgsql

@@ -82,7 +82,7 @@ create function private.search(
 )
   language plpgsql
   stable
-  security definer -- row security would keep it from most indexes; see 08_search/1_tables.sql
+  security definer -- row security would keep it from most indexes; see 1_tables.sql
   set search_path = ''
   set extra_float_digits = 1 -- a cursor holds a distance to its last bit, here and in search_hits
 as $$

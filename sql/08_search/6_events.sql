@@ -1,4 +1,4 @@
--- What searches read follows the listings, and the names of places, kinds and usages.
+-- Search documents follow the listings, search names the places, kinds and usages.
 
 create function private.keep_search_document() returns trigger
   language plpgsql

@@ -1,4 +1,4 @@
--- What the feed counts its slots over follows the listings and the offices.
+-- The feed's tables follow the listings and the offices.
 
 create function private.keep_publication() returns trigger
   language plpgsql

@@ -1,4 +1,4 @@
--- Scheduled work of searches and the feed, and how documents are written anew.
+-- Scheduled work of search and feed, and how all search documents are written anew.
 
 create function private.fold_search_words(changes integer default 500) returns bigint
   language plpgsql

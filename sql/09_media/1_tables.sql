@@ -1,10 +1,10 @@
 -- Media: the pictures of people and listings. The file lies in Supabase Storage, its row here.
 --
--- A row is only ever made from a stored file (09_media/5_writes_uploads.sql), and goes only after its file
--- (09_media/7_jobs.sql). In between it is unused, in use, or discarded: a job removes what nobody uses.
--- Clients write nothing in Storage: the functions do with the secret key, under names of ours that
--- nobody can guess or list. Whoever has an address sees the picture, also while its listing is
--- hidden, until picture, listing or account is deleted; caches forget it within a day.
+-- A row is only ever made from a stored file (5_writes_uploads.sql), and is deleted only after its file
+-- (7_jobs.sql). In between it is unused, used, or discarded: a job removes what nobody uses. Clients
+-- write nothing in Storage: the functions do, with the secret key, under names of ours that nobody can
+-- guess or list. Whoever has an address sees the picture, also while its listing is hidden, until
+-- picture, listing or account is deleted; caches forget it within a day.
 
 create table public.media (
   id uuid primary key default gen_random_uuid(),

@@ -1,4 +1,4 @@
--- How many pictures there may be: of a listing, and of an identity in all.
+-- How many pictures a listing may have, and how many an identity may keep in all.
 
 create function private.picture_limit(identity_id uuid) returns integer
   language plpgsql

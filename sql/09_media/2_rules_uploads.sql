@@ -1,4 +1,5 @@
--- What an upload and the flow that it belongs to stand for.
+-- Whose an upload and its flow are, and which files it has stored. What a row says of its file is read
+-- from Storage, never taken from the caller: who calls without having stored a file gets nothing.
 
 create function private.own_upload(upload_id uuid, bucket text) returns private.uploads
   language plpgsql

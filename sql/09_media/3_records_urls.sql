@@ -1,4 +1,4 @@
--- Where files are read.
+-- The public address of a picture.
 
 create function private.media_url(bucket text, name text) returns text
   language plpgsql

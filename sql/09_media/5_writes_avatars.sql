@@ -1,5 +1,4 @@
--- What else a picture is used for: the face of a person, the logo and cover of a page, a message.
--- And when nothing uses it any more.
+-- What else a picture is used for: as avatar, as logo or cover of an organisation, in a message.
 
 create function private.use_picture(media_id uuid, identity_id uuid, use text) returns text
   language plpgsql

@@ -1,5 +1,5 @@
--- The rows of an upload: made from what Storage has, all of a request in one transaction, each
--- picture in its place.
+-- The rows of pictures uploaded for a listing: made from what Storage has, all of a request in one
+-- transaction, each picture at its position.
 
 create function private.upload_listing_media(
   upload_id uuid, property_id uuid, upload_session_id uuid, start_position integer, again jsonb

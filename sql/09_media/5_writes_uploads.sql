@@ -1,9 +1,6 @@
--- Uploads: an entrance before the files are read, and one transaction that makes their rows
--- (09_media/5_writes_rows.sql).
---
--- Between the two the functions store the files, each under the name that its upload gives it. What
--- a row says of its file is read from Storage, never from the caller: whoever calls these functions
--- without having stored anything gets nothing.
+-- Uploads: one call before the files are read, and one that makes their rows, in one transaction.
+-- Between the two the functions store the files, under the names that the upload gives them. Here also
+-- the rows of avatars; those of listings are in 5_writes_listing_uploads.sql.
 
 create function private.begin_upload(
   bucket text, property_id uuid default null, upload_session_id uuid default null

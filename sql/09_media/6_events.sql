@@ -1,4 +1,4 @@
--- Pictures go with their listing and with their identity.
+-- The pictures of a deleted listing and of a closed identity are discarded.
 
 create function private.on_property_deleted() returns trigger
   language plpgsql

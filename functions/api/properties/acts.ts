@@ -1,4 +1,4 @@
-/** What is done to a listing: its states, its contact, its auction. Rules: sql/06_properties/5_writes_states.sql. */
+/** What is done to a listing: its states, its contact, its auction. Rules: sql/06_properties/2_rules_acts.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, body, json, mine, problems, route, send } from '../http/route.ts'

@@ -1,4 +1,4 @@
-/** Search: five strategies, one set of filters. Rules: sql/08_search/8_api.sql and beside it. */
+/** Search: five strategies, one set of filters. Rules: sql/08_search/4_reads_search.sql and beside it. */
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { inTurn } from '../http/concurrency.ts'
