@@ -1,8 +1,6 @@
--- Chat: conversations between two accounts, each acting as the identity that it was opened with.
---
--- A message gets its number under the lock of its conversation's row: numbers have no gaps, and all
--- see one order. Unread counts change under the same lock, so they are always the number of the
--- other's messages after the last one read. Events are sent by triggers after the row is stored.
+-- Chat: conversations between two accounts, each acting as the identity that it was opened with, and
+-- blocks, which name an identity and act on the account behind it: switching identities is no way
+-- around one.
 
 create table public.conversations (
   id uuid primary key default gen_random_uuid(),
@@ -88,7 +86,25 @@ create index messages_media_idx on public.messages (media_id) where media_id is 
 create index messages_reply_idx on public.messages (conversation_id, reply_to_seq)
   where reply_to_seq is not null;
 
--- Who reads --------------------------------------------------------------------------------------
+create table public.blocks (
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  identity_id uuid not null references public.identities (id) on delete cascade,
+  blocked_account_id uuid not null references public.accounts (id) on delete cascade,
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (account_id, identity_id),
+  constraint blocks_is_of_somebody_else check (blocked_account_id <> account_id)
+);
+comment on table public.blocks is 'Whom an account does not want to hear from.';
+comment on column public.blocks.account_id is 'Who blocks; for all of its identities.';
+comment on column public.blocks.identity_id is 'The identity that was blocked, as it was known.';
+comment on column public.blocks.blocked_account_id is 'The account behind it, which the block acts on.';
+comment on column public.blocks.created_at is 'When; the list is newest first.';
+create index blocks_newest_idx
+  on public.blocks (account_id, created_at desc, identity_id desc);
+create index blocks_of_idx on public.blocks (blocked_account_id, account_id);
+create index blocks_identity_idx on public.blocks (identity_id);
+
+-- Who reads ---------------------------------------------------------------------------------------
 
 create function private.my_conversations() returns setof uuid
   language plpgsql
@@ -107,7 +123,9 @@ comment on function private.my_conversations is 'The conversations of the acting
 alter table public.conversations enable row level security;
 alter table public.participants enable row level security;
 alter table public.messages enable row level security;
+alter table public.blocks enable row level security;
 revoke all on public.conversations, public.participants, public.messages from anon, authenticated;
+revoke all on public.blocks from anon, authenticated;
 -- Which account is behind an identity is nobody's to read, nor of what names are made.
 grant select (id, pair_key, property_id, last_seq, created_at)
   on public.conversations to authenticated;
@@ -115,6 +133,8 @@ grant select (conversation_id, identity_id, last_read_seq, unread, muted, active
   on public.participants to authenticated;
 grant select (id, conversation_id, seq, sender_identity_id, client_message_id, type, body, media_id,
   reply_to_seq, created_at) on public.messages to authenticated;
+-- The account behind an identity is nobody's to read.
+grant select (account_id, identity_id, created_at) on public.blocks to authenticated;
 create policy "participants see their conversations" on public.conversations
   for select to authenticated
   using (id in (select private.my_conversations()));
@@ -122,91 +142,7 @@ create policy "participants see themselves" on public.participants for select to
   using (identity_id = (select private.identity_id()));
 create policy "participants see the messages" on public.messages for select to authenticated
   using (conversation_id in (select private.my_conversations()));
+create policy "people see whom they blocked" on public.blocks for select to authenticated
+  using (account_id = (select private.account_id()));
 
--- What a message sets off ------------------------------------------------------------------------
-
-create function private.number_message() returns trigger
-  language plpgsql
-  security definer -- whoever stores it
-  set search_path = ''
-as $$
-begin
-  update public.conversations set last_seq = conversations.last_seq + 1
-  where conversations.id = new.conversation_id
-  returning conversations.last_seq into new.seq;
-  new.created_at := clock_timestamp();
-  return new;
-end
-$$;
-comment on function private.number_message is
-  'Gives a message its number and time under the lock of its conversation.';
-
-create trigger messages_are_numbered
-  before insert on public.messages
-  for each row execute function private.number_message();
-
-create function private.deliver_message() returns trigger
-  language plpgsql
-  security definer -- counts for the other and sends events
-  set search_path = ''
-as $$
-declare
-  message jsonb := private.message_json(new);
-  live_topic text := private.live_topic(new.conversation_id);
-  side public.participants;
-  event jsonb;
-begin
-  for side in
-    update public.participants
-    set active_at = new.created_at,
-      unread = participants.unread + (participants.identity_id <> new.sender_identity_id)::integer
-    where participants.conversation_id = new.conversation_id
-    returning participants.*
-  loop
-    event := jsonb_build_object(
-      'message', message,
-      'conversation', jsonb_build_object('id', new.conversation_id) || private.conversation_news(
-        side, private.message_summary(new, side.identity_id), live_topic));
-    if side.identity_id <> new.sender_identity_id and not side.muted then
-      event := event || private.notice_of_message(new, side);
-    end if;
-    perform private.tell_side(side, 'new_message', event);
-  end loop;
-  return null;
-end
-$$;
-comment on function private.deliver_message is
-  'Counts a message for the other and tells both sides, each with one event: message, the state of '
-  'the conversation and what was noted of it in the list of notifications.';
-
-create trigger messages_are_delivered
-  after insert on public.messages
-  for each row execute function private.deliver_message();
-
-create function private.tell_read() returns trigger
-  language plpgsql
-  security definer -- sends events
-  set search_path = ''
-as $$
-begin
-  perform private.tell_updated(new);
-  if private.shows_read_receipts(new.account_id) then
-    perform private.tell_side(other, 'message_read', jsonb_build_object(
-      'conversationId', new.conversation_id, 'upToSeq', new.last_read_seq))
-    from public.participants as other
-    where other.conversation_id = new.conversation_id and other.identity_id <> new.identity_id;
-  end if;
-  return null;
-end
-$$;
-comment on function private.tell_read is
-  'The reader''s other phones hear the new count, the other side that it was read, if the reader '
-  'lets it.';
-
-create trigger participants_tell_what_they_read
-  after update of last_read_seq on public.participants
-  for each row when (new.last_read_seq > old.last_read_seq)
-  execute function private.tell_read();
-
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.my_conversations to authenticated;

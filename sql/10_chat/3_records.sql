@@ -193,5 +193,3 @@ begin
 end
 $$;
 comment on function private.conversation_json is 'A conversation as one side sees it.';
-
-revoke execute on all functions in schema private, api from public;

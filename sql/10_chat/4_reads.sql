@@ -1,4 +1,4 @@
--- Chat: the list of conversations and the history. Both go by index, however long they are.
+-- Chat: the list of conversations, the history, the list of blocks. All go by index, however long they are.
 
 create function private.my_part(conversation_id uuid, caller_id uuid)
   returns public.participants
@@ -178,9 +178,59 @@ comment on function api.list_messages is
   'Messages in their order: the newest, those just before a number, or those after one. hasMore '
   'says whether there are more in that direction. 404 conversation_not_found.';
 
-revoke execute on all functions in schema private, api from public;
+create function private.list_blocks(page_cursor text, page_size integer)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- reads names of others
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_account();
+  query text := 'list_blocks ' || caller_id;
+  key jsonb := private.cursor_key(query, page_cursor);
+begin
+  return query
+  with page as (
+    select blocks.identity_id, blocks.created_at,
+      row_number() over (order by blocks.created_at desc, blocks.identity_id desc) as place
+    from public.blocks
+    where blocks.account_id = caller_id
+      and (blocks.created_at, blocks.identity_id)
+        < (coalesce((key ->> 0)::timestamptz, 'infinity'), coalesce((key ->> 1)::uuid,
+          'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    order by blocks.created_at desc, blocks.identity_id desc
+    limit private.page_size(page_size) + 1
+  )
+  select
+    coalesce(json_agg(private.peer_json(page.identity_id)::jsonb
+      || jsonb_build_object('createdAt', page.created_at) order by page.place)
+      filter (where page.place <= page_size), '[]'),
+    (
+      select private.cursor_of(query, jsonb_build_array(last.created_at, last.identity_id))
+      from page as last
+      where last.place = page_size and exists (select from page as more where more.place > page_size)
+    )
+  from page;
+end
+$$;
+comment on function private.list_blocks is 'See api.list_blocks.';
+
+create function api.list_blocks(page_cursor text default null, page_size integer default 20)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query select * from private.list_blocks(page_cursor, page_size);
+end
+$$;
+comment on function api.list_blocks is 'Whom I blocked, newest first.';
+
 grant execute on function
-  private.get_conversation, private.list_conversations, private.list_messages
+  private.get_conversation, private.list_conversations, private.list_messages, private.list_blocks
   to authenticated;
-grant execute on function api.get_conversation, api.list_conversations, api.list_messages
+grant execute on function
+  api.get_conversation, api.list_conversations, api.list_messages, api.list_blocks
   to authenticated;

@@ -1,83 +1,4 @@
--- Chat: opening a conversation, with whom and about what.
-
-create function private.have_met(account_id uuid, identity_id uuid) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads both sides of conversations
-  set search_path = ''
-as $$
-begin
-  return exists (
-    select from public.participants
-    join public.participants as others on others.conversation_id = participants.conversation_id
-    where participants.account_id = have_met.account_id
-      and others.identity_id = have_met.identity_id
-  );
-end
-$$;
-comment on function private.have_met is
-  'Whether an account has a conversation with an identity, whatever became of that one.';
-
-create function private.conversation_peer(
-  caller_id uuid, property_id uuid, identity_id uuid
-) returns public.identities
-  language plpgsql
-  stable
-  security definer -- finds the account behind an identity
-  set search_path = ''
-as $$
-declare
-  property public.properties;
-  peer public.identities;
-begin
-  if num_nonnulls(property_id, identity_id) = 0 then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"identityId","code":"required"}]}');
-  end if;
-  if property_id is not null then
-    property := private.seen_property(conversation_peer.property_id, caller_id);
-  end if;
-  select * into peer from public.identities
-  where identities.id = coalesce(conversation_peer.identity_id, property.owner_identity_id);
-  if peer.account_id = private.account_id() then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"identityId","code":"self"}]}');
-  elsif peer.id is null or not private.is_on_show(peer.id) then
-    perform private.refuse(404, 'identity_not_found');
-  elsif property.owner_identity_id not in (peer.id, caller_id) then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"identityId","code":"invalid"}]}');
-  end if;
-  return peer;
-end
-$$;
-comment on function private.conversation_peer is
-  'With whom: the identity that is named, else the owner of the listing. 404 property_not_found, '
-  'identity_not_found; 422 for oneself, and for a listing of neither side.';
-
-create function private.check_open_to_chat(property_id uuid, caller_id uuid) returns void
-  language plpgsql
-  stable
-  security definer -- looks at listings that row security hides from the caller
-  set search_path = ''
-as $$
-declare
-  closed text := (
-    select properties.status from public.properties
-    where properties.id = check_open_to_chat.property_id
-      and properties.owner_identity_id <> caller_id
-      and not (properties.listed and properties.allow_chat)
-  );
-begin
-  if closed is not null then
-    perform private.refuse(409, 'property_state_conflict',
-      jsonb_build_object('from', closed, 'allowed', '{}'::text[]));
-  end if;
-end
-$$;
-comment on function private.check_open_to_chat is
-  '409 property_state_conflict for a listing of another that is over or takes no chat: a '
-  'conversation that there is goes on, a new one is not begun.';
+-- Chat: opening a conversation.
 
 create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
@@ -172,6 +93,5 @@ comment on function api.create_conversation is
   '404 property_not_found, identity_not_found; 403 blocked; 409 property_state_conflict for a new '
   'one about a listing that is over or takes no chat; 422 for oneself.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.create_conversation to authenticated;
 grant execute on function api.create_conversation to authenticated;

@@ -181,8 +181,7 @@ comment on function private.standing_topics is
   'Those of the names that still are an account''s channel: a gateway joins no others when its '
   'connection to Realtime is back.';
 
-revoke execute on all functions in schema private, api from public;
-grant execute on function private.join_conversation to authenticated;
 grant execute on function api.open_socket, api.join_conversation to authenticated;
+grant execute on function private.join_conversation to authenticated;
 grant execute on function private.socket_standing, private.socket_news, private.standing_topics
   to backend;

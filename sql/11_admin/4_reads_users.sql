@@ -1,14 +1,4 @@
--- What admins see of people. Where a list is searched, the words are found by indexes.
-
-create index accounts_newest_idx on public.accounts (created_at desc, id desc);
-create index accounts_status_idx on public.accounts (status, created_at desc, id desc);
-create index accounts_email_parts_idx
-  on public.accounts using gin (email extensions.gin_trgm_ops);
-create index accounts_phone_parts_idx
-  on public.accounts using gin (phone extensions.gin_trgm_ops);
-create index identities_name_parts_idx on public.identities
-  using gin ((private.search_text(display_name)) extensions.gin_trgm_ops);
-create index identities_type_idx on public.identities (type, account_id) where type <> 'individual';
+-- The people whom admins look for. Where a list is searched, the words are found by indexes.
 
 create function private.is_nobody(account public.accounts) returns boolean
   language sql
@@ -19,52 +9,6 @@ as $$
 $$;
 comment on function private.is_nobody is
   'The account that is nobody''s and only takes time at sign-in: admins do not see it.';
-
-create function private.user_records(account_ids uuid[])
-  returns table (place bigint, id uuid, record json)
-  language plpgsql
-  stable
-  rows 20
-  security definer -- reads accounts of others; its callers asked for an admin before
-  set search_path = ''
-as $$
-begin
-  return query
-  select
-    asked.place,
-    asked.id,
-    json_build_object(
-      'id', accounts.id,
-      'email', accounts.email,
-      'emailProven', accounts.email_proven,
-      'phone', accounts.phone,
-      'fullName', individual_profiles.full_name,
-      'avatarUrl', individual_profiles.avatar_url,
-      'language', accounts.language,
-      'status', accounts.status,
-      'statusReason', accounts.status_reason,
-      'suspendedUntil', accounts.suspended_until,
-      'deleteAt', accounts.delete_at,
-      'isAdmin', admins.account_id is not null,
-      'createdAt', accounts.created_at,
-      'lastSignInAt', users.last_sign_in_at,
-      'identities', (
-        select coalesce(
-          json_agg(private.identity_json(identities) order by identities.created_at, identities.id),
-          '[]')
-        from public.identities where identities.account_id = accounts.id
-      )
-    )
-  from unnest(account_ids) with ordinality as asked (id, place)
-  join public.accounts on accounts.id = asked.id
-  left join public.individual_profiles on individual_profiles.account_id = accounts.id
-  left join public.admins on admins.account_id = accounts.id
-  left join auth.users on users.id = accounts.id
-  order by asked.place;
-end
-$$;
-comment on function private.user_records is
-  'Accounts as admins see them, in the order asked for; no secret of theirs is among it.';
 
 create function private.users_like(q text) returns setof uuid
   language plpgsql
@@ -269,6 +213,5 @@ comment on function api.get_user is
   'For admins: an account with its identities, how many sessions and listings, and the last 20 '
   'entries of the audit trail about it. 403 admin_only, 404 user_not_found.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.list_users, private.get_user to authenticated;
 grant execute on function api.list_users, api.get_user to authenticated;

@@ -9,3 +9,8 @@ create trigger reviews_follow_their_author
   execute function private.refuse_edit(
     'To take a review away set hidden_at; whether its author counts follows from identities.status '
     'and accounts.status.');
+
+create trigger reviews_are_audited
+  after update of hidden_at on public.reviews
+  for each row when (old.hidden_at is distinct from new.hidden_at)
+  execute function private.audit_change('review.hidden', 'review', 'hidden_at');

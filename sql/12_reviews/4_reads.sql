@@ -1,35 +1,5 @@
 -- Reviews as everybody reads them.
 
-create function private.review_record(review public.reviews, viewer_identity_id uuid) returns json
-  language plpgsql
-  stable
-  security definer -- reads the names of authors
-  set search_path = ''
-as $$
-begin
-  return (
-    select json_build_object(
-      'id', review.id,
-      'identityId', review.subject_identity_id,
-      'propertyId', review.property_id,
-      'author', json_build_object(
-        'identityId', identities.id,
-        'type', identities.type,
-        'displayName', identities.display_name,
-        'avatarUrl', identities.avatar_url),
-      'rating', review.rating,
-      'comment', review.comment,
-      'reply', review.reply,
-      'createdAt', review.created_at,
-      'editedAt', review.edited_at,
-      'repliedAt', review.replied_at,
-      'isMine', coalesce(review.author_identity_id = viewer_identity_id, false))
-    from public.identities where identities.id = review.author_identity_id
-  );
-end
-$$;
-comment on function private.review_record is 'A review as everybody sees it.';
-
 create function private.list_reviews(identity_id uuid, page_cursor text, page_size integer)
   returns table (
     items json, "nextCursor" text, average numeric, count integer, histogram json
@@ -117,6 +87,5 @@ comment on function private.is_on_show is
   'Whether everybody can know of this identity: it and its account are in order, and a company or '
   'office is verified.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.list_reviews to anon, authenticated;
 grant execute on function api.list_reviews to anon, authenticated;

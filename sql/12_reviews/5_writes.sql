@@ -1,51 +1,4 @@
--- What people do with reviews: write, change, take back, answer.
-
-create function private.have_been_in_contact(author_id uuid, subject_id uuid) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads leads and conversations of both
-  set search_path = ''
-as $$
-begin
-  return exists (
-    select from public.leads
-    where leads.identity_id = author_id and leads.owner_identity_id = subject_id
-  ) or exists (
-    select from public.participants
-    where participants.identity_id = author_id
-      and exists (
-        select from public.messages
-        where messages.conversation_id = participants.conversation_id
-          and messages.sender_identity_id = author_id
-      )
-      and exists (
-        select from public.messages
-        where messages.conversation_id = participants.conversation_id
-          and messages.sender_identity_id = subject_id
-      )
-  );
-end
-$$;
-comment on function private.have_been_in_contact is
-  'Whether the one asked for the other''s contact, or both wrote in a conversation.';
-
-create function private.review_text(given text, path text) returns text
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  clean text := nullif(btrim(normalize(given, nfc), E' \t\r\n'), '');
-begin
-  if char_length(clean) > 1000 or not private.is_clean(clean) then
-    perform private.refuse_fields(jsonb_build_array(
-      jsonb_build_object('path', path, 'code', 'invalid')));
-  end if;
-  return clean;
-end
-$$;
-comment on function private.review_text is
-  'A comment or reply without outer white space, null when nothing is left; else 422.';
+-- What people do with reviews: write, change for 48 hours, take back at any time, answer.
 
 create function private.create_review(
   identity_id uuid, rating integer, comment text, property_id uuid
@@ -244,7 +197,6 @@ comment on function api.reply_to_review is
   'The one answer of whoever is reviewed; for 48 hours another one takes its place, then 409 '
   'review_edit_closed. 404 not_found for a review of somebody else.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function
   private.create_review, private.update_review, private.delete_review, private.reply_to_review
   to authenticated;

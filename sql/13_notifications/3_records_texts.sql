@@ -1,28 +1,60 @@
 -- What a notification says, in Arabic and English, from its kind and the facts of the event.
 
-create view private.notification_kinds with (security_invoker = true) as
-select kinds.*, private.collapses(kinds.kind) as collapses from (values
-  ('message_new', 'messages', 'conversation'),
-  ('lead_new', 'leads', 'leads'),
-  ('favorite_price_drop', 'favorites', 'property'),
-  ('favorite_unavailable', 'favorites', 'favorites'),
-  ('listing_expiring', 'listings', 'my_property'),
-  ('listing_approved', 'listings', 'my_property'),
-  ('listing_rejected', 'listings', 'my_property'),
-  ('invoice_paid', 'billing', 'invoice'),
-  ('invoice_failed', 'billing', 'invoice'),
-  ('refund', 'billing', 'invoice'),
-  ('plan_expiring', 'billing', 'plan'),
-  ('identity_verified', 'account', 'identity'),
-  ('identity_rejected', 'account', 'identity'),
-  ('review_new', 'account', 'review'),
-  ('security_login', 'account', 'sessions'),
-  ('security_password', 'account', 'sessions'),
-  ('system', 'account', 'notifications')
-) as kinds (kind, category, route);
-comment on view private.notification_kinds is
-  'Every kind of notification: the category of its preferences (vocabulary notification_category), '
-  'the screen that it opens, whether news of one thing are one unread notification.';
+create type private.notification_text as (
+  title_ar text, body_ar text, title_en text, body_en text
+);
+comment on type private.notification_text is 'Title and body of a notification in both languages.';
+
+create function private.notification_texts(
+  kind text, category text, facts jsonb, times bigint
+) returns private.notification_text
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return case
+    when kind = 'message_new' then private.message_texts(facts, times)
+    when category in ('leads', 'favorites', 'listings')
+      then private.listing_texts(kind, facts, times)
+    when category = 'billing' then private.billing_texts(kind, facts)
+    else private.account_texts(kind, facts)
+  end;
+end
+$$;
+comment on function private.notification_texts is
+  'Title and body in both languages; times is how often the same news came while it was unread.';
+
+-- Facts: name, preview, type of the last message; times is how many came unread.
+create function private.message_texts(facts jsonb, times bigint) returns private.notification_text
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  texts private.notification_text;
+begin
+  texts.title_ar := facts ->> 'name';
+  texts.title_en := facts ->> 'name';
+  texts.body_ar := case facts ->> 'type'
+    when 'image' then 'أرسل لك صورة'
+    when 'location' then 'أرسل لك موقعاً'
+    when 'property' then 'أرسل لك إعلاناً'
+    else facts ->> 'preview' end;
+  texts.body_en := case facts ->> 'type'
+    when 'image' then 'Sent you a picture'
+    when 'location' then 'Sent you a location'
+    when 'property' then 'Sent you a listing'
+    else facts ->> 'preview' end;
+  if times > 1 then
+    texts.body_ar := private.counted_ar(times,
+      'رسالة جديدة', 'رسالتان جديدتان', 'رسائل جديدة', 'رسالة جديدة') || ': ' || texts.body_ar;
+    texts.body_en := times || ' new messages: ' || texts.body_en;
+  end if;
+  return texts;
+end
+$$;
+comment on function private.message_texts is 'Texts of message_new.';
 
 -- plpgsql keeps its plans for the session, where a function in SQL is planned again at every call:
 -- some of these run for every message.
@@ -66,61 +98,3 @@ begin
 end
 $$;
 comment on function private.price_text_en is 'The English counterpart of private.price_label.';
-
-create type private.notification_text as (
-  title_ar text, body_ar text, title_en text, body_en text
-);
-comment on type private.notification_text is 'Title and body of a notification in both languages.';
-
--- Facts: name, preview, type of the last message; times is how many came unread.
-create function private.message_texts(facts jsonb, times bigint) returns private.notification_text
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  texts private.notification_text;
-begin
-  texts.title_ar := facts ->> 'name';
-  texts.title_en := facts ->> 'name';
-  texts.body_ar := case facts ->> 'type'
-    when 'image' then 'أرسل لك صورة'
-    when 'location' then 'أرسل لك موقعاً'
-    when 'property' then 'أرسل لك إعلاناً'
-    else facts ->> 'preview' end;
-  texts.body_en := case facts ->> 'type'
-    when 'image' then 'Sent you a picture'
-    when 'location' then 'Sent you a location'
-    when 'property' then 'Sent you a listing'
-    else facts ->> 'preview' end;
-  if times > 1 then
-    texts.body_ar := private.counted_ar(times,
-      'رسالة جديدة', 'رسالتان جديدتان', 'رسائل جديدة', 'رسالة جديدة') || ': ' || texts.body_ar;
-    texts.body_en := times || ' new messages: ' || texts.body_en;
-  end if;
-  return texts;
-end
-$$;
-comment on function private.message_texts is 'Texts of message_new.';
-
-create function private.notification_texts(
-  kind text, category text, facts jsonb, times bigint
-) returns private.notification_text
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return case
-    when kind = 'message_new' then private.message_texts(facts, times)
-    when category in ('leads', 'favorites', 'listings')
-      then private.listing_texts(kind, facts, times)
-    when category = 'billing' then private.billing_texts(kind, facts)
-    else private.account_texts(kind, facts)
-  end;
-end
-$$;
-comment on function private.notification_texts is
-  'Title and body in both languages; times is how often the same news came while it was unread.';
-
-revoke execute on all functions in schema private from public;

@@ -100,5 +100,3 @@ end
 $$;
 comment on function private.account_texts is
   'Texts of what is about the account and its identities.';
-
-revoke execute on all functions in schema private from public;

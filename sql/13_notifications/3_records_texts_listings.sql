@@ -92,5 +92,3 @@ begin
 end
 $$;
 comment on function private.listing_texts is 'Texts of what is about a listing.';
-
-revoke execute on all functions in schema private from public;

@@ -1,4 +1,4 @@
--- Notifications as their account lists, reads and deletes them, and how they are forgotten.
+-- The lists of an account: its notifications, its devices.
 
 create function private.list_notifications(
   unread boolean, page_cursor text, page_size integer
@@ -70,6 +70,21 @@ $$;
 comment on function api.list_notifications is
   'The caller''s notifications, newest first; unread true gives those alone, false the read ones.';
 
+create function private.count_unread(account_id uuid) returns bigint
+  language plpgsql
+  stable
+  security definer -- counts for triggers, where nobody is calling
+  set search_path = ''
+as $$
+begin
+  return (
+    select count(*) from public.notifications
+    where notifications.account_id = count_unread.account_id and notifications.read_at is null
+  );
+end
+$$;
+comment on function private.count_unread is 'How many notifications of an account are unread.';
+
 create function api.count_unread_notifications() returns json
   language plpgsql
   stable
@@ -86,111 +101,25 @@ end
 $$;
 comment on function api.count_unread_notifications is 'How many are unread: for a badge.';
 
-create function private.read_notification(notification_id uuid) returns void
+create function api.list_devices() returns table (items json, "nextCursor" text)
   language plpgsql
-  security definer -- clients have no write grant
+  stable
   set search_path = ''
 as $$
 declare
   caller_id uuid := private.require_account();
 begin
-  update public.notifications set read_at = coalesce(notifications.read_at, clock_timestamp())
-  where notifications.id = read_notification.notification_id
-    and notifications.account_id = caller_id;
-  if not found then
-    perform private.refuse(404, 'not_found');
-  end if;
+  return query
+  select
+    coalesce(json_agg(private.device_record(devices)
+      order by devices.updated_at desc, devices.device_id), '[]'),
+    null::text
+  from public.devices
+  where devices.account_id = caller_id;
 end
 $$;
-comment on function private.read_notification is 'Marks an own notification; 404 not_found.';
+comment on function api.list_devices is 'The caller''s devices, the last registered first.';
 
-create function api.read_notification(notification_id uuid) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  perform private.read_notification(notification_id);
-  return api.count_unread_notifications();
-end
-$$;
-comment on function api.read_notification is
-  'It has been read; answers how many are not. 404 not_found.';
-
-create function private.read_all_notifications() returns void
-  language plpgsql
-  security definer -- clients have no write grant
-  set search_path = ''
-as $$
-declare
-  caller_id uuid := private.require_account();
-begin
-  -- What is being written in this moment is newer than this request: it stays, and nobody waits.
-  update public.notifications set read_at = clock_timestamp()
-  where notifications.id in (
-    select unread.id from public.notifications as unread
-    where unread.account_id = caller_id and unread.read_at is null
-    for no key update skip locked
-  );
-end
-$$;
-comment on function private.read_all_notifications is 'Marks all of the caller''s.';
-
-create function api.read_all_notifications() returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  perform private.read_all_notifications();
-  return api.count_unread_notifications();
-end
-$$;
-comment on function api.read_all_notifications is
-  'All that are there have been read; answers how many came meanwhile.';
-
-create function private.delete_notification(notification_id uuid) returns void
-  language plpgsql
-  security definer -- clients have no write grant
-  set search_path = ''
-as $$
-declare
-  caller_id uuid := private.require_account();
-begin
-  delete from public.notifications
-  where notifications.id = delete_notification.notification_id
-    and notifications.account_id = caller_id;
-  if not found then
-    perform private.refuse(404, 'not_found');
-  end if;
-end
-$$;
-comment on function private.delete_notification is 'Deletes an own notification; 404 not_found.';
-
-create function api.delete_notification(notification_id uuid) returns void
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  perform private.delete_notification(notification_id);
-end
-$$;
-comment on function api.delete_notification is 'Takes it from the list for good. 404 not_found.';
-
-create function private.sweep_notifications() returns bigint
-  language sql
-  security definer -- deletes everybody's old rows, for a job
-  set search_path = ''
-as $$
-  select private.sweep('public.notifications', 'created_at', '180 days')
-$$;
-comment on function private.sweep_notifications is 'Job: forgets notifications after 180 days.';
-
-revoke execute on all functions in schema private, api from public;
-grant execute on function
-  private.list_notifications, private.read_notification, private.read_all_notifications,
-  private.delete_notification
+grant execute on function private.list_notifications to authenticated;
+grant execute on function api.list_notifications, api.count_unread_notifications, api.list_devices
   to authenticated;
-grant execute on function
-  api.list_notifications, api.count_unread_notifications, api.read_notification,
-  api.read_all_notifications, api.delete_notification
-  to authenticated;
-grant execute on function private.sweep_notifications to backend;

@@ -52,5 +52,3 @@ create trigger participants_have_heard
   after update of last_read_seq on public.participants
   for each row when (new.unread = 0 and old.unread > 0)
   execute function private.on_messages_read();
-
-revoke execute on all functions in schema private from public;

@@ -195,5 +195,4 @@ $$;
 comment on function private.export_account is
   'Facade: everything that the calling account owns, of all its identities, as one JSON.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.export_account to authenticated;

@@ -1,0 +1,65 @@
+-- Chat: blocking an identity and taking that back.
+
+create function private.block_identity(identity_id uuid) returns void
+  language plpgsql
+  security definer -- finds the account behind the identity
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.hold_caller();
+  other_id uuid := (
+    select identities.account_id from public.identities
+    where identities.id = block_identity.identity_id
+      and (private.is_on_show(identities.id) or private.have_met(caller_id, identities.id))
+  );
+begin
+  if other_id is null then
+    perform private.refuse(404, 'identity_not_found');
+  elsif other_id = caller_id then
+    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"identityId","code":"self"}]}');
+  end if;
+  insert into public.blocks (account_id, identity_id, blocked_account_id)
+  values (caller_id, block_identity.identity_id, other_id)
+  on conflict do nothing;
+end
+$$;
+comment on function private.block_identity is 'See api.block_identity.';
+
+create function api.block_identity(identity_id uuid) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.block_identity(identity_id);
+end
+$$;
+comment on function api.block_identity is
+  'Neither side can write to the other any more, and the blocked one no longer sees who is there or '
+  'typing. Can be repeated. 404 identity_not_found, 422 for oneself.';
+
+create function private.unblock_identity(identity_id uuid) returns void
+  language plpgsql
+  security definer -- clients have no delete grant
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_account();
+begin
+  delete from public.blocks
+  where blocks.account_id = caller_id and blocks.identity_id = unblock_identity.identity_id;
+end
+$$;
+comment on function private.unblock_identity is 'See api.unblock_identity.';
+
+create function api.unblock_identity(identity_id uuid) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.unblock_identity(identity_id);
+end
+$$;
+comment on function api.unblock_identity is 'Takes a block back. Can be repeated.';
+
+grant execute on function private.block_identity, private.unblock_identity to authenticated;
+grant execute on function api.block_identity, api.unblock_identity to authenticated;

@@ -1,0 +1,68 @@
+-- What admins can decide: about an identity, about a listing.
+--
+-- Whether listings are looked at before everybody sees them is the setting review_listings.
+
+create function private.tidy_reason(reason text) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  given constant text := private.tidy(reason);
+begin
+  if (char_length(given) between 2 and 500 and private.is_clean(given)) is not true then
+    perform private.refuse_fields('[{"path":"reason","code":"invalid"}]');
+  end if;
+  return given;
+end
+$$;
+comment on function private.tidy_reason is
+  'Why an admin does something, on one line: 2 to 500 characters, else 422.';
+
+create function private.identity_decisions(identity public.identities) returns text[]
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select case
+    when identity.status = 'active' then '{suspended}'
+    when identity.status = 'suspended' then '{active}'
+    when identity.type = 'individual' then '{}'
+    when identity.status = 'pending_verification' then '{active,rejected}'
+    when identity.status = 'expired' then '{active}'
+    else '{}'
+  end::text[]
+$$;
+comment on function private.identity_decisions is
+  'The states to which an admin can bring an identity from the one that it is in.';
+
+-- As private.may_act (03_accounts/1_tables.sql) without a search_path: the index above serves what asks this.
+create function private.awaits_review(property public.properties) returns boolean
+  language sql
+  immutable
+  parallel safe
+  return (
+    (awaits_review.property).status = 'pending_review'
+    or (awaits_review.property).pending_changes is not null
+  ) and (awaits_review.property).status not in ('deleted', 'suspended');
+comment on function private.awaits_review is
+  'Whether a listing, or a change of one that is out, waits for an admin.';
+
+create function private.property_decisions(property public.properties) returns text[]
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select array_remove(array[
+    case when property.status = 'pending_review' or property.pending_changes is not null
+      then 'approve' end,
+    case when property.status = 'pending_review' or property.pending_changes is not null
+      then 'reject' end,
+    case when property.status = 'suspended' then 'restore' end,
+    case when property.status not in ('suspended', 'deleted') then 'suspend' end
+  ], null)
+$$;
+comment on function private.property_decisions is 'What an admin can decide about a listing now.';
+
+-- For the view of Studio, which reads with the rights of whoever asks.
+grant execute on function private.awaits_review to service_role;

@@ -1,0 +1,64 @@
+-- What can be reported, and that a report is decided once.
+
+create function private.require_reportable(
+  target_type text, target_id uuid, viewer_identity_id uuid
+) returns void
+  language plpgsql
+  stable
+  security definer -- reads what belongs to others, to tell whether the caller sees it
+  set search_path = ''
+as $$
+declare
+  author_id uuid;
+begin
+  case target_type
+    when 'property' then
+      author_id := (private.seen_property(target_id, viewer_identity_id)).owner_identity_id;
+    when 'identity' then
+      if not private.is_on_show(target_id) then
+        perform private.refuse(404, 'identity_not_found');
+      end if;
+      author_id := target_id;
+    when 'message' then
+      select messages.sender_identity_id into author_id from public.messages
+      where messages.id = target_id
+        and private.hears(messages.conversation_id, viewer_identity_id);
+    else
+      select reviews.author_identity_id into author_id from public.reviews
+      where reviews.id = target_id and reviews.listed;
+  end case;
+  if author_id is null then
+    perform private.refuse(404, 'not_found');
+  elsif exists (
+    select from public.identities
+    where identities.id = author_id and identities.account_id = private.account_id()
+  ) then
+    perform private.refuse_fields('[{"path":"targetId","code":"invalid"}]'); -- one's own
+  end if;
+end
+$$;
+comment on function private.require_reportable is
+  '404 for what the identity does not see, 422 for what belongs to the calling account.';
+
+create function private.enter_report_state() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if old.status <> 'open' then
+    perform private.refuse_by_hand(
+      'A report that was decided stays so: restore the listing or show the review itself.');
+  elsif new.status = 'upheld' and private.tidy(new.status_reason) is null then
+    perform private.refuse_by_hand(
+      'Say why in status_reason, in the same change: whom it is about reads it.');
+  end if;
+  new.decided_at := now();
+  return new;
+end
+$$;
+comment on function private.enter_report_state is 'A report is decided once, and upheld for a reason.';
+
+create trigger reports_abide_by_their_state
+  before update of status on public.reports
+  for each row when (old.status <> new.status)
+  execute function private.enter_report_state();

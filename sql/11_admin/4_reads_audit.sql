@@ -1,0 +1,65 @@
+-- The audit trail as admins read it.
+
+create function private.list_audit(
+  actor_id uuid, action text, target_type text, target_id uuid,
+  since timestamptz, until timestamptz, page_cursor text, page_size integer
+)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- reads a closed table, for an admin
+  set search_path = ''
+  set plan_cache_mode = 'force_custom_plan' -- a filter that is not given costs nothing
+as $$
+declare
+  query text := concat_ws(' ', 'list_audit', private.require_admin(), jsonb_build_array(
+    actor_id, action, target_type, target_id, since, until));
+  key jsonb := private.cursor_key(query, page_cursor);
+  before_id bigint := coalesce(key ->> 0, '9223372036854775807');
+  ids bigint[];
+begin
+  ids := array(
+    select audit.id from public.audit
+    where (list_audit.actor_id is null or audit.actor_id = list_audit.actor_id)
+      and (list_audit.action is null or audit.action = list_audit.action)
+      and (list_audit.target_type is null or audit.target_type = list_audit.target_type)
+      and (list_audit.target_id is null or audit.target_id = list_audit.target_id)
+      and (since is null or audit.at >= since)
+      and (until is null or audit.at < until)
+      and audit.id < before_id
+    order by audit.id desc
+    limit private.page_size(page_size) + 1
+  );
+  return query
+  select
+    coalesce(json_agg(records.record order by records.place), '[]'),
+    case when cardinality(ids) > page_size then
+      private.cursor_of(query, jsonb_build_array(ids[page_size]))
+    end
+  from private.audit_records(ids[:page_size]) as records;
+end
+$$;
+comment on function private.list_audit is 'A page of the audit trail; see api.list_audit.';
+
+create function api.list_audit(
+  actor_id uuid default null, action text default null, target_type text default null,
+  target_id uuid default null, since timestamptz default null, until timestamptz default null,
+  page_cursor text default null, page_size integer default 20
+)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select entries.items, entries."nextCursor"
+  from private.list_audit(
+    actor_id, action, target_type, target_id, since, until, page_cursor, page_size) as entries;
+end
+$$;
+comment on function api.list_audit is
+  'For admins: the audit trail, newest first, by who, what, to what, and when. 403 admin_only.';
+
+grant execute on function private.list_audit to authenticated;
+grant execute on function api.list_audit to authenticated;

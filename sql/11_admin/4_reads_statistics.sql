@@ -1,0 +1,95 @@
+-- Figures of the whole.
+
+create function private.waiting_counts() returns json
+  language plpgsql
+  stable
+  security definer -- counts what belongs to others; its caller asked for an admin before
+  set search_path = ''
+as $$
+begin
+  return json_build_object(
+    'identities', (
+      select count(*) from public.identities where identities.status = 'pending_verification'
+    ),
+    'listings', (
+      select count(*) from public.properties
+      where private.awaits_review(properties) and properties.status = 'pending_review'
+    ),
+    'changes', (
+      select count(*) from public.properties
+      where private.awaits_review(properties) and properties.status <> 'pending_review'
+    ),
+    'reports', (select count(*) from public.reports where reports.status = 'open')
+  );
+end
+$$;
+comment on function private.waiting_counts is 'How much waits for an admin, by kind.';
+
+create function private.get_admin_stats() returns json
+  language plpgsql
+  stable
+  security definer -- counts what belongs to others, for an admin
+  set search_path = ''
+as $$
+declare
+  admin_id uuid := private.require_admin();
+begin
+  return json_build_object(
+    'users', (
+      select json_build_object(
+        'total', coalesce(sum(counted.number), 0),
+        'byStatus', coalesce(json_object_agg(counted.status, counted.number), '{}'))
+      from (
+        select accounts.status, count(*) as number from public.accounts group by accounts.status
+      ) as counted
+    ),
+    'newUsers', (
+      select count(*) from public.accounts where accounts.created_at > now() - interval '7 days'
+    ),
+    'identities', (
+      select json_build_object(
+        'total', coalesce(sum(counted.number), 0),
+        'byType', (
+          select json_object_agg(types.type, types.by_status) from (
+            select each.type, json_object_agg(each.status, each.number) as by_status
+            from (
+              select identities.type, identities.status, count(*) as number
+              from public.identities group by identities.type, identities.status
+            ) as each
+            group by each.type
+          ) as types
+        ))
+      from (
+        select count(*) as number from public.identities
+      ) as counted
+    ),
+    'listings', (
+      select json_build_object(
+        'total', coalesce(sum(counted.number), 0),
+        'byStatus', coalesce(json_object_agg(counted.status, counted.number), '{}'))
+      from (
+        select properties.status, count(*) as number
+        from public.properties group by properties.status
+      ) as counted
+    ),
+    'waiting', private.waiting_counts()
+  );
+end
+$$;
+comment on function private.get_admin_stats is 'Figures of the whole; see api.get_admin_stats.';
+
+create function api.get_admin_stats() returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.get_admin_stats();
+end
+$$;
+comment on function api.get_admin_stats is
+  'For admins: how many users, identities and listings there are by state, and what waits for a '
+  'decision. 403 admin_only.';
+
+grant execute on function private.get_admin_stats to authenticated;
+grant execute on function api.get_admin_stats to authenticated;

@@ -1,0 +1,57 @@
+-- What admins do to identities: verify, reject, suspend, or take that back.
+
+create function private.set_identity_status(identity_id uuid, status text, reason text)
+  returns json
+  language plpgsql
+  security definer -- writes an identity of another, for an admin
+  set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+  why constant text := private.tidy_reason(reason);
+  identity public.identities;
+begin
+  if status is null or status not in ('active', 'rejected', 'suspended') then
+    perform private.refuse_fields('[{"path":"status","code":"invalid"}]');
+  end if;
+  perform private.take_account(identities.account_id) from public.identities
+  where identities.id = set_identity_status.identity_id;
+  select identities.* into identity from public.identities
+  join public.accounts on accounts.id = identities.account_id
+  where identities.id = set_identity_status.identity_id and not private.is_nobody(accounts);
+  if identity.id is null then
+    perform private.refuse(404, 'identity_not_found');
+  elsif identity.account_id = admin_id then
+    perform private.refuse(409, 'admin_self');
+  elsif status <> identity.status and not status = any (private.identity_decisions(identity)) then
+    perform private.refuse(409, 'status_transition_invalid', jsonb_build_object(
+      'from', identity.status, 'allowed', private.identity_decisions(identity)));
+  end if;
+
+  perform private.audit('identity.status', 'identity', identity.id, why,
+    jsonb_build_object('status', identity.status),
+    jsonb_build_object('status', set_identity_status.status));
+  update public.identities
+  set status = set_identity_status.status,
+      status_reason = case when set_identity_status.status <> 'active' then why end
+  where identities.id = identity.id
+  returning * into identity;
+  return private.identity_record(identity);
+end
+$$;
+comment on function private.set_identity_status is 'Decides about an identity; see the one of api.';
+
+create function api.set_identity_status(identity_id uuid, status text, reason text) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.set_identity_status(identity_id, status, reason);
+end
+$$;
+comment on function api.set_identity_status is
+  'For admins: verifies, rejects, suspends an identity or takes that back. 403 admin_only, 404 '
+  'identity_not_found, 409 admin_self, status_transition_invalid, 422 licence_expired.';
+
+grant execute on function private.set_identity_status to authenticated;
+grant execute on function api.set_identity_status to authenticated;

@@ -1,0 +1,55 @@
+-- Reporting something to the admins.
+
+create function private.add_report(target_type text, target_id uuid, reason text, note text)
+  returns json
+  language plpgsql
+  security definer -- clients have no write grant on reports
+  set search_path = ''
+as $$
+declare
+  reporter_id uuid;
+  words constant text := nullif(btrim(normalize(note, nfc), E' \t\r\n'), '');
+  report public.reports;
+begin
+  perform private.count_act('reports');
+  reporter_id := private.hold_identity();
+  perform private.refuse_fields((
+    select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
+    from (values
+      ('targetType', private.is_word('report_target', target_type)),
+      ('targetId', target_id is not null),
+      ('reason', private.is_word('report_reason', reason)),
+      ('note', words is null or char_length(words) <= 1000 and private.is_clean(words))
+    ) as rule (path, holds)
+    where holds is not true
+  ));
+  perform private.require_reportable(target_type, target_id, reporter_id);
+  insert into public.reports (account_id, identity_id, target_type, target_id, reason, note)
+  values (private.account_id(), reporter_id, add_report.target_type, add_report.target_id,
+    add_report.reason, words)
+  on conflict on constraint reports_once_key do nothing
+  returning * into report;
+  if report.id is null then
+    perform private.refuse(409, 'report_exists');
+  end if;
+  return private.report_record(report);
+end
+$$;
+comment on function private.add_report is 'Reports something; see api.add_report.';
+
+create function api.add_report(
+  target_type text, target_id uuid, reason text, note text default null
+) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.add_report(target_type, target_id, reason, note);
+end
+$$;
+comment on function api.add_report is
+  'Reports a listing, advertiser, message or review that the caller sees to the admins. 404 '
+  'property_not_found, identity_not_found, not_found; 409 report_exists; 422 for one''s own.';
+
+grant execute on function private.add_report to authenticated;
+grant execute on function api.add_report to authenticated;

@@ -1,0 +1,106 @@
+-- What admins do to accounts: lock, release, delete. Each act is written to the audit trail before it
+-- changes anything.
+
+create function private.set_user_status(
+  user_id uuid, status text, reason text, until timestamptz
+) returns json
+  language plpgsql
+  security definer -- writes an account of another, for an admin
+  set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+  why constant text := private.tidy_reason(reason);
+  account public.accounts;
+begin
+  if status is null or status not in ('active', 'suspended', 'banned') then
+    perform private.refuse_fields('[{"path":"status","code":"invalid"}]');
+  elsif until is not null and (status <> 'suspended' or until <= now() or not isfinite(until)) then
+    perform private.refuse_fields('[{"path":"until","code":"invalid"}]');
+  end if;
+  if status <> 'active' and user_id <> admin_id then
+    -- Sessions first, as a refresh locks them: its session, then the account. They end with the new
+    -- status, when all that follows is locked.
+    perform from auth.sessions where sessions.user_id = set_user_status.user_id
+    order by sessions.id for update;
+  end if;
+  account := private.take_account(user_id);
+  if account.id is null or private.is_nobody(account) then
+    perform private.refuse(404, 'user_not_found');
+  elsif account.id = admin_id then
+    perform private.refuse(409, 'admin_self');
+  elsif account.status = 'deleted' then
+    perform private.refuse(409, 'status_transition_invalid',
+      '{"from":"deleted","allowed":[]}');
+  end if;
+
+  perform private.audit('account.status', 'account', account.id, why,
+    jsonb_build_object('status', account.status, 'suspended_until', account.suspended_until),
+    jsonb_build_object('status', set_user_status.status, 'suspended_until', until));
+  update public.accounts
+  set status = set_user_status.status,
+      status_reason = case when set_user_status.status <> 'active' then why end,
+      suspended_until = until, delete_at = null
+  where accounts.id = account.id;
+  return (select records.record from private.user_records(array[account.id]) as records);
+end
+$$;
+comment on function private.set_user_status is 'Locks or releases an account; see the one of api.';
+
+create function api.set_user_status(
+  user_id uuid, status text, reason text, until timestamptz default null
+) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.set_user_status(user_id, status, reason, until);
+end
+$$;
+comment on function api.set_user_status is
+  'For admins: suspends an account, for good or until a time, bans it, or makes it active again. Its '
+  'sessions end at once. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin, '
+  'status_transition_invalid for a deleted one.';
+
+create function private.delete_user(user_id uuid, reason text) returns void
+  language plpgsql
+  security definer -- deletes a user of Auth, for an admin
+  set search_path = ''
+as $$
+declare
+  admin_id constant uuid := private.require_admin();
+  why constant text := private.tidy_reason(reason);
+  account public.accounts;
+begin
+  if user_id <> admin_id then
+    perform private.take_user(user_id);
+  end if;
+  account := private.take_account(user_id);
+  if account.id is null or private.is_nobody(account) then
+    perform private.refuse(404, 'user_not_found');
+  elsif account.id = admin_id then
+    perform private.refuse(409, 'admin_self');
+  elsif account.status = 'deleted' then
+    return;
+  end if;
+  perform private.audit('account.deleted', 'account', account.id, why,
+    jsonb_build_object('status', account.status), '{"status":"deleted"}');
+  delete from auth.users where users.id = account.id;
+end
+$$;
+comment on function private.delete_user is 'Deletes an account; see api.delete_user.';
+
+create function api.delete_user(user_id uuid, reason text) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.delete_user(user_id, reason);
+end
+$$;
+comment on function api.delete_user is
+  'For admins: makes an account anonymous for good; records of money stay. Doing it again changes '
+  'nothing. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin.';
+
+grant execute on function private.set_user_status, private.delete_user to authenticated;
+grant execute on function api.set_user_status, api.delete_user to authenticated;

@@ -1,0 +1,40 @@
+-- What follows when an account is locked or deleted, whether by the API or by somebody in Studio.
+
+create function private.end_sessions() returns trigger
+  language plpgsql
+  security definer -- deletes from a table of Auth, for whoever locked the account
+  set search_path = ''
+as $$
+begin
+  delete from auth.sessions where sessions.user_id = new.id;
+  return null;
+end
+$$;
+comment on function private.end_sessions is
+  'An account that is locked, deleted or to be deleted is signed out on every device.';
+
+create trigger accounts_end_sessions
+  after update of status, suspended_until on public.accounts
+  for each row when (
+    (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
+    and (not private.may_act(new) or new.status = 'deletion_requested')
+  )
+  execute function private.end_sessions();
+
+create function private.forget_notes() returns trigger
+  language plpgsql
+  security definer -- writes rows of whoever is going
+  set search_path = ''
+as $$
+begin
+  update public.reports set note = null
+  where reports.account_id = new.id and reports.note is not null;
+  return null;
+end
+$$;
+comment on function private.forget_notes is 'Of a deleted account''s reports the words go.';
+
+create trigger accounts_forget_their_notes
+  after update of status on public.accounts
+  for each row when (new.status = 'deleted' and old.status <> 'deleted')
+  execute function private.forget_notes();

@@ -1,0 +1,25 @@
+-- The kinds of notification: which preferences rule each, which screen it opens.
+
+create view private.notification_kinds with (security_invoker = true) as
+select kinds.*, private.collapses(kinds.kind) as collapses from (values
+  ('message_new', 'messages', 'conversation'),
+  ('lead_new', 'leads', 'leads'),
+  ('favorite_price_drop', 'favorites', 'property'),
+  ('favorite_unavailable', 'favorites', 'favorites'),
+  ('listing_expiring', 'listings', 'my_property'),
+  ('listing_approved', 'listings', 'my_property'),
+  ('listing_rejected', 'listings', 'my_property'),
+  ('invoice_paid', 'billing', 'invoice'),
+  ('invoice_failed', 'billing', 'invoice'),
+  ('refund', 'billing', 'invoice'),
+  ('plan_expiring', 'billing', 'plan'),
+  ('identity_verified', 'account', 'identity'),
+  ('identity_rejected', 'account', 'identity'),
+  ('review_new', 'account', 'review'),
+  ('security_login', 'account', 'sessions'),
+  ('security_password', 'account', 'sessions'),
+  ('system', 'account', 'notifications')
+) as kinds (kind, category, route);
+comment on view private.notification_kinds is
+  'Every kind of notification: the category of its preferences (vocabulary notification_category), '
+  'the screen that it opens, whether news of one thing are one unread notification.';

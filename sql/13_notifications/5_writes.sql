@@ -1,0 +1,96 @@
+-- What an account does with its notifications: reads and deletes them.
+
+create function private.read_notification(notification_id uuid) returns void
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_account();
+begin
+  update public.notifications set read_at = coalesce(notifications.read_at, clock_timestamp())
+  where notifications.id = read_notification.notification_id
+    and notifications.account_id = caller_id;
+  if not found then
+    perform private.refuse(404, 'not_found');
+  end if;
+end
+$$;
+comment on function private.read_notification is 'Marks an own notification; 404 not_found.';
+
+create function api.read_notification(notification_id uuid) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.read_notification(notification_id);
+  return api.count_unread_notifications();
+end
+$$;
+comment on function api.read_notification is
+  'It has been read; answers how many are not. 404 not_found.';
+
+create function private.read_all_notifications() returns void
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_account();
+begin
+  -- What is being written in this moment is newer than this request: it stays, and nobody waits.
+  update public.notifications set read_at = clock_timestamp()
+  where notifications.id in (
+    select unread.id from public.notifications as unread
+    where unread.account_id = caller_id and unread.read_at is null
+    for no key update skip locked
+  );
+end
+$$;
+comment on function private.read_all_notifications is 'Marks all of the caller''s.';
+
+create function api.read_all_notifications() returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.read_all_notifications();
+  return api.count_unread_notifications();
+end
+$$;
+comment on function api.read_all_notifications is
+  'All that are there have been read; answers how many came meanwhile.';
+
+create function private.delete_notification(notification_id uuid) returns void
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_account();
+begin
+  delete from public.notifications
+  where notifications.id = delete_notification.notification_id
+    and notifications.account_id = caller_id;
+  if not found then
+    perform private.refuse(404, 'not_found');
+  end if;
+end
+$$;
+comment on function private.delete_notification is 'Deletes an own notification; 404 not_found.';
+
+create function api.delete_notification(notification_id uuid) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.delete_notification(notification_id);
+end
+$$;
+comment on function api.delete_notification is 'Takes it from the list for good. 404 not_found.';
+
+grant execute on function
+  private.read_notification, private.read_all_notifications, private.delete_notification
+  to authenticated;
+grant execute on function api.read_notification, api.read_all_notifications, api.delete_notification
+  to authenticated;

@@ -1,0 +1,123 @@
+-- Registering and removing the devices of an account.
+
+create function private.register_device(
+  device_id text, platform text, push_token text, app_version text, locale text
+) returns json
+  language plpgsql
+  security definer -- takes a token from whichever account had it
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.require_account();
+  caller_session_id uuid := private.session_id();
+  device public.devices;
+  problem text := case
+    when (char_length(device_id) between 1 and 200 and device_id !~ '[[:cntrl:]]') is not true
+      then 'deviceId'
+    when (platform in ('ios', 'android', 'web')) is not true then 'platform'
+    when (push_token ~ '^[\x21-\x7E]+$' and char_length(push_token) <= 2048) is not true
+      then 'pushToken'
+    when not (char_length(app_version) between 1 and 40 and app_version !~ '[[:cntrl:]]')
+      then 'appVersion'
+    when locale !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$' or char_length(locale) > 35
+      then 'locale'
+  end;
+begin
+  if problem is not null then
+    perform private.refuse(422,
+      case problem when 'platform' then 'device_platform_invalid' else 'validation_failed' end,
+      jsonb_build_object('fields', jsonb_build_array(jsonb_build_object('path', problem,
+        'code', case problem when 'platform' then 'device_platform_invalid' else 'invalid' end))));
+  end if;
+
+  -- The session before the account, as signing out and refreshing lock them; ended by now, it is
+  -- refused.
+  perform from auth.sessions where sessions.id = caller_session_id for share;
+  perform private.hold_caller();
+
+  -- Two that claim a token, or write a device, at once pass one after another; both locks are taken
+  -- in one order. So are the rows: two accounts that swap their tokens must not wait for each
+  -- other.
+  perform pg_advisory_xact_lock(keys.key)
+  from (
+    select hashtextextended('device token ' || push_token, 2) as key
+    union
+    select hashtextextended(format('device of %s %s', caller_id, device_id), 2)
+    order by key
+  ) as keys;
+  perform from public.devices
+  where devices.push_token = register_device.push_token
+    or devices.account_id = caller_id and devices.device_id = register_device.device_id
+  order by devices.account_id, devices.device_id
+  for update;
+
+  delete from public.devices
+  where devices.push_token = register_device.push_token
+    and (devices.account_id, devices.device_id) <> (caller_id, register_device.device_id);
+  insert into public.devices as devices
+    (account_id, device_id, session_id, platform, push_token, app_version, locale)
+  values (caller_id, register_device.device_id, caller_session_id, register_device.platform,
+    register_device.push_token, register_device.app_version, register_device.locale)
+  on conflict on constraint devices_pkey do update
+  set session_id = excluded.session_id, platform = excluded.platform,
+      push_token = excluded.push_token, app_version = excluded.app_version,
+      locale = excluded.locale, updated_at = now()
+  returning * into device;
+
+  delete from public.devices
+  where devices.account_id = caller_id and devices.device_id in (
+    select others.device_id from public.devices as others
+    where others.account_id = caller_id
+    order by others.updated_at desc, others.device_id <> register_device.device_id
+    offset 20
+  );
+  return private.device_record(device);
+end
+$$;
+comment on function private.register_device is
+  'Registers or updates a device; see api.register_device.';
+
+create function api.register_device(
+  device_id text, platform text, push_token text, app_version text default null,
+  locale text default null
+) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.register_device(device_id, platform, push_token, app_version, locale);
+end
+$$;
+comment on function api.register_device is
+  'Pushes go to this token from now on, and to nobody else who had it. An account has 20 devices; '
+  'the one not heard of for longest makes room. 422 device_platform_invalid.';
+
+create function private.remove_device(device_id text) returns void
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+begin
+  delete from public.devices
+  where devices.account_id = private.require_account()
+    and devices.device_id = remove_device.device_id;
+  if not found then
+    perform private.require_account();
+    perform private.refuse(404, 'not_found');
+  end if;
+end
+$$;
+comment on function private.remove_device is 'Removes an own device; see api.remove_device.';
+
+create function api.remove_device(device_id text) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.remove_device(device_id);
+end
+$$;
+comment on function api.remove_device is 'No pushes to this device any more. 404 not_found.';
+
+grant execute on function private.register_device, private.remove_device to authenticated;
+grant execute on function api.register_device, api.remove_device to authenticated;

@@ -1,0 +1,167 @@
+-- Notifying an account: in its list, live, and by push.
+
+create function private.notify(
+  account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb default '{}',
+  alone boolean default true
+) returns uuid
+  language plpgsql
+  security definer -- for triggers and functions of the areas, whoever is calling
+  set search_path = ''
+as $$
+declare
+  known record;
+  texts private.notification_text;
+  made public.notifications;
+begin
+  if facts ? 'at' then
+    -- A job tells it, which holds nothing of theirs: who is being deleted in this moment would keep it.
+    perform from public.accounts where accounts.id = notify.account_id for share nowait;
+  end if;
+  loop
+    -- One look and one write: this happens with every message.
+    select kinds.*, accounts.language, accounts.status, account_settings as chosen,
+      unread.id as unread_id, coalesce(unread.times, 0) as times
+    into strict known
+    from private.notification_kinds as kinds
+    left join public.accounts on accounts.id = notify.account_id
+    left join public.account_settings on account_settings.account_id = accounts.id
+    left join public.notifications as unread on kinds.collapses
+      and unread.account_id = accounts.id and unread.kind = notify.kind
+      and unread.entity_id = notify.entity_id
+      and unread.identity_id is not distinct from notify.identity_id
+      and unread.read_at is null and private.collapses(unread.kind)
+    where kinds.kind = notify.kind;
+    if coalesce(known.status, 'deleted') in ('banned', 'deleted') then
+      return null;
+    end if;
+
+    texts := private.notification_texts(known.kind, known.category, facts, known.times + 1);
+    made.created_at := coalesce((facts ->> 'at')::timestamptz, clock_timestamp());
+    made.account_id := notify.account_id;
+    made.identity_id := notify.identity_id;
+    made.kind := known.kind;
+    made.entity_id := notify.entity_id;
+    made.from_identity_id := facts ->> 'from';
+    made.title_ar := left(texts.title_ar, 200);
+    made.body_ar := left(texts.body_ar, 600);
+    made.title_en := left(texts.title_en, 200);
+    made.body_en := left(texts.body_en, 600);
+    made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
+    exit when not private.wants(known.chosen, known.category, 'inApp');
+
+    if known.unread_id is not null then
+      update public.notifications
+      set title_ar = made.title_ar, body_ar = made.body_ar, title_en = made.title_en,
+          body_en = made.body_en, from_identity_id = made.from_identity_id,
+          times = notifications.times + 1,
+          created_at = greatest(notifications.created_at, made.created_at)
+      where notifications.id = known.unread_id and notifications.times = known.times
+        and notifications.read_at is null
+      returning * into made;
+    else
+      insert into public.notifications (account_id, identity_id, kind, entity_id, from_identity_id,
+        title_ar, body_ar, title_en, body_en, route, created_at)
+      values (made.account_id, made.identity_id, made.kind, made.entity_id, made.from_identity_id,
+        made.title_ar, made.body_ar, made.title_en, made.body_en, made.route, made.created_at)
+      on conflict do nothing
+      returning * into made;
+    end if;
+    -- Otherwise somebody counted it up, read it or made it in this moment: a new look.
+    continue when not found;
+    if alone then
+      perform private.tell_account(notify.account_id, 'notification',
+        jsonb_build_object(
+          'identityId', made.identity_id,
+          'notification', private.notification_record(made),
+          'unread', private.count_unread(notify.account_id)));
+    end if;
+    exit;
+  end loop;
+  if private.wants(known.chosen, known.category, 'push') then
+    perform private.queue_push(
+      made, known.category, known.collapses, known.language, known.chosen);
+  end if;
+  return made.id;
+exception
+  -- Whoever did something must not fail because somebody else could not be told. What was locked is
+  -- told later (13_notifications/7_jobs.sql).
+  when deadlock_detected or serialization_failure or lock_not_available then
+    insert into private.late_notices (account_id, identity_id, kind, entity_id, facts)
+    values (notify.account_id, notify.identity_id, notify.kind, notify.entity_id, notify.facts);
+    return null;
+  when others then
+    raise warning 'notification % of % was not made: % %',
+      notify.kind, notify.account_id, sqlstate, sqlerrm;
+    return null;
+end
+$$;
+comment on function private.notify is
+  'Tells an account of something as it wants: in the list and live, as a push, both or neither. '
+  'Within the transaction that did it, which it never makes fail. The facts of each kind stand in '
+  '13_notifications/3_records_texts.sql; from is the identity whose words they are, at when it happened if a job '
+  'tells it later. Gives its id in the list, null for none; not alone: whoever calls tells of it.';
+
+create function private.queue_push(
+  made public.notifications, category text, collapses boolean, language text,
+  chosen public.account_settings
+) returns void
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  -- Somebody who gets into an account at night must not go unnoticed until the morning.
+  exempt boolean := made.kind in ('security_login', 'security_password');
+  due timestamptz := case when exempt then now()
+    else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
+begin
+  insert into private.push_outbox as waiting (account_id, device_id, notification_id,
+    from_identity_id, collapse_key, category, title, body, data, exempt, due_at, expires_at)
+  select
+    devices.account_id, devices.device_id, made.id, made.from_identity_id,
+    made.kind || ':' || case when collapses then made.entity_id else gen_random_uuid() end,
+    queue_push.category,
+    case language when 'en' then made.title_en else made.title_ar end,
+    case language when 'en' then made.body_en else made.body_ar end,
+    jsonb_strip_nulls(jsonb_build_object(
+      'notificationId', made.id, 'kind', made.kind, 'route', made.route,
+      'entityId', made.entity_id, 'identityId', made.identity_id)),
+    exempt, due, due + interval '24 hours'
+  from public.devices
+  where devices.account_id = made.account_id
+  order by devices.device_id
+  on conflict on constraint push_outbox_once_key do update
+  set notification_id = excluded.notification_id,
+      from_identity_id = excluded.from_identity_id, title = excluded.title, body = excluded.body,
+      data = excluded.data, version = waiting.version + 1, expires_at = excluded.expires_at;
+end
+$$;
+comment on function private.queue_push is
+  'Puts the text for each device of the account into the outbox, to be sent after quiet hours.';
+
+create function private.apply_wishes(account_id uuid) returns void
+  language plpgsql
+  security definer -- writes a closed table, for the account that has changed its settings
+  set search_path = ''
+as $$
+begin
+  -- What is being written in this moment follows one of the two; nobody waits for it.
+  with held as materialized (
+    select push_outbox.id from private.push_outbox
+    where push_outbox.account_id = apply_wishes.account_id and push_outbox.attempts = 0
+    for update skip locked
+  ), unwanted as (
+    delete from private.push_outbox as waiting
+    using held, public.account_settings as chosen
+    where waiting.id = held.id and chosen.account_id = apply_wishes.account_id
+      and not private.wants(chosen, waiting.category, 'push')
+  )
+  update private.push_outbox as waiting
+  set due_at = private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to)
+  from held, public.account_settings as chosen
+  where waiting.id = held.id and chosen.account_id = apply_wishes.account_id
+    and private.wants(chosen, waiting.category, 'push') and not waiting.exempt;
+end
+$$;
+comment on function private.apply_wishes is
+  'What waits follows settings that have changed: dropped, held back or let go.';

@@ -1,0 +1,154 @@
+-- The outbox of pushes as functions/jobs drains it.
+
+create function private.pushes_rest() returns boolean
+  language sql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+  select exists (
+    select from private.moments
+    where moments.name = 'pushes_rest' and moments.at > clock_timestamp())
+$$;
+comment on function private.pushes_rest is 'Whether FCM asked everybody to wait, whichever worker it told.';
+
+create function private.rest_pushes(seconds integer) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  insert into private.moments as known (name, at)
+  values ('pushes_rest', clock_timestamp() + make_interval(secs => rest_pushes.seconds))
+  on conflict on constraint moments_pkey do update set at = greatest(known.at, excluded.at)
+$$;
+comment on function private.rest_pushes is 'No push is given out for so long.';
+
+create function private.has_pushes() returns boolean
+  language sql
+  stable
+  security definer -- looks into a closed table
+  set search_path = ''
+as $$
+  select exists (select from private.push_outbox where push_outbox.due_at <= clock_timestamp())
+    and not private.pushes_rest()
+$$;
+comment on function private.has_pushes is 'Whether a push is due and may be sent.';
+
+create function private.drop_pushes() returns bigint
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  with gone as (
+    delete from private.push_outbox where push_outbox.ctid = any (array(
+      select waiting.ctid from private.push_outbox as waiting
+      join public.accounts on accounts.id = waiting.account_id
+      join public.devices
+        on devices.account_id = waiting.account_id and devices.device_id = waiting.device_id
+      left join auth.sessions on sessions.id = devices.session_id
+      left join public.notifications on notifications.id = waiting.notification_id
+      where waiting.due_at <= clock_timestamp()
+        and (
+          waiting.expires_at < now() or waiting.attempts >= 8
+          or waiting.lease is not null and waiting.lost >= 1
+          or notifications.read_at is not null
+          or sessions.id is null
+          or not private.may_act(accounts)
+        )
+      limit 1000
+      for update of waiting skip locked
+    ))
+    returning 1
+  )
+  select count(*) from gone
+$$;
+comment on function private.drop_pushes is
+  'Job: drops what nobody needs any more: too old, tried often enough, twice lost in a crash, read '
+  'meanwhile, or of somebody who may not sign in or has signed out.';
+
+create function private.claim_pushes(batch integer) returns json
+  language plpgsql
+  security definer -- reads and writes closed tables
+  set search_path = ''
+as $$
+declare
+  claim uuid := gen_random_uuid();
+begin
+  perform private.drop_pushes();
+  if private.pushes_rest() then
+    return '[]';
+  end if;
+  with due as materialized (
+    select push_outbox.id from private.push_outbox
+    where push_outbox.due_at <= clock_timestamp()
+    order by push_outbox.due_at, push_outbox.id
+    limit claim_pushes.batch
+    for update skip locked
+  )
+  update private.push_outbox as taken
+  set lease = claim, due_at = clock_timestamp() + interval '60 seconds',
+      attempts = taken.attempts + 1,
+      -- A lease that is still there ended without a word.
+      lost = taken.lost + (taken.lease is not null)::integer
+  from due where taken.id = due.id;
+
+  return (
+    select coalesce(json_agg(json_build_object(
+      'id', taken.id,
+      'lease', taken.lease,
+      'version', taken.version,
+      'attempts', taken.attempts,
+      'token', devices.push_token,
+      'collapseKey', taken.collapse_key,
+      'category', taken.category,
+      'title', taken.title,
+      'body', taken.body,
+      'data', taken.data,
+      'badge', private.count_unread(taken.account_id),
+      'expiresAt', extract(epoch from taken.expires_at)::bigint
+    ) order by taken.id), '[]')
+    from private.push_outbox as taken
+    join public.devices
+      on devices.account_id = taken.account_id and devices.device_id = taken.device_id
+    where taken.lease = claim
+  );
+end
+$$;
+comment on function private.claim_pushes is
+  'Leases due pushes for a minute to whoever calls; nobody else gets them meanwhile.';
+
+create function private.finish_push(
+  id bigint, lease uuid, version integer, outcome text, token text, wait integer default 0
+) returns void
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+as $$
+begin
+  if outcome = 'dead' then
+    -- The device goes with all that waits for it, unless it has another token by now.
+    delete from public.devices where devices.push_token = finish_push.token;
+  elsif outcome in ('sent', 'dropped') then
+    delete from private.push_outbox as done
+    where done.id = finish_push.id and done.version = finish_push.version;
+    -- Newer news came while the old text was on its way: they are sent as well.
+    update private.push_outbox as newer
+    set lease = null, attempts = 0, lost = 0, due_at = clock_timestamp()
+    where newer.id = finish_push.id and newer.version <> finish_push.version
+      and newer.lease = finish_push.lease;
+  else -- retry, wait: the latter was not sent at all and counts as no try
+    update private.push_outbox as later
+    set lease = null, due_at = clock_timestamp() + make_interval(secs => wait),
+        attempts = later.attempts - (outcome = 'wait')::integer
+    where later.id = finish_push.id and later.lease = finish_push.lease;
+  end if;
+end
+$$;
+comment on function private.finish_push is
+  'What became of a leased push: sent, dropped (never to be sent), dead (no device has this '
+  'token), retry or wait in so many seconds.';
+
+grant execute on function
+  private.rest_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,
+  private.finish_push
+  to backend;

@@ -1,0 +1,42 @@
+-- Deletion of an account: asked for, 14 days to take it back by signing in, then anonymous for good.
+--
+-- Whatever deletes the user of Auth (the job here, an admin, Auth itself) comes to
+-- private.forget_account. Each area cleans up after itself by a trigger on accounts.status ->
+-- 'deleted' or identities.status -> 'closed'. Records of money stay, and name nobody.
+
+create function private.obligations(account_id uuid) returns text[]
+  language plpgsql
+  stable
+  security definer -- reads what is closed to clients, about the account that asks
+  set search_path = ''
+as $$
+begin
+  return array_remove(array[
+    case when exists (
+      select from public.properties
+      join public.identities on identities.id = properties.owner_identity_id
+      where identities.account_id = obligations.account_id
+        and properties.status in ('active', 'paused', 'pending_review')
+        and properties.auction_ends_at > now()
+    ) then 'auction' end,
+    case when private.has_open_money(account_id) then 'money' end
+  ], null);
+end
+$$;
+comment on function private.obligations is
+  'What an account has to settle before it can go: auction (one that is announced or runs), money.';
+
+create function private.take_user(user_id uuid) returns void
+  language plpgsql
+  security definer -- writes tables of Auth
+  set search_path = ''
+as $$
+begin
+  -- As signing in and refreshing lock them; whoever is signing in just now holds the user.
+  perform from auth.users where users.id = take_user.user_id for update;
+  perform from auth.sessions where sessions.user_id = take_user.user_id
+  order by sessions.id for update;
+end
+$$;
+comment on function private.take_user is
+  'The user of Auth and its sessions, locked to be deleted: before anything of the account is locked.';

@@ -1,0 +1,23 @@
+-- What goes with a deleted account and belongs to no other area.
+
+create function private.forget_traces() returns trigger
+  language plpgsql
+  security definer -- deletes from closed tables
+  set search_path = ''
+as $$
+begin
+  delete from private.codes
+  where codes.account_id = new.id or codes.identifier in (old.email, old.phone);
+  delete from private.known_addresses where known_addresses.account_id = new.id;
+  delete from private.idempotency_keys where idempotency_keys.account_id = new.id;
+  return null;
+end
+$$;
+comment on function private.forget_traces is
+  'A deleted account leaves no codes, known addresses and kept answers. Counters of rates go by '
+  'themselves within a day: they guard the phone and the email, not the account.';
+
+create trigger accounts_leave_no_traces
+  after update of status on public.accounts
+  for each row when (new.status = 'deleted' and old.status <> 'deleted')
+  execute function private.forget_traces();
