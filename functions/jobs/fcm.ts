@@ -4,7 +4,7 @@ import { alarm } from '../_shared/alarms.ts'
 import { isSecret } from '../_shared/is-secret.ts'
 import { refuseSecret, setting } from '../_shared/setting.ts'
 
-/** A push as sql/13_notifications/1_tables_push.sql hands it out. */
+/** A push as sql/13_notifications/7_jobs_push.sql hands it out. */
 export type Push = {
   id: number
   lease: string

@@ -84,7 +84,7 @@ begin
   return made.id;
 exception
   -- Whoever did something must not fail because somebody else could not be told. What was locked is
-  -- told later (13_notifications/7_jobs.sql).
+  -- told later (7_jobs_fan_out.sql).
   when deadlock_detected or serialization_failure or lock_not_available then
     insert into private.late_notices (account_id, identity_id, kind, entity_id, facts)
     values (notify.account_id, notify.identity_id, notify.kind, notify.entity_id, notify.facts);
@@ -98,8 +98,9 @@ $$;
 comment on function private.notify is
   'Tells an account of something as it wants: in the list and live, as a push, both or neither. '
   'Within the transaction that did it, which it never makes fail. The facts of each kind stand in '
-  '13_notifications/3_records_texts.sql; from is the identity whose words they are, at when it happened if a job '
-  'tells it later. Gives its id in the list, null for none; not alone: whoever calls tells of it.';
+  '13_notifications/3_records_texts*.sql; from is the identity whose words they are, at when it '
+  'happened if a job tells it later. Gives its id in the list, null for none; not alone: whoever '
+  'calls tells of it.';
 
 create function private.queue_push(
   made public.notifications, category text, collapses boolean, language text,

@@ -73,7 +73,8 @@ create function private.on_session_ended() returns trigger
 as $$
 begin
   -- Before its devices is locked what else will be: of who is deleted all that goes, else the account,
-  -- whose channel gets another name when all sessions of the statement are gone (10_chat/6_events_realtime.sql).
+  -- whose channel gets another name when all sessions of the statement are gone
+  -- (10_chat/6_events_lost_access.sql).
   if exists (select from auth.users where users.id = old.user_id) then
     perform private.take_account(old.user_id);
   else

@@ -1,4 +1,4 @@
-/** Devices: where pushes of the calling account go. Rules: sql/13_notifications/1_tables_devices.sql. */
+/** Devices: where pushes of the calling account go. Rules: sql/13_notifications/5_writes_devices.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, body, json, mine, pageOf, problems, route, send } from '../http/route.ts'
