@@ -2,7 +2,7 @@
  * How a database is reached, by everything here that opens a connection, in Deno and in Node: from
  * elsewhere by TLS that proves who answers, in clear on this machine alone.
  */
-import { supabaseRoots } from './supabase-roots.ts'
+import { supabaseRoots } from './supabase-ca.ts'
 
 export type Connection = {
   host: string

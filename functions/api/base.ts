@@ -1,14 +1,14 @@
 /** The service itself: health, the table of errors, the description of the API. */
 import { z } from '@hono/zod-openapi'
-import { paymentState } from '../payments/index.ts'
+import { paymentState } from '../payments/providers.ts'
 import { alarm } from '../_shared/alarms.ts'
 import { backendAside } from '../_shared/db.ts'
-import { within } from '../_shared/deadline.ts'
+import { within } from '../_shared/timeout.ts'
 import { env } from '../_shared/env.ts'
 import { errors } from '../_shared/errors.ts'
 import { area, json, problems, route } from './http/route.ts'
 import { jsonHeaders } from '../_shared/problem.ts'
-import { smsState } from './accounts/senders.ts'
+import { smsState } from './accounts/code-senders.ts'
 
 const tags = ['service']
 const state = z.enum(['ok', 'down'])

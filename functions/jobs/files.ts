@@ -1,7 +1,7 @@
 /** Files of pictures: those that nobody wants are removed, and files and rows are held together. */
 import { alarm } from '../_shared/alarms.ts'
 import { backend } from '../_shared/db.ts'
-import { type Bucket, noteFilesUrl, remove } from '../_shared/storage-service.ts'
+import { type Bucket, noteFilesUrl, remove } from '../_shared/supabase-storage.ts'
 
 type Due = { bucket: Bucket; names: string[] }[]
 

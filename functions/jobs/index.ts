@@ -5,11 +5,11 @@
  */
 import { alarm } from '../_shared/alarms.ts'
 import { revokeApple } from '../_shared/apple.ts'
-import { keepDecoy } from '../_shared/auth-service.ts'
+import { keepDecoy } from '../_shared/supabase-auth.ts'
 import { inBackground } from '../_shared/background.ts'
 import { backend, type BackendFunction } from '../_shared/db.ts'
 import { env } from '../_shared/env.ts'
-import { addressOf } from '../api/http/request.ts'
+import { addressOf } from '../api/http/checks.ts'
 import { isSecretKey } from '../_shared/secrets.ts'
 import { proveMedia, removeFiles } from './files.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'

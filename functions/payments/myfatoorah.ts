@@ -1,5 +1,5 @@
 /** MyFatoorah, API v2; webhooks of version 1 and 2. */
-import { address, type Answer, ask, idOf, type Json, text, threeDecimals } from './outside.ts'
+import { address, type Answer, ask, idOf, type Json, text, threeDecimals } from './provider-api.ts'
 import {
   type Provider,
   type RefundTruth,

@@ -3,7 +3,7 @@
  * leaves, and signed callbacks. It signs as Stripe does, time and body as it was sent.
  */
 import { backend } from '../_shared/db.ts'
-import { text } from './outside.ts'
+import { text } from './provider-api.ts'
 import type { Provider, RefundTruth, Truth } from './provider.ts'
 import { hmacHex, parsed, signedBy } from './signing.ts'
 

@@ -1,5 +1,14 @@
 /** Tap Payments: https://api.tap.company/v2. */
-import { address, type Answer, ask, good, idOf, type Json, text, threeDecimals } from './outside.ts'
+import {
+  address,
+  type Answer,
+  ask,
+  good,
+  idOf,
+  type Json,
+  text,
+  threeDecimals,
+} from './provider-api.ts'
 import { Lied, type Provider, type RefundTruth, type Truth } from './provider.ts'
 import { hmacHex, parsed, signedBy } from './signing.ts'
 

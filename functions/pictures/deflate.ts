@@ -3,7 +3,7 @@
  * by code and nothing is kept: what a bomb unpacks to costs nothing, only what it is packed in.
  */
 import type { Bytes } from '../_shared/bytes.ts'
-import { Broken } from './bytes.ts'
+import { Broken } from './reader.ts'
 
 /** How many codes may still be looked at; what one request may cost is counted in them. */
 export type Effort = { left: number }

@@ -4,7 +4,7 @@
  * the end.
  */
 import type { Bytes } from '../_shared/bytes.ts'
-import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
+import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'
 
 const SOI = 0xd8

@@ -4,7 +4,7 @@
  * one that it shows where nothing moves.
  */
 import type { Bytes } from '../_shared/bytes.ts'
-import { Broken, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
+import { Broken, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 import { crc } from './crc.ts'
 import { type Effort, endOfStream } from './deflate.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'

@@ -3,7 +3,7 @@
  * an animated one the first frame is kept.
  */
 import type { Bytes } from '../_shared/bytes.ts'
-import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './bytes.ts'
+import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'
 
 const riff = [0x52, 0x49, 0x46, 0x46]

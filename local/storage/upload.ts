@@ -1,5 +1,5 @@
 // Taking a file in: limits and policies first, then the bytes on their way to disk, then the row.
-import { boundaryOf, MultipartError, partsOf } from '../../functions/pictures/multipart.ts'
+import { boundaryOf, MultipartError, partsOf } from '../../functions/_shared/multipart.ts'
 import { asCaller, type Caller, transaction } from './database.ts'
 import { badRequest, exists, tooLarge, wrongType } from './errors.ts'
 import { tokenIn, urlOf } from './download.ts'

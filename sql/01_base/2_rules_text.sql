@@ -9,7 +9,7 @@
 --   4. whatever is no letter or digit becomes a space: %, _, quotes and operators say nothing
 --   5. ال at the beginning of a word goes where two letters or more remain
 --
--- functions/api/search/text.ts does the same; test/search/vectors.json holds both to it.
+-- test/search/search-text.ts does the same; test/search/vectors.json holds both to it.
 
 create extension if not exists pg_trgm with schema extensions;
 

@@ -123,7 +123,7 @@ as $$
 $$;
 comment on function private.decoy_email is
   'Of the account that unknown identifiers are tried against at sign-in, so that they take the same '
-  'time (functions/_shared/auth-service.ts).';
+  'time (functions/_shared/supabase-auth.ts).';
 
 create function private.account_with(identifier text) returns uuid
   language sql

@@ -9,38 +9,41 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const forgotten: Record<string, string> = {
-  'api/alarms.ts said': 'keeps a storm of one alarm out of the log; a new worker says it once more',
-  'api/alarms.ts unwritten': 'the log has them',
-  'api/alarms.ts keep': 'given at start',
-  'api/alarms.ts writing': 'what runs at the moment',
+  '_shared/alarms.ts said':
+    'keeps a storm of one alarm out of the log; a new worker says it once more',
+  '_shared/alarms.ts unwritten': 'the log has them',
+  '_shared/alarms.ts keep': 'given at start',
+  '_shared/alarms.ts writing': 'what runs at the moment',
   'api/app.ts app': 'made at start from the code alone',
   'api/app.ts description': 'made from the code alone, when somebody asks',
-  'api/apple.ts freshConnections': 'a client without connections',
-  'api/crowd.ts taken': 'of this worker’s own connections',
-  'api/crowd.ts waiting': 'of this worker’s own connections',
-  'api/db.ts pool': 'connections, which are made anew',
-  'api/db.ts refusedUntil': 'a new worker tries a wrong password once',
-  'api/db.ts reserve': 'connections, which are made anew',
-  'api/deadline.ts waiting': 'requests of this worker',
-  'api/payments.ts told': 'within one request',
-  'api/providers.ts freshConnections': 'a client without connections',
-  'api/service.ts last': 'what was seen two seconds ago; a new worker looks itself',
-  'api/storage-service.ts noted': 'the database has it; a new worker says it once more',
-  'api/tokens.ts keys': 'fetched anew',
-  'api/tokens.ts loading': 'what runs at the moment',
-  'api/tokens.ts lastSearch': 'a new worker looks for an unknown key once',
-  'api/tokens.ts remembered':
+  '_shared/apple.ts freshConnections': 'a client without connections',
+  'api/search/concurrency.ts taken': 'of this worker’s own connections',
+  'api/search/concurrency.ts waiting': 'of this worker’s own connections',
+  '_shared/db.ts pool': 'connections, which are made anew',
+  '_shared/db.ts refusedUntil': 'a new worker tries a wrong password once',
+  '_shared/db.ts reserve': 'connections, which are made anew',
+  '_shared/timeout.ts waiting': 'requests of this worker',
+  'api/billing/routes-payments.ts told': 'within one request',
+  'api/accounts/sms-mail-providers.ts freshConnections': 'a client without connections',
+  'api/base.ts last': 'what was seen two seconds ago; a new worker looks itself',
+  '_shared/supabase-storage.ts noted': 'the database has it; a new worker says it once more',
+  '_shared/tokens.ts keys': 'fetched anew',
+  '_shared/tokens.ts loading': 'what runs at the moment',
+  '_shared/tokens.ts lastSearch': 'a new worker looks for an unknown key once',
+  '_shared/tokens.ts remembered':
     'verified anew; what a token is worth is asked of the database always',
-  'api/upload-room.ts taken': 'of this worker’s own memory',
-  'api/upload-room.ts idle': 'of this worker’s own memory',
-  'api/upload-room.ts waiting': 'requests of this worker',
-  'api/upload-room.ts rooms': 'requests of this worker',
-  'api/upload-room.ts lines':
+  'api/media/upload-memory.ts taken': 'of this worker’s own memory',
+  'api/media/upload-memory.ts idle': 'of this worker’s own memory',
+  'api/media/upload-memory.ts waiting': 'requests of this worker',
+  'api/media/upload-memory.ts rooms': 'requests of this worker',
+  'api/media/upload-memory.ts lines':
     'protects this worker’s memory; the rate of uploads is the database’s',
-  'api/worker-rates.ts reads': 'protects this worker; a promise of no number of reads in all',
-  'api/worker-rates.ts refusals': 'protects this worker; what must be counted is, in the database',
-  'chat/upstream.ts lines': 'connections, which are made anew as sockets come back',
-  'chat/upstream.ts turnstile': 'joins that Realtime refuses for their number are made again',
+  'api/http/worker-rates.ts reads': 'protects this worker; a promise of no number of reads in all',
+  'api/http/worker-rates.ts refusals':
+    'protects this worker; what must be counted is, in the database',
+  'chat/server/upstream.ts lines': 'connections, which are made anew as sockets come back',
+  'chat/server/upstream.ts turnstile':
+    'joins that Realtime refuses for their number are made again',
   'jobs/fcm.ts freshConnections': 'a client without connections',
   'jobs/fcm.ts token': 'asked for anew',
   'jobs/fcm.ts asking': 'what runs at the moment',
@@ -50,7 +53,7 @@ const forgotten: Record<string, string> = {
   'payments/events.ts done': 'the database knows events; this spares it their repetition',
   'payments/events.ts underWay':
     'joins what runs at the moment; the database has one row of an event',
-  'payments/outside.ts freshConnections': 'a client without connections',
+  'payments/provider-api.ts freshConnections': 'a client without connections',
   'payments/signing.ts keys': 'made anew from the settings',
 }
 

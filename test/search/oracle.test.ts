@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type pg from 'pg'
-import { searchWords } from '../../functions/api/search/text.ts'
+import { searchWords } from './search-text.ts'
 import { database, guest, type Reply } from '../support/client.ts'
 import {
   dice,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { searchText, searchWords } from '../../functions/api/search/text.ts'
+import { searchText, searchWords } from './search-text.ts'
 import { database } from '../support/client.ts'
 
 type Vector = { rule: string; text: string; plain: string }

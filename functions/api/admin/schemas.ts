@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { Identity, IdentityRecord } from '../accounts/schemas.ts'
 import { Cursor, Limit } from '../http/route.ts'
 import { Property, statuses, Time } from '../properties/schemas.ts'
-import { reportReasons, reportTargets } from './reports.ts'
+import { reportReasons, reportTargets } from './routes-reports.ts'
 
 export const accountStatuses = [
   'active',

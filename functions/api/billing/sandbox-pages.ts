@@ -8,7 +8,7 @@ import { env } from '../../_shared/env.ts'
 import { secret } from '../../_shared/setting.ts'
 import type { Env } from '../http/route.ts'
 import { problem } from '../../_shared/problem.ts'
-import { escaped } from './receipt.ts'
+import { escaped } from './receipt-page.ts'
 
 type Charge = Truth & { title: string; returnUrl: string }
 

@@ -5,7 +5,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { type ErrorCode, errors } from '../../_shared/errors.ts'
 import { inQuery } from '../../_shared/numbers.ts'
 import { invalid, jsonHeaders, Problem, problem, stumbled } from '../../_shared/problem.ts'
-import { bounded, measured, shaped } from './request.ts'
+import { bounded, measured, shaped } from './checks.ts'
 import type { Caller } from '../../_shared/tokens.ts'
 import { limitedRead, limitedRefusals } from './worker-rates.ts'
 

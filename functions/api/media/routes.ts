@@ -1,16 +1,23 @@
 /** Media: pictures of people and listings. Rules: sql/09_media/5_writes_uploads.sql and beside it. */
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { effortOfRequest } from '../../pictures/index.ts'
-import type { Part } from '../../pictures/multipart.ts'
+import { effortOfRequest } from '../../pictures/read.ts'
+import type { Part } from '../../_shared/multipart.ts'
 import { call } from '../../_shared/db.ts'
 import { type ErrorCode, errors } from '../../_shared/errors.ts'
 import { area, type Env, json, mine, problems, route, send } from '../http/route.ts'
 import { type Field, Refusal } from '../../_shared/problem.ts'
-import { noteFilesUrl } from '../../_shared/storage-service.ts'
+import { noteFilesUrl } from '../../_shared/supabase-storage.ts'
 import { openForm, shownName, textOf, wrong } from './upload-form.ts'
-import { withRoom, withTurn } from './upload-room.ts'
-import { type Bad, type Entrance, mebibyte, pictureIn, quotaExceeded, Stored } from './uploads.ts'
+import { withRoom, withTurn } from './upload-memory.ts'
+import {
+  type Bad,
+  type Entrance,
+  mebibyte,
+  pictureIn,
+  quotaExceeded,
+  Stored,
+} from './upload-picture.ts'
 
 // The only limits there are: Storage has some too, which it holds against told lengths alone.
 const avatarLimit = 5 * mebibyte

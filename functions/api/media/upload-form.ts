@@ -1,12 +1,12 @@
 /** The form of an upload, read from the request as it comes: size and time are counted on the way. */
 import type { Context } from 'hono'
 import type { Bytes } from '../../_shared/bytes.ts'
-import { boundaryOf, MultipartError, type Part, partsOf } from '../../pictures/multipart.ts'
-import { arrived } from '../../_shared/deadline.ts'
+import { boundaryOf, MultipartError, type Part, partsOf } from '../../_shared/multipart.ts'
+import { arrived } from '../../_shared/timeout.ts'
 import type { Env } from '../http/route.ts'
 import { type Field, Refusal } from '../../_shared/problem.ts'
-import { uploadLimit } from '../http/request.ts'
-import type { Room } from './upload-room.ts'
+import { uploadLimit } from '../http/checks.ts'
+import type { Room } from './upload-memory.ts'
 
 const fieldLimit = 100
 /** A client that waits for nothing on our side sends at least so much in so long: 2 KB/s. */

@@ -1,7 +1,7 @@
 /** Search: five strategies, one set of filters. Rules: sql/08_search/4_reads_search.sql and beside it. */
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { inTurn } from '../http/concurrency.ts'
+import { inTurn } from './concurrency.ts'
 import { call } from '../../_shared/db.ts'
 import {
   area,
@@ -17,7 +17,7 @@ import {
 } from '../http/route.ts'
 import { invalid, problem } from '../../_shared/problem.ts'
 import { Property } from '../properties/schemas.ts'
-import { jsonFilters, queryFilters, unknownFilter } from './filters.ts'
+import { jsonFilters, queryFilters, unknownFilter } from './schemas-filters.ts'
 
 const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as const
 

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { Session } from './schemas.ts'
-import { createUser, isDecoy } from '../../_shared/auth-service.ts'
+import { createUser, isDecoy } from '../../_shared/supabase-auth.ts'
 import { backend, rateHeaders } from '../../_shared/db.ts'
 import { area, body, type Env, json, problems, route, send } from '../http/route.ts'
 import { Code, Identifier, NewPassword, PersonName } from '../../_shared/identifiers.ts'
@@ -16,8 +16,8 @@ import {
   unknownPassword,
   unseal,
 } from '../../_shared/secrets.ts'
-import { requireSms, sendCode, sendCodeLater } from './senders.ts'
-import { session } from './sign-in.ts'
+import { requireSms, sendCode, sendCodeLater } from './code-senders.ts'
+import { session } from './routes-sign-in.ts'
 
 const tags = ['sign-in']
 

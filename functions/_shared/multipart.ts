@@ -2,7 +2,7 @@
  * multipart/form-data read from a stream, part by part: nothing of a part is kept but the piece that
  * is being handed over. Runs wherever bytes come in turns; used by the facade and by local/storage.
  */
-import type { Bytes } from '../_shared/bytes.ts'
+import type { Bytes } from './bytes.ts'
 
 /** Broken or cut short; whoever reads it says so to the client. */
 export class MultipartError extends Error {}

@@ -1,6 +1,6 @@
 /** Money for admins: refunds, and what providers told. Rules: sql/05_billing/1_tables_refunds.sql. */
 import { z } from '@hono/zod-openapi'
-import { provider, providerNamed } from '../../payments/index.ts'
+import { provider, providerNamed } from '../../payments/providers.ts'
 import { type RefundOrder, Refused, Silent } from '../../payments/provider.ts'
 import { backend, call } from '../../_shared/db.ts'
 import { area, body, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { take } from '../../payments/events.ts'
-import { provider, providerNamed, providers } from '../../payments/index.ts'
+import { provider, providerNamed, providers } from '../../payments/providers.ts'
 import {
   Lied,
   type Order,

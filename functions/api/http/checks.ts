@@ -1,7 +1,7 @@
 /** What happens to every request before its route: id, log line, size, headers, caller. */
 import type { Context, MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
-import { arrived } from '../../_shared/deadline.ts'
+import { arrived } from '../../_shared/timeout.ts'
 import { env } from '../../_shared/env.ts'
 import type { ErrorCode } from '../../_shared/errors.ts'
 import type { Check, Env } from './route.ts'

@@ -11,7 +11,7 @@ import {
   signInNobody,
   signOut,
   type Tokens,
-} from '../../_shared/auth-service.ts'
+} from '../../_shared/supabase-auth.ts'
 import { type After, backend, call } from '../../_shared/db.ts'
 import { area, body, type Env, json, mine, problems, route, send } from '../http/route.ts'
 import { Identifier, Password } from '../../_shared/identifiers.ts'

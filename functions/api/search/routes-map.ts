@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, json, pageOf, problems, route, send } from '../http/route.ts'
 import { inQuery, plainNumber } from '../../_shared/numbers.ts'
-import { queryFilters, unknownFilter } from './filters.ts'
+import { queryFilters, unknownFilter } from './schemas-filters.ts'
 
 const invalid = { error: 'bbox_invalid' }
 

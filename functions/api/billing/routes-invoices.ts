@@ -4,7 +4,7 @@ import { call } from '../../_shared/db.ts'
 import { area, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
 import { Invoice, InvoiceState } from './schemas.ts'
 import { jsonHeaders } from '../../_shared/problem.ts'
-import { type Receipt, receiptPage } from './receipt.ts'
+import { type Receipt, receiptPage } from './receipt-page.ts'
 
 const tags = ['invoices']
 const OneInvoice = z.strictObject({ id: z.uuid() })

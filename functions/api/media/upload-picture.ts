@@ -8,13 +8,13 @@ import {
   type Picture,
   readPicture,
   TooManyPixels,
-} from '../../pictures/index.ts'
-import type { Part } from '../../pictures/multipart.ts'
+} from '../../pictures/read.ts'
+import type { Part } from '../../_shared/multipart.ts'
 import type { ErrorCode } from '../../_shared/errors.ts'
 import { type Detail, Refusal } from '../../_shared/problem.ts'
-import { type Bucket, remove, store } from '../../_shared/storage-service.ts'
+import { type Bucket, remove, store } from '../../_shared/supabase-storage.ts'
 import { readInto } from './upload-form.ts'
-import type { Room } from './upload-room.ts'
+import type { Room } from './upload-memory.ts'
 
 export const mebibyte = 1024 * 1024
 

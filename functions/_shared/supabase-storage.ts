@@ -1,6 +1,6 @@
 /** Supabase Storage, which keeps the files. Only the functions write there, with the secret key. */
 import type { Bytes } from './bytes.ts'
-import type { Picture } from '../pictures/index.ts'
+import type { Picture } from '../pictures/read.ts'
 import { alarm } from './alarms.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, body, json, mine, problems, route, send } from '../http/route.ts'
-import { NewAuction } from './fields.ts'
+import { NewAuction } from './schemas-fields.ts'
 import { OneProperty, Property } from './schemas.ts'
 
 export const tags = ['properties']

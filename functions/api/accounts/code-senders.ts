@@ -4,7 +4,7 @@ import { inBackground } from '../../_shared/background.ts'
 import { env } from '../../_shared/env.ts'
 import type { Identifier } from '../../_shared/identifiers.ts'
 import { Refusal } from '../../_shared/problem.ts'
-import { type Send, sendMail, sendSms } from './providers.ts'
+import { type Send, sendMail, sendSms } from './sms-mail-providers.ts'
 import type { Purpose } from '../../_shared/secrets.ts'
 import { setting } from '../../_shared/setting.ts'
 

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, body, mine, problems, route, send } from '../http/route.ts'
-import { property, tags } from '../properties/acts.ts'
+import { property, tags } from '../properties/routes-actions.ts'
 import { OneProperty } from '../properties/schemas.ts'
 
 const order = route({

@@ -1,12 +1,12 @@
 /** Forgotten and changed passwords. Rules of the codes: sql/03_accounts/1_tables_codes.sql. */
 import { z } from '@hono/zod-openapi'
-import { proveByPassword } from './me.ts'
-import { changePassword, discard, resetPassword, signIn } from '../../_shared/auth-service.ts'
+import { proveByPassword } from './routes.ts'
+import { changePassword, discard, resetPassword, signIn } from '../../_shared/supabase-auth.ts'
 import { backend, call } from '../../_shared/db.ts'
 import { area, body, json, mine, problems, route, send } from '../http/route.ts'
 import { Code, Identifier, NewPassword, Password } from '../../_shared/identifiers.ts'
 import { Refusal, refuseReturned, type Returned } from '../../_shared/problem.ts'
-import { askForCode } from './registration.ts'
+import { askForCode } from './routes-registration.ts'
 import { codeHmac, origin } from '../../_shared/secrets.ts'
 
 const tags = ['sign-in']

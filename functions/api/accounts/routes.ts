@@ -1,7 +1,7 @@
 /** Accounts: me, my identities, which one acts. Rules: sql/03_accounts. */
 import { z } from '@hono/zod-openapi'
 import { IdentityChanges, IdentityRecord, Me, NewIdentity, Switched } from './schemas.ts'
-import { discard, signIn } from '../../_shared/auth-service.ts'
+import { discard, signIn } from '../../_shared/supabase-auth.ts'
 import { backend, call } from '../../_shared/db.ts'
 import { area, body, json, mine, pageOf, problems, route, send } from '../http/route.ts'
 import { Code, type Identifier, Password, PersonName } from '../../_shared/identifiers.ts'
