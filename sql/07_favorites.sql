@@ -278,7 +278,6 @@ $$;
 comment on function api.check_favorite is
   'Whether the property is saved; false for an unknown one.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.may_save, private.is_there,
   private.list_favorite_ids, private.list_favorites to authenticated;
 grant execute on function

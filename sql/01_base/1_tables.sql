@@ -1,4 +1,4 @@
--- What every area stands on: schemas, money, text in one form, refusals, pages.
+-- What every area stands on: schemas, money, text in one form, settings.
 
 create schema private;
 comment on schema private is 'Helpers, rules and counters. Exposed to nobody.';
@@ -6,6 +6,9 @@ create schema api;
 comment on schema api is 'The functions that clients may call. The only schema that the Data API exposes.';
 
 revoke all on schema private, api from public;
+-- Functions are born closed, and what may be called is granted by name. For every schema: what is
+-- said for one adds to this and cannot take from it.
+alter default privileges for role postgres revoke execute on functions from public;
 grant usage on schema private to anon, authenticated, service_role, backend, supabase_auth_admin;
 grant usage on schema api to anon, authenticated, service_role;
 grant usage on schema public to anon, authenticated, service_role, backend;
@@ -30,20 +33,6 @@ as $$
   select translate(value, '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹', '01234567890123456789')
 $$;
 comment on function private.ascii_digits is 'Arabic-Indic and Persian digits as ASCII ones.';
-
-create function private.normal_phone(value text) returns text
-  language sql
-  immutable
-  parallel safe
-  set search_path = ''
-as $$
-  select '+965' || (regexp_match(
-    btrim(private.ascii_digits(normalize(value, nfkc)), E' \t\r\n'),
-    '^(?:\+?965)?([569][0-9]{7})$'
-  ))[1]
-$$;
-comment on function private.normal_phone is
-  'A Kuwaiti mobile in its one form +965XXXXXXXX, or null. The same rule as isPhone in TypeScript.';
 
 create function private.is_clean(value text) returns boolean
   language plpgsql
@@ -84,79 +73,6 @@ as $$
 $$;
 comment on function private.is_name is 'A name that shows as it is: 2 to 120 characters, none invisible.';
 
--- Refusals ---------------------------------------------------------------------------------------
-
-create function private.refuse(
-  status integer, code text, detail jsonb default '{}', by_hand text default null
-) returns void
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  if by_hand is not null then
-    raise exception using
-      errcode = 'PT' || status, message = code, detail = refuse.detail::text, hint = by_hand;
-  end if;
-  raise exception using errcode = 'PT' || status, message = code, detail = refuse.detail::text;
-end
-$$;
-comment on function private.refuse is
-  'Raises a refusal of the contract (section 9): HTTP status, stable code, what else the answer says, '
-  'and a sentence for whoever came to it by changing a row by hand.';
-
--- Pages ------------------------------------------------------------------------------------------
-
-create function private.cursor_mark(query text, key text) returns text
-  language sql
-  immutable
-  parallel safe
-  set search_path = ''
-as $$
-  select left(encode(sha256(convert_to(query || E'\n' || key, 'UTF8')), 'hex'), 12)
-$$;
-comment on function private.cursor_mark is 'Ties a cursor to its query and tells a damaged one.';
-
-create function private.cursor_of(query text, key jsonb) returns text
-  language sql
-  immutable
-  parallel safe
-  set search_path = ''
-as $$
-  select private.cursor_mark(query, key::text)
-    || translate(encode(convert_to(key::text, 'UTF8'), 'base64'), E'+/=\n', '-_')
-$$;
-comment on function private.cursor_of is
-  'The opaque place after a row: its sort key, good for the query it came from only.';
-
-create function private.cursor_key(query text, page_cursor text) returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  packed text := substr(page_cursor, 13);
-  key text;
-begin
-  if page_cursor is null then
-    return null;
-  end if;
-  begin
-    key := convert_from(
-      decode(translate(packed, '-_', '+/') || repeat('=', (4 - length(packed) % 4) % 4), 'base64'),
-      'UTF8'
-    );
-    if private.cursor_mark(query, key) = left(page_cursor, 12) then
-      return key::jsonb;
-    end if;
-  exception
-    when others then null; -- whatever it was, it was no cursor of ours
-  end;
-  perform private.refuse(422, 'cursor_invalid', '{"fields":[{"path":"cursor","code":"cursor_invalid"}]}');
-end
-$$;
-comment on function private.cursor_key is
-  'The sort key in a cursor; 422 cursor_invalid for a damaged one and for another query''s.';
-
 -- Settings ---------------------------------------------------------------------------------------
 
 create table private.settings (
@@ -181,9 +97,6 @@ as $$
 $$;
 comment on function private.setting is 'A switch of private.settings.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function
-  private.ascii_digits, private.normal_phone, private.tidy, private.is_clean,
-  private.is_name, private.refuse,
-  private.cursor_mark, private.cursor_of, private.cursor_key
+  private.ascii_digits, private.tidy, private.is_clean, private.is_name
   to anon, authenticated, service_role, backend;

@@ -153,6 +153,5 @@ as $$
 $$;
 comment on function private.sweep_alarms is 'Job: forgets alarms that were settled a year ago.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.raise_alarm, private.settle_failures, private.sweep_alarms
   to backend;

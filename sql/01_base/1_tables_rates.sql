@@ -270,7 +270,6 @@ as $$
 $$;
 comment on function private.sweep_rates is 'Job: forgets counters whose window is over.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function
   private.count_hit, private.forget_hit, private.forget_hits, private.enter, private.sweep_rates
   to backend;

@@ -35,5 +35,4 @@ as $$
 $$;
 comment on function private.health is 'What the database knows of the service''s health.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.note_jobs_ran, private.health to backend;

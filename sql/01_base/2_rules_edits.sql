@@ -75,5 +75,3 @@ create trigger settings_of_functions_are_theirs
   for each row when (old.name = 'files_url' and old.value <> new.value)
   execute function private.refuse_edit(
     'files_url is written by the functions, which know where the project is reached.');
-
-revoke execute on all functions in schema private from public;

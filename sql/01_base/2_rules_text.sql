@@ -56,5 +56,3 @@ begin
 end
 $$;
 comment on function private.search_words is 'The different words of a text as searches compare it.';
-
-revoke execute on all functions in schema private from public;

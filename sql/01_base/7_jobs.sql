@@ -22,5 +22,3 @@ $$;
 comment on function private.sweep is
   'Forgets up to 1,000 rows of a table, those first whose time (a column with an index) is longest '
   'ago, and gives how many; what somebody else holds is left for the next time.';
-
-revoke execute on all functions in schema private from public;

@@ -81,5 +81,4 @@ as $$
 $$;
 comment on function private.is_word is 'Whether a code is of that vocabulary.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.is_word to anon, authenticated, backend;

@@ -91,7 +91,6 @@ as $$
 $$;
 comment on function api.list_enums is 'Every vocabulary by its camelCase name, each in the order to show it.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function
   api.list_governorates, api.list_areas, api.list_kinds, api.list_amenities, api.list_enums
   to anon, authenticated;

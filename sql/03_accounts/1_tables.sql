@@ -355,7 +355,6 @@ create policy "people see their own profile" on public.individual_profiles
 create policy "people see their own identities" on public.identities for select to authenticated
   using (account_id = (select private.account_id()));
 
-revoke execute on all functions in schema private from public;
 -- Also to whoever changes an account: triggers ask it with their rights.
 grant execute on function private.may_act
   to anon, authenticated, service_role, backend, supabase_auth_admin;

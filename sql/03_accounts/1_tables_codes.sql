@@ -223,5 +223,4 @@ as $$
 $$;
 comment on function private.sweep_codes is 'Job: forgets old attempts, claims and codes.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.request_code, private.sweep_codes to backend;

@@ -46,8 +46,7 @@ begin
   where idempotency_keys.account_id = caller_id
     and idempotency_keys.key = kept_answer.key;
   if kept.request_hash <> hash then
-    perform private.refuse(422, 'idempotency_mismatch',
-      '{"fields":[{"path":"Idempotency-Key","code":"idempotency_mismatch"}]}');
+    perform private.refuse_field('Idempotency-Key', 'idempotency_mismatch');
   end if;
   return kept.answer;
 end
@@ -77,6 +76,5 @@ as $$
 $$;
 comment on function private.sweep_idempotency_keys is 'Job: forgets keys older than 24 hours.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.kept_answer, private.keep_answer to authenticated;
 grant execute on function private.sweep_idempotency_keys to backend;

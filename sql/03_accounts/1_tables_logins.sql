@@ -140,7 +140,6 @@ $$;
 comment on function private.sweep_known_addresses is
   'Job: forgets addresses from which nobody signed in for 90 days, a thousand at a time.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function
   private.enter_login, private.finish_sign_in, private.sweep_known_addresses
   to backend;

@@ -193,6 +193,5 @@ $$;
 comment on function private.shows_phone is
   'Whether the account''s own number is given to whoever asks for a contact.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.get_settings to authenticated;
 grant execute on function api.get_settings to authenticated;

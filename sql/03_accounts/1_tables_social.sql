@@ -227,7 +227,6 @@ as $$
 $$;
 comment on function private.finish_apple_revocation is 'Revoked: nothing is left to keep.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function
   private.enter_social, private.finish_social, private.release_social, private.sweep_social_tokens,
   private.keep_apple_token, private.take_apple_revocations, private.finish_apple_revocation

@@ -116,5 +116,3 @@ create trigger identities_are_named_by_their_page
   execute function private.refuse_edit(
     'What others see comes from individual_profiles.full_name or organisations.name_ar and from the '
     'pictures that people upload: change it there.');
-
-revoke execute on all functions in schema private from public;

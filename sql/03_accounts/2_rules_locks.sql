@@ -207,7 +207,6 @@ $$;
 comment on function private.on_state_changing is
   'Before an account or an identity changes its state: takes what will follow.';
 
-
 create trigger accounts_take_what_follows
   before update of status, suspended_until on public.accounts
   for each row when (
@@ -222,7 +221,6 @@ create trigger identities_take_what_follows
   for each row when (old.status is distinct from new.status)
   execute function private.on_state_changing();
 
-revoke execute on all functions in schema private from public;
 grant execute on function
   private.hold_account, private.hold_caller, private.hold_identity, private.take_caller
   to authenticated;

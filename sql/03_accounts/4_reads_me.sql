@@ -61,12 +61,11 @@ declare
 begin
   if jsonb_typeof(fields) is distinct from 'object'
     or fields - array['fullName', 'language', 'avatarMediaId'] <> '{}' then
-    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"","code":"invalid"}]}');
+    perform private.refuse_field('', 'invalid');
   end if;
   if fields ? 'fullName' then
     if jsonb_typeof(fields -> 'fullName') <> 'string' or private.is_name(new_name) is not true then
-      perform private.refuse(422, 'validation_failed',
-        '{"fields":[{"path":"fullName","code":"invalid"}]}');
+      perform private.refuse_field('fullName', 'invalid');
     end if;
     update public.individual_profiles set full_name = new_name
     where individual_profiles.account_id = caller_id;
@@ -75,8 +74,7 @@ begin
   end if;
   if fields ? 'language' then
     if (fields ->> 'language' in ('ar', 'en')) is not true then
-      perform private.refuse(422, 'validation_failed',
-        '{"fields":[{"path":"language","code":"invalid"}]}');
+      perform private.refuse_field('language', 'invalid');
     end if;
     update public.accounts set language = fields ->> 'language'
     where accounts.id = caller_id;
@@ -137,7 +135,6 @@ $$;
 comment on function private.account_with is
   'Whose email or phone it is: what became of a registration whose answer was lost.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.identity_json, private.change_me
   to authenticated;
 grant execute on function private.account_with to backend;

@@ -138,6 +138,5 @@ as $$
 $$;
 comment on function private.finish_reset is 'After a reset by email that email is proven.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.verify_code, private.release_code, private.finish_reset
   to backend;

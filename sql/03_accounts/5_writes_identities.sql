@@ -130,8 +130,7 @@ begin
   organisation.identity_id := gen_random_uuid();
   -- Pictures are uploaded by whom they show.
   if fields ?| array['logoMediaId', 'coverMediaId'] then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"logoMediaId","code":"unknown"}]}');
+    perform private.refuse_field('logoMediaId', 'unknown');
   end if;
   organisation := private.organisation_of(fields, organisation);
   organisation.slug := concat_ws('-',
@@ -168,7 +167,7 @@ declare
   added public.identities;
 begin
   if add_identity.type not in ('company', 'office') then
-    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"type","code":"invalid"}]}');
+    perform private.refuse_field('type', 'invalid');
   end if;
   -- Two statements: one that reads sees only what was written before it began.
   added := private.add_identity(add_identity.type, add_identity.fields);
@@ -282,7 +281,6 @@ create trigger identities_stop_acting
   for each row when (new.status <> 'active')
   execute function private.on_identity_status();
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function
   private.switch_identity, private.identity_record, private.add_identity, private.change_identity
   to authenticated;

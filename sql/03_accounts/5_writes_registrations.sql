@@ -24,7 +24,7 @@ begin
   on conflict on constraint email_claims_pkey do update set claimed_at = now()
   where email_claims.claimed_at < now() - interval '10 seconds';
   if not found then
-    perform private.refuse(409, 'email_taken', '{"fields":[{"path":"identifier","code":"email_taken"}]}');
+    perform private.refuse_field('identifier', 'email_taken', 409);
   end if;
 end
 $$;
@@ -118,6 +118,5 @@ create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts
   for each row execute function private.end_registrations();
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.claim_email, private.release_email, private.register_phone
   to backend;

@@ -90,7 +90,7 @@ declare
   problems jsonb;
 begin
   if jsonb_typeof(fields) is distinct from 'object' then
-    perform private.refuse_fields('[{"path":"","code":"invalid"}]');
+    perform private.refuse_field('', 'invalid');
   end if;
   select jsonb_agg(to_jsonb(wrong)) into problems from private.setting_problems(fields) as wrong;
   if problems is not null then
@@ -131,6 +131,5 @@ $$;
 comment on function api.update_settings is
   'Changes what is given and leaves the rest. 422 for unknown keys.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.update_settings to authenticated;
 grant execute on function api.update_settings to authenticated;

@@ -222,7 +222,6 @@ $$;
 comment on function private.refuse_sending is
   'Auth''s send-SMS and send-email hooks: Auth itself never sends anything.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.custom_access_token, private.refuse_sending
   to supabase_auth_admin;
 grant execute on function private.end_suspensions to backend;

@@ -41,5 +41,4 @@ $$;
 comment on function private.sweep_auth_audit is
   'Job: what Auth''s log says of deleted people goes, a stretch of the log at each run.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.sweep_auth_audit to backend;

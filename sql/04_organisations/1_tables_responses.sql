@@ -97,5 +97,4 @@ comment on function private.measure_responses is
   'Job: measures again how soon organisations answer, those first that were measured longest ago. '
   'Gives how many changed.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.measure_responses to backend;

@@ -26,23 +26,21 @@ begin
       'fields', jsonb_build_array(jsonb_build_object('path', wrong, 'code', 'invalid'))));
   end if;
   if organisation.licence_expires_on is null or organisation.licence_expires_on < today then
-    perform private.refuse(422, 'licence_expired',
-      '{"fields":[{"path":"licenceExpiresOn","code":"licence_expired"}]}');
+    perform private.refuse_field('licenceExpiresOn', 'licence_expired');
   end if;
   if num_nonnulls(organisation.governorate_id, organisation.area_id) > 0 and not exists (
     select from public.areas
     where areas.governorate_id = organisation.governorate_id
       and areas.id = coalesce(organisation.area_id, areas.id)
   ) then
-    perform private.refuse(422, 'area_invalid', '{"fields":[{"path":"areaId","code":"area_invalid"}]}');
+    perform private.refuse_field('areaId', 'area_invalid');
   end if;
   if exists (
     select from public.organisations
     where upper(organisations.licence_no) = upper(organisation.licence_no)
       and organisations.identity_id <> organisation.identity_id
   ) then
-    perform private.refuse(409, 'licence_in_use',
-      '{"fields":[{"path":"licenceNo","code":"licence_in_use"}]}');
+    perform private.refuse_field('licenceNo', 'licence_in_use', 409);
   end if;
 end
 $$;
@@ -60,7 +58,7 @@ declare
   problems jsonb;
 begin
   if jsonb_typeof(fields) is distinct from 'object' then
-    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"","code":"invalid"}]}');
+    perform private.refuse_field('', 'invalid');
   end if;
   select jsonb_agg(jsonb_build_object('path', given.key, 'code',
     case when given.key = any (known) then 'invalid' else 'unknown' end))
@@ -137,5 +135,3 @@ $$;
 comment on function private.picture_of is
   'The address of an uploaded picture that becomes logo or cover; null when none is wanted any '
   'more. 404 not_found.';
-
-revoke execute on all functions in schema private from public;

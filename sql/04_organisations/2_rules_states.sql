@@ -164,5 +164,4 @@ $$;
 comment on function private.expire_licences is
   'Job: identities whose licence is over expire, and with them go their listings, at once.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.expire_licences to backend;

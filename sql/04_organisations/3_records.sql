@@ -51,5 +51,3 @@ $$;
 comment on function private.organisation_records is
   'Companies and offices as the contract shows them, in the order asked for. Whoever calls it has '
   'checked before that they may be seen.';
-
-revoke execute on all functions in schema private from public;

@@ -88,12 +88,11 @@ begin
   if governorate_id is not null and not exists (
     select from public.governorates where governorates.id = check_place.governorate_id
   ) then
-    perform private.refuse_fields('[{"path":"governorateId","code":"invalid"}]');
+    perform private.refuse_field('governorateId', 'invalid');
   elsif area_id is not null and areas_governorate_id is null then
-    perform private.refuse_fields('[{"path":"areaId","code":"invalid"}]');
+    perform private.refuse_field('areaId', 'invalid');
   elsif area_id is not null and governorate_id <> areas_governorate_id then
-    perform private.refuse(422, 'area_invalid',
-      '{"fields":[{"path":"areaId","code":"area_invalid"}]}');
+    perform private.refuse_field('areaId', 'area_invalid');
   end if;
 end
 $$;
@@ -117,9 +116,9 @@ declare
   ids uuid[] := '{}';
 begin
   if sort is null or sort not in ('rating', 'listings', 'newest') then
-    perform private.refuse_fields('[{"path":"sort","code":"invalid"}]');
+    perform private.refuse_field('sort', 'invalid');
   elsif char_length(q) > 200 then
-    perform private.refuse_fields('[{"path":"q","code":"too_big"}]');
+    perform private.refuse_field('q', 'too_big');
   end if;
   perform private.check_place(governorate_id, area_id);
   wanted.type := list_organisations.type;
@@ -248,7 +247,6 @@ comment on function api.get_office is
   'A verified office with its newest ten listings and a summary of its reviews. 404 '
   'org_not_found, for a company too.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.list_organisations, private.get_organisation
   to anon, authenticated;
 grant execute on function

@@ -129,10 +129,9 @@ begin
           'avatarUrl', identities.avatar_url)
       ) order by page.place) filter (where page.place <= page_size),
       '[]'),
-    case when count(*) > page_size then (
-      select private.cursor_of(query, jsonb_build_array(page.created_at, page.id))
-      from page where page.place = page_size
-    ) end
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.place)
+        filter (where page.place >= page_size))
   from page
   join public.properties on properties.id = page.property_id
   join public.identities on identities.id = page.identity_id;
@@ -192,7 +191,6 @@ $$;
 comment on function private.get_stats is
   'Figures of the acting company or office: listings as they are, leads of the last 30 days.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function
   private.get_profile, private.update_profile, private.list_own_listings, private.list_leads,
   private.get_stats

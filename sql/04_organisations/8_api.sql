@@ -132,7 +132,6 @@ end
 $$;
 comment on function api.get_office_stats is 'Figures of the acting office.';
 
-revoke execute on all functions in schema api from public;
 grant execute on function
   api.get_company_profile, api.update_company_profile, api.list_company_listings, api.list_company_leads,
   api.get_company_stats,

@@ -230,5 +230,3 @@ end
 $$;
 comment on function private.pause_over_quota is
   'Pauses what is active over the plan of now, newest first; nothing is ever deleted.';
-
-revoke execute on all functions in schema private from public;

@@ -304,5 +304,3 @@ $$;
 comment on function private.take_invoice is
   'An invoice, locked, and the account behind it held; null for none. Payments, refunds and wallets '
   'come after.';
-
-revoke execute on all functions in schema private from public;

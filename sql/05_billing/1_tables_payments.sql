@@ -144,7 +144,7 @@ declare
   payment public.payments;
 begin
   if idempotency_key !~ '^[\x20-\x7E]{1,64}$' then
-    perform private.refuse_fields('[{"path":"Idempotency-Key","code":"invalid"}]');
+    perform private.refuse_field('Idempotency-Key', 'invalid');
   elsif idempotency_key is not null then
     kept := private.kept_answer(idempotency_key, jsonb_build_object(
       'name', 'charge_invoice', 'invoice', start_charge.invoice_id, 'return', return_url));
@@ -323,7 +323,6 @@ $$;
 comment on function private.fail_payment is
   'A try that came to nothing. What is captured stays captured.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.start_charge to authenticated;
 grant execute on function api.charge_invoice to authenticated;
 grant execute on function

@@ -150,7 +150,7 @@ begin
     and case when start_refund.payment_id is null then payments.state = 'captured'
       else payments.id = start_refund.payment_id and payments.captured_at is not null end;
   if start_refund.payment_id is not null and payment.id is null then
-    perform private.refuse_fields('[{"path":"paymentId","code":"invalid"}]');
+    perform private.refuse_field('paymentId', 'invalid');
   end if;
   is_surplus := payment.state is not distinct from 'surplus';
   if is_surplus then
@@ -164,14 +164,13 @@ begin
   end if;
   amount := coalesce(amount, room);
   if amount <= 0 or amount > room or amount <> round(amount, 3) then
-    perform private.refuse(422, 'amount_out_of_range',
-      '{"fields":[{"path":"amount","code":"amount_out_of_range"}]}');
+    perform private.refuse_field('amount', 'amount_out_of_range');
   end if;
   -- What stands in the wallet already cannot go there, and what came from it has no other source.
   if start_refund.destination not in ('wallet', 'source')
     or start_refund.destination = 'wallet' and (invoice.credited or is_surplus)
     or start_refund.destination = 'source' and payment.id is null then
-    perform private.refuse_fields('[{"path":"to","code":"invalid"}]');
+    perform private.refuse_field('to', 'invalid');
   elsif start_refund.destination = 'source' and not may_ask then
     perform private.refuse(503, 'payment_not_configured');
   end if;
@@ -230,6 +229,5 @@ comment on function api.refund_invoice is
   'and stands in the wallet. 403 admin_only, 404 invoice_not_found, 409 '
   'status_transition_invalid, 422 amount_out_of_range, 402 wallet_insufficient.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.start_refund to authenticated;
 grant execute on function api.refund_invoice to authenticated;

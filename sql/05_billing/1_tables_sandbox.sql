@@ -142,7 +142,6 @@ end
 $$;
 comment on function private.sandbox_refund_look_up is 'What became of a refund at the sandbox.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.sandbox_charge, private.sandbox_look_up, private.sandbox_decide,
   private.sandbox_refund, private.sandbox_refund_look_up
   to backend;

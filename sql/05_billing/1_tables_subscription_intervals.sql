@@ -205,5 +205,3 @@ end
 $$;
 comment on function private.take_back is
   'Takes back what is left of what an invoice gave, and nothing else: all of it was refunded.';
-
-revoke execute on all functions in schema private from public;

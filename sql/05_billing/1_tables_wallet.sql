@@ -364,10 +364,9 @@ begin
       'invoiceId', wallet_transfers.invoice_id,
       'createdAt', page.created_at
     ) order by page.place) filter (where page.place <= page_size), '[]'),
-    case when count(*) > page_size then (
-      select private.cursor_of(query, jsonb_build_array(page.id))
-      from page where page.place = page_size
-    ) end
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(page.id) order by page.place)
+        filter (where page.place >= page_size))
   from page
   join public.wallet_transfers on wallet_transfers.id = page.transfer_id;
 end
@@ -392,6 +391,5 @@ $$;
 comment on function api.list_wallet_transactions is
   'What came into and went out of the wallet of the acting identity, newest first.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.get_wallet, private.list_wallet_transactions to authenticated;
 grant execute on function api.get_wallet, api.list_wallet_transactions to authenticated;

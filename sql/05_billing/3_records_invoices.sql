@@ -193,10 +193,9 @@ begin
   select
     coalesce(json_agg(private.invoice_record(page.invoices) order by page.place)
       filter (where page.place <= page_size), '[]'),
-    case when count(*) > page_size then (
-      select private.cursor_of(query, jsonb_build_array(page.issued_at, page.id))
-      from page where page.place = page_size
-    ) end
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(page.issued_at, page.id) order by page.place)
+        filter (where page.place >= page_size))
   from page;
 end
 $$;
@@ -305,7 +304,6 @@ $$;
 comment on function api.get_receipt is
   'What the receipt of a paid invoice says. 404 invoice_not_found; 404 not_found before that.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.own_invoice, private.list_invoices, private.get_receipt
   to authenticated;
 grant execute on function

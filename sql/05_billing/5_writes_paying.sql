@@ -85,5 +85,3 @@ end
 $$;
 comment on function private.pay_from_wallet is
   'Pays an invoice from its identity''s wallet. 402 wallet_insufficient.';
-
-revoke execute on all functions in schema private from public;

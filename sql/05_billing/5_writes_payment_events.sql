@@ -278,10 +278,9 @@ begin
       'amount', page.amount, 'currency', page.currency, 'outcome', page.outcome,
       'receivedAt', page.received_at, 'processedAt', page.processed_at
     ) order by page.place) filter (where page.place <= page_size), '[]'),
-    case when count(*) > page_size then (
-      select private.cursor_of(query, jsonb_build_array(page.id))
-      from page where page.place = page_size
-    ) end
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(page.id) order by page.place)
+        filter (where page.place >= page_size))
   from page;
 end
 $$;
@@ -305,7 +304,6 @@ $$;
 comment on function api.list_payment_events is
   'For admins: what providers told and what came of it, newest first. 403 admin_only.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.receive_payment, private.is_known_event to backend;
 grant execute on function private.list_payment_events to authenticated;
 grant execute on function api.list_payment_events to authenticated;

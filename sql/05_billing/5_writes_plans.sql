@@ -93,7 +93,7 @@ declare
   invoice_id uuid;
 begin
   if pay_with not in ('invoice', 'wallet') or pay_with is null then
-    perform private.refuse_fields('[{"path":"payWith","code":"invalid"}]');
+    perform private.refuse_field('payWith', 'invalid');
   end if;
   -- Two clicks at once pass one after another.
   perform pg_advisory_xact_lock(hashtextextended('subscribe ' || owner_id, 0));
@@ -229,8 +229,7 @@ declare
   owner_id uuid := private.hold_identity();
 begin
   if amount is null or not (amount between 1 and 1000) or amount <> round(amount, 3) then
-    perform private.refuse(422, 'amount_out_of_range',
-      '{"fields":[{"path":"amount","code":"amount_out_of_range"}]}');
+    perform private.refuse_field('amount', 'amount_out_of_range');
   end if;
   return private.issue_invoice(
     owner_id, 'topup', now() + interval '1 day', 'شحن رصيد المحفظة', 'Wallet top-up', amount);
@@ -305,7 +304,6 @@ comment on function api.top_up_wallet is
   'An invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet. 422 '
   'amount_out_of_range.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.list_plans, private.current_plan, private.subscribe,
   private.cancel_plan, private.order_topup to authenticated;
 grant execute on function api.list_plans, api.current_plan, api.subscribe_plan, api.cancel_plan,

@@ -246,6 +246,5 @@ $$;
 comment on function private.refund_answered is
   'What the provider said when it was asked to give money back.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.refund_order, private.receive_refund, private.refund_answered
   to backend;

@@ -291,7 +291,6 @@ comment on function private.recount_wallets is
   'Job: holds wallets against their entries, 2,000 at a time, and raises an alarm for each that '
   'differs.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.due_payments, private.give_up_payments, private.due_refunds,
   private.expire_invoices, private.remind_of_plans, private.renew_plans, private.lapse_plans,
   private.recount_wallets

@@ -92,5 +92,3 @@ end
 $$;
 comment on function private.editable_property is
   'The acting identity''s own listing, locked, in a state in which it may be edited.';
-
-revoke execute on all functions in schema private from public;

@@ -42,5 +42,3 @@ $$;
 comment on function private.own_property_for_auction is
   'An own listing whose auction can be set or taken back now. 404 property_not_found, 422 '
   'field_not_for_type, 409 property_state_conflict, also while the auction runs.';
-
-revoke execute on all functions in schema private from public;

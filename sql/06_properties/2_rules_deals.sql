@@ -113,5 +113,3 @@ comment on function private.on_price_history is 'Whatever the history becomes, t
 create trigger price_history_makes_deals
   after insert or update or delete on public.price_history
   for each row execute function private.on_price_history();
-
-revoke execute on all functions in schema private from public;

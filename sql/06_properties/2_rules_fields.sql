@@ -69,26 +69,6 @@ end
 $$;
 comment on function private.this_year is 'The year in Kuwait.';
 
-create function private.refuse_fields(problems jsonb) returns void
-  language plpgsql
-  set search_path = ''
-as $$
-declare
-  special text := (
-    select problem ->> 'code' from jsonb_array_elements(problems) as problem
-    where problem ->> 'code' in ('price_required', 'area_invalid', 'field_not_for_type')
-    limit 1
-  );
-begin
-  if jsonb_array_length(problems) > 0 then
-    perform private.refuse(
-      422, coalesce(special, 'validation_failed'), jsonb_build_object('fields', problems));
-  end if;
-end
-$$;
-comment on function private.refuse_fields is
-  '422 with what is wrong with each field; a code of the table wins over validation_failed.';
-
 create function private.read_field(
   form text, words text, value jsonb, low numeric, high numeric, out clean jsonb, out problem text
 )
@@ -208,5 +188,3 @@ begin
 end
 $$;
 comment on function private.with_fields is 'A listing with these fields, read before, put in.';
-
-revoke execute on all functions in schema private from public;

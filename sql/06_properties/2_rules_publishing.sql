@@ -98,5 +98,3 @@ as $$
   )
 $$;
 comment on function private.unreviewed_fields is 'The fields that nobody needs to look at.';
-
-revoke execute on all functions in schema private from public;

@@ -139,5 +139,3 @@ create trigger properties_changes_are_decided
   execute function private.refuse_edit(
     'Changes that wait are decided at POST /admin/moderation/:id/decide, or in the SQL editor by '
     'select private.decide_property(id, true or false, reason): the owner is told, pictures follow.');
-
-revoke execute on all functions in schema private from public;

@@ -180,5 +180,3 @@ $$;
 comment on function private.read_terms is
   'The conditions of a rent, or what comes on top of it: a code, the words for it, and for '
   'expenses an amount and its period.';
-
-revoke execute on all functions in schema private from public;

@@ -98,5 +98,3 @@ end
 $$;
 comment on function private.seen_property is
   'A listing that may be seen, or 404 property_not_found.';
-
-revoke execute on all functions in schema private from public;

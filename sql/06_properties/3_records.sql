@@ -158,5 +158,3 @@ begin
 end
 $$;
 comment on function private.property_record is 'One listing as the contract shows it.';
-
-revoke execute on all functions in schema private from public;

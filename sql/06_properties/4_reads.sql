@@ -46,5 +46,4 @@ comment on function api.get_property is
   'A listing; its owner sees it in any state. 404 property_not_found for all that is not to '
   'be seen.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.get_property, api.get_property to anon, authenticated;

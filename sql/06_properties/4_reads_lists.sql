@@ -41,20 +41,6 @@ $$;
 comment on function private.list_my_properties is
   'A page of own listings; see the function of api.';
 
-create function private.page_size(given integer) returns integer
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  if given is null or given not between 1 and 50 then
-    perform private.refuse_fields('[{"path":"limit","code":"invalid"}]');
-  end if;
-  return given;
-end
-$$;
-comment on function private.page_size is 'How many a page may hold: 1 to 50, else 422.';
-
 create function api.list_my_properties(
   status text default null, page_cursor text default null, page_size integer default 20
 ) returns table (items json, "nextCursor" text)
@@ -190,7 +176,6 @@ comment on function api.list_similar_properties is
   'At most ten listings of the same type and kind in the same governorate, those of the same area '
   'first, the nearest price first. 404 property_not_found.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.list_my_properties, api.list_my_properties to authenticated;
 grant execute on function
   private.list_price_history, private.list_similar_properties, api.list_price_history,

@@ -166,7 +166,6 @@ comment on function api.update_property is
   'Changes an own listing: what is absent stays, null clears. 404 property_not_found, 409 '
   'version_conflict, type_immutable, property_state_conflict.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function
   private.create_property, private.update_property, private.delete_property, api.create_property,
   api.update_property

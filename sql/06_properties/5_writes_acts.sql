@@ -47,5 +47,4 @@ comment on function private.act_on_property is
   'Does one of property_acts to an own listing. 404 property_not_found, 409 '
   'property_state_conflict, 402 quota_exceeded.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.act_on_property to authenticated;

@@ -81,7 +81,6 @@ $$;
 comment on function api.remove_auction is
   'Takes back an auction that is not running; doing it again changes nothing.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function
   private.set_auction, private.remove_auction, api.set_auction, api.remove_auction
   to authenticated;

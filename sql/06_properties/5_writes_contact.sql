@@ -72,5 +72,4 @@ comment on function private.contact_property is
   'way is one lead a day. 404 property_not_found, 409 property_state_conflict with the ways that '
   'are open.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.contact_property to authenticated;

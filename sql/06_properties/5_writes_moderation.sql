@@ -80,5 +80,3 @@ $$;
 comment on function private.lift_suspension is
   'An admin gives a suspended listing back the state that it had; paused where its owner has no '
   'room for it now.';
-
-revoke execute on all functions in schema private from public;

@@ -118,5 +118,3 @@ create trigger properties_are_counted
   after update on public.properties
   for each row when (old.listed is distinct from new.listed and new.owner_type <> 'individual')
   execute function private.count_listing();
-
-revoke execute on all functions in schema private from public;

@@ -98,7 +98,6 @@ $$;
 comment on function private.sweep_views is
   'Job: forgets who looked at what two days ago, also what could not be counted for a week.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function
   private.expire_listings, private.fold_views, private.sweep_views
   to backend;

@@ -94,7 +94,6 @@ as $$
 $$;
 comment on function api.delete_property is 'Takes an own listing away, whatever its state.';
 
-revoke execute on all functions in schema api from public;
 grant execute on function
   api.publish_property, api.pause_property, api.resume_property, api.renew_property,
   api.archive_property, api.restore_property, api.mark_property_sold, api.mark_property_rented,

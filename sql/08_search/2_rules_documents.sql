@@ -72,5 +72,3 @@ begin
 end
 $$;
 comment on function private.search_document is 'A listing as searches compare it.';
-
-revoke execute on all functions in schema private from public;

@@ -251,5 +251,3 @@ end
 $$;
 comment on function private.refuse_search is
   '422 with what is wrong with each filter; a code of the table wins over validation_failed.';
-
-revoke execute on all functions in schema private from public;

@@ -151,5 +151,3 @@ end
 $$;
 comment on function private.search_box is
   'A box in space with every place in it that bbox or near asks for, and some more: for indexes.';
-
-revoke execute on all functions in schema private from public;

@@ -44,5 +44,3 @@ $$;
 comment on function private.feed_snapshot is
   'A moment whose feed may be read: all that came or went until then is in the tables. It lives 6 '
   'hours, then 422 cursor_invalid.';
-
-revoke execute on all functions in schema private from public;

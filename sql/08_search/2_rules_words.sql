@@ -53,5 +53,3 @@ $$;
 comment on function private.search_query is
   'All of these words, in any order, each of them in the listing''s own text or in the name of its '
   'place, kind or usage; when guessing, a word that looks like it will do.';
-
-revoke execute on all functions in schema private from public;

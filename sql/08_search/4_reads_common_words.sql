@@ -98,5 +98,3 @@ end
 $$;
 comment on function private.match_few(text, text[]) is
   'Whether fewer than 5 listings of a strategy have these words, whatever else is asked of them.';
-
-revoke execute on all functions in schema private from public;

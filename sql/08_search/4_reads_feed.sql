@@ -242,5 +242,4 @@ comment on function api.list_feed is
   'exchange. On all, every eighth slot is a verified office, by rating. 422 feed_filter_unknown, '
   'cursor_invalid for a snapshot that is over or to come.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.list_feed, api.list_feed to guest, authenticated;

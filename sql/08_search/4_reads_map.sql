@@ -201,7 +201,6 @@ comment on function api.list_map_areas is
   'For each area how many listings there are, their median price and median price per m²; no median '
   'of fewer than 5 prices. 422 filter_unknown, range_invalid, bbox_invalid.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function
   private.list_map_listings, private.list_map_areas, api.list_map_listings, api.list_map_areas
   to guest, authenticated;

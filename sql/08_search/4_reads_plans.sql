@@ -232,5 +232,3 @@ end
 $$;
 comment on function private.search_hits is
   'The first listings of a plan after a row, in its order, with their sort keys.';
-
-revoke execute on all functions in schema private from public;

@@ -174,5 +174,4 @@ end
 $$;
 comment on function api.quick_search is 'api.search with strategy standard.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.search, api.search, api.quick_search to guest, authenticated;

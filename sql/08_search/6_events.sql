@@ -96,5 +96,3 @@ create trigger kinds_and_usages_are_forgotten
   after delete on public.vocabularies
   for each row when (old.vocabulary in ('kind', 'usage'))
   execute function private.keep_search_names();
-
-revoke execute on all functions in schema private from public;

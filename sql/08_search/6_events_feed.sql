@@ -66,5 +66,3 @@ create constraint trigger organisations_rank_is_kept
     and (old.listed, old.rating_avg) is distinct from (new.listed, new.rating_avg)
   )
   execute function private.keep_office_rank();
-
-revoke execute on all functions in schema private from public;

@@ -123,7 +123,6 @@ comment on function private.rebuild_search_documents is
   'Writes private.search_documents anew, after a load without triggers or a change of its rule; '
   'answers how many listings there are. Nobody can call it but the owner of the database.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function
   private.fold_search_words, private.sweep_publications, private.sweep_office_ranks
   to backend;

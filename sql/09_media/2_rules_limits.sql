@@ -43,5 +43,3 @@ end
 $$;
 comment on function private.refuse_pictures is
   '402 quota_exceeded: the listing has all it may have.';
-
-revoke execute on all functions in schema private from public;

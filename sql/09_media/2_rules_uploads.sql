@@ -102,5 +102,3 @@ end
 $$;
 comment on function private.pictures_known is
   'What was uploaded before to the same place: one of them sent again is not stored again.';
-
-revoke execute on all functions in schema private from public;

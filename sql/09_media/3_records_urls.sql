@@ -49,5 +49,4 @@ $$;
 comment on function private.note_files_url is
   'Keeps where public files are read; the functions, which know the project''s address, tell it.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.note_files_url to backend;

@@ -81,5 +81,3 @@ end
 $$;
 comment on function private.change_avatar is
   'Gives a person another picture, or none: of the account and of its individual identity.';
-
-revoke execute on all functions in schema private from public;

@@ -187,7 +187,6 @@ as $$
 $$;
 comment on function api.delete_property_media is 'Takes a picture out of an own listing.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function
   private.order_property_media, private.delete_property_media, api.order_property_media,
   api.delete_property_media

@@ -167,5 +167,4 @@ comment on function api.upload_listing_media is
   'Pictures of a listing, stored by this upload, in order. 404 property_not_found, 402 '
   'quota_exceeded when none has room.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function private.upload_listing_media, api.upload_listing_media to authenticated;

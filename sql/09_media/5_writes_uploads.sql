@@ -134,7 +134,6 @@ $$;
 comment on function api.upload_avatar is
   'The picture of a person, stored by this upload, or sent again and told by its hash.';
 
-revoke execute on all functions in schema private, api from public;
 grant execute on function
   private.begin_upload, private.upload_avatar, api.upload_avatar
   to authenticated;

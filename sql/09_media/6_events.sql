@@ -40,5 +40,3 @@ create trigger identities_take_their_pictures
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
   execute function private.on_pictures_owner_closed();
-
-revoke execute on all functions in schema private from public;

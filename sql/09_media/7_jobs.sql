@@ -216,5 +216,4 @@ as $$
 $$;
 comment on function private.save_walk is 'Notes how far a walk has come; at the end it is whole.';
 
-revoke execute on all functions in schema private from public;
 grant execute on function private.files_to_remove, private.prove_media to backend;

@@ -45,5 +45,3 @@ comment on function private.delete_due_accounts is
   'Job: deletes a user whose 14 days are over; triggers make the account anonymous.';
 
 grant execute on function private.delete_due_accounts to backend;
-
-revoke execute on all functions in schema private, api from public;

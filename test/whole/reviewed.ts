@@ -246,14 +246,15 @@ const reviews: Review[] = [
   ]],
   ['all', 'works on its arguments alone', [
     'private.ascii_digits',
+    'private.cursor_checksum',
     'private.cursor_key',
-    'private.cursor_mark',
     'private.cursor_of',
     'private.is_clean',
     'private.is_name',
     'private.is_word',
-    'private.normal_phone',
+    'private.next_cursor',
     'private.refuse',
+    'private.refuse_field',
     'private.tidy',
   ]],
   ['all', 'raises the verdict that the same message counted before', [

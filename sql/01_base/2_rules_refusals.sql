@@ -1,0 +1,60 @@
+-- Refusals: the errors of the contract (section 9), raised once and where the rule is.
+
+create function private.refuse(
+  status integer, code text, detail jsonb default '{}', by_hand text default null
+) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if by_hand is not null then
+    raise exception using
+      errcode = 'PT' || status, message = code, detail = refuse.detail::text, hint = by_hand;
+  end if;
+  raise exception using errcode = 'PT' || status, message = code, detail = refuse.detail::text;
+end
+$$;
+comment on function private.refuse is
+  'Raises a refusal of the contract (section 9): HTTP status, stable code, what else the answer says, '
+  'and a sentence for whoever came to it by changing a row by hand.';
+
+create function private.refuse_field(path text, code text, status integer default 422)
+  returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.refuse(
+    status,
+    case when code in ('invalid', 'required', 'unknown', 'too_big', 'self') then 'validation_failed'
+      else code end,
+    jsonb_build_object('fields', jsonb_build_array(
+      jsonb_build_object('path', path, 'code', code))));
+end
+$$;
+comment on function private.refuse_field is
+  'Refuses one field. What may be wrong with any field is validation_failed; every other code is '
+  'that of the answer as well.';
+
+create function private.refuse_fields(problems jsonb) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  special text := (
+    select problem ->> 'code' from jsonb_array_elements(problems) as problem
+    where problem ->> 'code' in ('price_required', 'area_invalid', 'field_not_for_type')
+    limit 1
+  );
+begin
+  if jsonb_array_length(problems) > 0 then
+    perform private.refuse(
+      422, coalesce(special, 'validation_failed'), jsonb_build_object('fields', problems));
+  end if;
+end
+$$;
+comment on function private.refuse_fields is
+  '422 with what is wrong with each field; a code of the table wins over validation_failed.';
+
+grant execute on function private.refuse, private.refuse_field
+  to anon, authenticated, service_role, backend;

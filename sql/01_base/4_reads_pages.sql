@@ -1,0 +1,92 @@
+-- Pages of a list. A cursor is the sort key of the last row of a page, tied to the query it belongs
+-- to. A list reads one row more than a page holds, to know whether there is a next page.
+--
+-- plpgsql keeps its plans for the session, where a function in SQL is planned again at every call.
+
+create function private.page_size(given integer) returns integer
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  if given is null or given not between 1 and 50 then
+    perform private.refuse_field('limit', 'invalid');
+  end if;
+  return given;
+end
+$$;
+comment on function private.page_size is 'How many a page may hold: 1 to 50, else 422.';
+
+create function private.cursor_checksum(query text, key text) returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  return left(encode(sha256(convert_to(query || E'\n' || key, 'UTF8')), 'hex'), 12);
+end
+$$;
+comment on function private.cursor_checksum is
+  'Ties a cursor to its query and shows whether it was changed.';
+
+create function private.cursor_of(query text, key jsonb) returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  return private.cursor_checksum(query, key::text)
+    || translate(encode(convert_to(key::text, 'UTF8'), 'base64'), E'+/=\n', '-_');
+end
+$$;
+comment on function private.cursor_of is 'The cursor after the row with this sort key.';
+
+create function private.next_cursor(query text, last_keys jsonb) returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+begin
+  return case when jsonb_array_length(last_keys) > 1
+    then private.cursor_of(query, last_keys -> 0) end;
+end
+$$;
+comment on function private.next_cursor is
+  'The end of a page, from the sort keys of its last row and of the one after it: the nextCursor of '
+  'the answer, null on the last page.';
+
+create function private.cursor_key(query text, page_cursor text) returns jsonb
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  packed text := substr(page_cursor, 13);
+  key text;
+begin
+  if page_cursor is null then
+    return null;
+  end if;
+  begin
+    key := convert_from(
+      decode(translate(packed, '-_', '+/') || repeat('=', (4 - length(packed) % 4) % 4), 'base64'),
+      'UTF8'
+    );
+    if private.cursor_checksum(query, key) = left(page_cursor, 12) then
+      return key::jsonb;
+    end if;
+  exception
+    when others then null; -- whatever it was, it was no cursor of ours
+  end;
+  perform private.refuse_field('cursor', 'cursor_invalid');
+end
+$$;
+comment on function private.cursor_key is
+  'The sort key in a cursor; 422 cursor_invalid for a damaged one and for another query''s.';
+
+grant execute on function private.cursor_checksum, private.cursor_of, private.next_cursor,
+  private.cursor_key
+  to anon, authenticated, service_role, backend;
