@@ -16,9 +16,9 @@ import {
   realtimeWay,
   type Talk,
   type Way,
-} from './chat-ways.ts'
-import { type Broadcasts, broadcasts } from './broadcasts.ts'
-import { startFunctions } from './functions.ts'
+} from './chat-transports.ts'
+import { type Broadcasts, broadcasts } from './broadcast-counts.ts'
+import { startFunctions } from './start-functions.ts'
 import { percentile } from './load.ts'
 
 export type ChatSizes = { pairs: number; sockets: number; messages: number; seconds: number }

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Stack } from '../test/support/stack.ts'
-import { startFunctions } from './functions.ts'
+import { startFunctions } from './start-functions.ts'
 import { get, loadCalls, loadHttp, type Measured } from './load.ts'
 
 const rounds = 3

@@ -5,8 +5,8 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Stack } from '../test/support/stack.ts'
-import { startFunctions } from './functions.ts'
-import { loadListings } from './listings.ts'
+import { startFunctions } from './start-functions.ts'
+import { loadListings } from './generate-listings.ts'
 import { loadCalls, loadHttp, type Measured } from './load.ts'
 
 export const sandboxSecret = 'bench of webhooks'

@@ -1,11 +1,11 @@
 // npm run check: everything that can be said of the code without running the service.
 import { spawn } from 'node:child_process'
-import { denoBinary, denoPackages } from './packages.ts'
-import { root } from './settings.ts'
+import { denoBinary, denoPackages } from './stack/packages.ts'
+import { root } from './stack/settings.ts'
 
 const deno = denoBinary()
 const config = ['--config', 'functions/deno.json']
-const onDeno = ['functions', 'local/functions.ts', 'local/chat.ts']
+const onDeno = ['functions', 'local/functions/main.ts', 'local/functions/chat.ts']
 const onNode = ['local', 'test', 'bench', 'vitest.config.ts', 'vitest.timing.config.ts']
 // What only Node has is no mistake in what runs on Node.
 const nodeRules = ['--rules-exclude=no-node-globals,no-process-globals']
@@ -22,9 +22,9 @@ const checks: [what: string, command: string, args: string[]][] = [
     'functions/chat/index.ts',
     'functions/chat/main.ts',
     'functions/chat/client/client.ts',
-    'local/chat.ts',
+    'local/functions/chat.ts',
     'functions/jobs/index.ts',
-    'local/functions.ts',
+    'local/functions/main.ts',
   ]],
   ['types of the Node code', process.execPath, [
     'node_modules/typescript/bin/tsc',

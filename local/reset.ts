@@ -1,10 +1,10 @@
 // npm run reset: deletes the data folder, so that the next start begins anew.
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { refuseIfAlive } from './lock.ts'
-import { endLeftover } from './postgres-cluster.ts'
-import { Refusal } from './refusal.ts'
-import { readSettings } from './settings.ts'
+import { refuseIfAlive } from './stack/lock.ts'
+import { endLeftover } from './postgres/cluster.ts'
+import { Refusal } from './stack/user-error.ts'
+import { readSettings } from './stack/settings.ts'
 
 try {
   const { dataDir } = readSettings(process.env)

@@ -1,13 +1,13 @@
 // npm start: the whole backend on this machine. Settings: PORT, LOCAL_DATA, SEED, RATES.
-import { Refusal } from './refusal.ts'
+import { Refusal } from './stack/user-error.ts'
 
 try {
-  const { readSettings } = await import('./settings.ts')
+  const { readSettings } = await import('./stack/settings.ts')
   readSettings(process.env)
-  const { requirePackages } = await import('./packages.ts')
+  const { requirePackages } = await import('./stack/packages.ts')
   requirePackages()
   // Only now: these files import packages, and a missing one should be told in a sentence.
-  const { run } = await import('./supervisor.ts')
+  const { run } = await import('./stack/supervisor.ts')
   await run()
 } catch (error) {
   if (error instanceof Refusal) console.error(`\n${error.message}`)

@@ -1,4 +1,4 @@
-import type { Config, Hook } from '../config.ts'
+import type { Config, Hook } from '../stack/config.ts'
 import type { Db, Tx } from './database.ts'
 import { AuthError, internal } from './errors.ts'
 import type { AuthRequest } from './request.ts'

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Config } from '../config.ts'
-import type { Claims, KeyRing } from '../keys.ts'
+import type { Config } from '../stack/config.ts'
+import type { Claims, KeyRing } from '../stack/signing-keys.ts'
 import { AuthError, badRequest, forbidden } from './errors.ts'
 import type pg from 'pg'
 import type { Passwords } from './passwords.ts'

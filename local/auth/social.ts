@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
-import type { SocialProvider } from '../config.ts'
+import type { SocialProvider } from '../stack/config.ts'
 import { note } from './audit.ts'
 import { transaction, type Tx } from './database.ts'
 import {

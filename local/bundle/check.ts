@@ -2,7 +2,7 @@
 // hosted project: all name the same.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../settings.ts'
+import { root } from '../stack/settings.ts'
 import { lockFile } from './lock.ts'
 import { lockedPackages } from './registry.ts'
 

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { root } from '../settings.ts'
+import { root } from '../stack/settings.ts'
 
 export type Locked = {
   version: string

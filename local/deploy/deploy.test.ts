@@ -7,9 +7,9 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkConfig, configText } from './config-file.ts'
 import { onFreshServer } from '../schema/server.ts'
-import type { Postgres } from '../postgres.ts'
-import { deployTo, type Settings } from './test-deploying.ts'
-import { type Platform, ref, secretKey, startPlatform, token } from './test-management.ts'
+import type { Postgres } from '../postgres/postgres.ts'
+import { deployTo, type Settings } from './support/run.ts'
+import { type Platform, ref, secretKey, startPlatform, token } from './support/management-api.ts'
 
 let server: Postgres
 let stop: () => void

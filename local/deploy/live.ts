@@ -2,7 +2,7 @@
 // and whether everything answers.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../stack/user-error.ts'
 
 /** A change of Auth's settings, and functions that were just deployed, are felt within this. */
 const settles = 120_000

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../stack/user-error.ts'
 import { failureIn, project, supabase } from '../schema/cli.ts'
 import { checkConfig, configFile, configText, withoutLate } from './config-file.ts'
 import { openDatabase } from './database.ts'

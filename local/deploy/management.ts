@@ -1,6 +1,6 @@
 // The Management API: what the CLI does not set, and what is read back.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../stack/user-error.ts'
 
 export type Management = {
   /** Asks about the project; `path` begins behind its reference. */

@@ -13,7 +13,7 @@ import {
   secretKey,
   startPlatform,
   token,
-} from './test-management.ts'
+} from './support/management-api.ts'
 
 let platform: Platform
 

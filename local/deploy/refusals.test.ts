@@ -1,7 +1,7 @@
 /** What npm run deploy refuses before it sends anything. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deployTo, type Settings } from './test-deploying.ts'
-import { type Platform, startPlatform } from './test-management.ts'
+import { deployTo, type Settings } from './support/run.ts'
+import { type Platform, startPlatform } from './support/management-api.ts'
 
 let platform: Platform
 

@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { createHash, randomBytes } from 'node:crypto'
 import { isSecret } from '../../functions/_shared/is-secret.ts'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../stack/user-error.ts'
 import type { Management } from './management.ts'
 
 type Kind =

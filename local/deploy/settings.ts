@@ -1,5 +1,5 @@
 // What must hold in a hosted project, setting by setting, and where the Management API tells it.
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../stack/user-error.ts'
 import type { Management } from './management.ts'
 
 type Value = boolean | number | string

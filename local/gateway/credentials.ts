@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import type { Stack } from '../stack.ts'
+import type { Stack } from '../stack/stack.ts'
 
 /** A refusal of the gateway itself, in the words of the hosted one. */
 export type Refused = { status: number; body: unknown; headers?: Record<string, string> }

@@ -1,7 +1,7 @@
 // Requests and sockets to the edge functions: each goes to a worker, as it comes.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Failure, Visit, Workers } from '../workers.ts'
+import type { Failure, Visit, Workers } from '../functions/workers.ts'
 import { answer, end } from './answers.ts'
 import { peerOf } from './credentials.ts'
 import { forward, forwardUpgrade } from './proxy.ts'

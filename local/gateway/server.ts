@@ -1,13 +1,13 @@
 // The one door of the project, with the paths of a Supabase project.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { toRealAuth } from '../auth/real.ts'
+import { toRealAuth } from '../auth/real-settings.ts'
 import { type Auth, openPaths } from '../auth/server.ts'
-import type { KeyRing } from '../keys.ts'
-import type { Stack } from '../stack.ts'
+import type { KeyRing } from '../stack/signing-keys.ts'
+import type { Stack } from '../stack/stack.ts'
 import type { Storage } from '../storage/server.ts'
-import type { Workers } from '../workers.ts'
-import { hs256Token } from '../hs256.ts'
+import type { Workers } from '../functions/workers.ts'
+import { hs256Token } from '../data-api/hs256.ts'
 import { answer, end } from './answers.ts'
 import { chatPort } from './chat.ts'
 import {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { projectUrl, publishableKey } from '../../test/support/client.ts'
 import { hasStack } from '../../test/support/facade.ts'
-import { type Json, startRealtime, type TestRealtime } from './test-server.ts'
+import { type Json, startRealtime, type TestRealtime } from './support/client.ts'
 import { until } from '../../test/support/until.ts'
 
 let realtime: TestRealtime

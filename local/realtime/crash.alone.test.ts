@@ -54,7 +54,7 @@ async function listener() {
 const ready = 'Replication connection established'
 
 describe('clients of Realtime', () => {
-  const parts = [['realtime.ts', 'the process'], ['services.ts', 'the gateway']]
+  const parts = [['realtime/main.ts', 'the process'], ['services.ts', 'the gateway']]
   test.for(parts)('come back by themselves after %s was killed: %s', async ([word]) => {
     const { client, states, got, send } = await listener()
     process.kill(pidOf(word!), 'SIGKILL')
@@ -70,7 +70,7 @@ describe('clients of Realtime', () => {
   test('are not told when the database is killed, and hear it again by and by', async () => {
     const { client, states, got, send } = await listener()
     const before = [...states]
-    const realtime = pidOf('realtime.ts')
+    const realtime = pidOf('realtime/main.ts')
     process.kill(pidOf('postgres'), 'SIGKILL')
     // The first ones may still come, from connections that have not noticed yet.
     const sent = [1]
@@ -83,7 +83,7 @@ describe('clients of Realtime', () => {
     })
     expect(states).toEqual(before)
     // The process waits for a database that is away.
-    expect(pidOf('realtime.ts')).toBe(realtime)
+    expect(pidOf('realtime/main.ts')).toBe(realtime)
     await client.realtime.disconnect()
   })
 })

@@ -4,7 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { REALTIME_SUBSCRIBE_STATES } from '@supabase/supabase-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasStack } from '../../test/support/facade.ts'
-import { type Json, type Raw, startRealtime, subscribed, type TestRealtime } from './test-server.ts'
+import {
+  type Json,
+  type Raw,
+  startRealtime,
+  subscribed,
+  type TestRealtime,
+} from './support/client.ts'
 import { until } from '../../test/support/until.ts'
 
 let realtime: TestRealtime

@@ -13,7 +13,7 @@ import {
   startRealtime,
   subscribed,
   type TestRealtime,
-} from './test-server.ts'
+} from './support/client.ts'
 import { until } from '../../test/support/until.ts'
 
 let realtime: TestRealtime

@@ -11,7 +11,7 @@ import {
   startRealtime,
   tell,
   type TestRealtime,
-} from './test-server.ts'
+} from './support/client.ts'
 import { bare, hashed } from '../../test/support/token-maker.ts'
 import { until } from '../../test/support/until.ts'
 

@@ -1,5 +1,5 @@
 import { errors } from 'jose'
-import type { KeyRing } from '../keys.ts'
+import type { KeyRing } from '../stack/signing-keys.ts'
 import type { Json } from './frames.ts'
 
 /** Whom a token, or in its place the key of the connection, stands for. */

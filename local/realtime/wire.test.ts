@@ -10,7 +10,7 @@ import {
   readBroadcast,
   startRealtime,
   type TestRealtime,
-} from './test-server.ts'
+} from './support/client.ts'
 import { until } from '../../test/support/until.ts'
 
 let realtime: TestRealtime

@@ -1,7 +1,7 @@
 // The advisors of the official CLI, held against the exceptions that we have reasons for.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../stack/user-error.ts'
 import { failureIn, remote, root, supabase } from './cli.ts'
 
 export type Finding = { lint: string; object: string; detail: string }

@@ -6,8 +6,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { databaseAt } from '../database.ts'
-import { Refusal } from '../refusal.ts'
+import { databaseAt } from '../postgres/connection.ts'
+import { Refusal } from '../stack/user-error.ts'
 
 export const scripts = {
   before: ['00_roles.sql'],

@@ -10,7 +10,7 @@ import { flat } from './expression.ts'
 import { broken, habits, unsoundBodies } from './habits.ts'
 import { migrate, places } from './migration.ts'
 import { onFreshServer } from './server.ts'
-import type { Postgres } from '../postgres.ts'
+import type { Postgres } from '../postgres/postgres.ts'
 
 // The checks of `npm run check` are held to what they promise here: each thing planted is found.
 // They need a database that nobody else uses, whatever project the suite runs against.

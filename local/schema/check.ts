@@ -2,7 +2,7 @@
 // with sql/. One line for each; exit code 1 when one fails.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseToml } from '../config.ts'
+import { parseToml } from '../stack/config.ts'
 import { advise, exceptions, unexplained } from './advisors.ts'
 import { build, connected, run, scripts } from './build.ts'
 import { migrationsIn, project, push, type Said } from './cli.ts'

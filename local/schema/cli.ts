@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { databaseAt } from '../database.ts'
-import { Refusal } from '../refusal.ts'
+import { databaseAt } from '../postgres/connection.ts'
+import { Refusal } from '../stack/user-error.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 

@@ -1,7 +1,7 @@
 // What can be seen wrong in supabase/config.toml without a project and without Docker.
 import { existsSync, globSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
-import type { parseToml } from '../config.ts'
+import type { parseToml } from '../stack/config.ts'
 import { areasIn, connected, scripts } from './build.ts'
 import { root } from './cli.ts'
 

@@ -16,8 +16,8 @@ import {
   supabaseProfile,
 } from '@supabase/pg-delta'
 import pg from 'pg'
-import { databaseAt } from '../database.ts'
-import { Refusal } from '../refusal.ts'
+import { databaseAt } from '../postgres/connection.ts'
+import { Refusal } from '../stack/user-error.ts'
 import { wholeTables } from './columns.ts'
 import { flat } from './expression.ts'
 import { lockTimeout, online, type Part } from './online.ts'

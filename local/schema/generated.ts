@@ -1,6 +1,6 @@
 // What the functions know about the database, written from the database.
 import { join } from 'node:path'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../stack/user-error.ts'
 import { connected } from './build.ts'
 import { failureIn, remote, root, supabase } from './cli.ts'
 

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../stack/user-error.ts'
 
 /** Runs a file as a command when it was started as one, and not when it is imported. */
 export async function main(url: string, command: (args: string[]) => Promise<void>): Promise<void> {

@@ -2,8 +2,8 @@
 // files of functions/. Nothing is written that was not applied before.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Postgres } from '../postgres.ts'
-import { Refusal } from '../refusal.ts'
+import type { Postgres } from '../postgres/postgres.ts'
+import { Refusal } from '../stack/user-error.ts'
 import { build, connected, run, type Script, script, scripts } from './build.ts'
 import { migrationsIn, project, push, root } from './cli.ts'
 import { differences, rows, snapshot } from './compare.ts'

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { databaseAt } from '../database.ts'
+import { databaseAt } from '../postgres/connection.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connected } from './build.ts'
 import { project, push, remote, root } from './cli.ts'
@@ -21,7 +21,7 @@ import { broken, habits } from './habits.ts'
 import { lint } from './lint.ts'
 import { migrate, places } from './migration.ts'
 import { onFreshServer } from './server.ts'
-import type { Postgres } from '../postgres.ts'
+import type { Postgres } from '../postgres/postgres.ts'
 import { until } from '../../test/support/until.ts'
 
 // A small schema of its own on a server of its own: `before` has rows, `after` is what comes.

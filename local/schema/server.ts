@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Postgres, startPostgres } from '../postgres.ts'
+import { type Postgres, startPostgres } from '../postgres/postgres.ts'
 
 /** Runs some work on a fresh server with the platform in it; nothing of either is left after. */
 export async function onFreshServer<T>(

@@ -9,7 +9,7 @@ import { migrationsIn, project, push, root } from './cli.ts'
 import { differences, snapshot } from './compare.ts'
 import { places } from './migration.ts'
 import { onFreshServer } from './server.ts'
-import type { Postgres } from '../postgres.ts'
+import type { Postgres } from '../postgres/postgres.ts'
 import { invariants } from '../../test/whole/invariants.ts'
 
 const lastOfFirst = '20261121155807'

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Claims } from '../keys.ts'
+import type { Claims } from '../stack/signing-keys.ts'
 
 /** Who asks: a role of the database and the claims of the token behind it. */
 export type Caller = { role: string; claims: Claims }

@@ -1,7 +1,7 @@
 // Supabase Storage as far as this project and storage-js use it; the gateway calls it in the same
 // process. Files go to disk and come from there in pieces, whatever their size.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Claims, KeyRing } from '../keys.ts'
+import type { Claims, KeyRing } from '../stack/signing-keys.ts'
 import type { Credentials } from '../gateway/credentials.ts'
 import { buckets } from './buckets.ts'
 import { type Caller, openPool } from './database.ts'

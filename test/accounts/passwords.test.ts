@@ -3,7 +3,7 @@ import { createClient } from '@supabase/supabase-js'
 import bcrypt from 'bcryptjs'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { readStack } from '../../local/stack.ts'
+import { readStack } from '../../local/stack/stack.ts'
 import {
   database,
   guest,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { denoBinary, denoPackages } from '../../local/packages.ts'
+import { denoBinary, denoPackages } from '../../local/stack/packages.ts'
 import { database, guest, newPhone, type Person, request, signUp } from '../support/client.ts'
 import {
   everyOperation,

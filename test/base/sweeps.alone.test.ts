@@ -1,7 +1,7 @@
 /** Scheduled work after an outage: much to clean, and rows that make a job fail. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { databaseAt } from '../../local/database.ts'
+import { databaseAt } from '../../local/postgres/connection.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { database, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'
 import { alarms, topUpInvoice } from '../support/money.ts'

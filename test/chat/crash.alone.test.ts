@@ -95,7 +95,7 @@ describe.runIf(hasStack)('chat survives', () => {
     })
     for (let i = 0; i < 20; i++) {
       await sleep(200 + Math.random() * 600)
-      await crash('local/chat.ts')
+      await crash('local/functions/chat.ts')
     }
     const before = apps.flat().map(({ acknowledged }) => acknowledged.length)
     await until(
@@ -117,7 +117,7 @@ describe.runIf(hasStack)('chat survives', () => {
     await right.join(conversationId)
     for (const i of upTo(5)) await left.say(conversationId, String(i))
     await until('they come', () => right.messages().length === 5)
-    const killed = crash('local/realtime.ts')
+    const killed = crash('local/realtime/main.ts')
     for (const i of upTo(20)) {
       await left.say(conversationId, `في الأثناء ${i}`)
       await sleep(50)

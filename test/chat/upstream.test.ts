@@ -10,7 +10,7 @@ import { countingProxy } from '../support/counting-proxy.ts'
 import { usualSettings } from '../support/facade.ts'
 import { testLocally } from '../support/other-functions.ts'
 import { startGateway } from '../support/other-gateways.ts'
-import { startOtherRealtime } from '../../local/realtime/test-server.ts'
+import { startOtherRealtime } from '../../local/realtime/support/client.ts'
 import { until } from '../support/until.ts'
 
 const ends: (() => unknown)[] = []

@@ -4,7 +4,7 @@
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import pg from 'pg'
-import { databaseAt } from '../../local/database.ts'
+import { databaseAt } from '../../local/postgres/connection.ts'
 
 const ours = `prolang = (select oid from pg_language where lanname = 'plpgsql')
   and pronamespace::regnamespace::text in ('api', 'private', 'public')`

@@ -1,7 +1,7 @@
 /** People talking to the API over HTTP. Each test signs up its own, so nothing needs cleaning. */
 import { randomInt, randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { databaseAt } from '../../local/database.ts'
+import { databaseAt } from '../../local/postgres/connection.ts'
 import { noteSecrets } from './used-secrets.ts'
 
 export const projectUrl = process.env.SUPABASE_URL!

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { functionsProgram } from '../../local/functions-process.ts'
-import { functionsEnvironment, readStack } from '../../local/stack.ts'
+import { functionsProgram } from '../../local/functions/programs.ts'
+import { functionsEnvironment, readStack } from '../../local/stack/stack.ts'
 import { projectUrl } from './client.ts'
 
 /** Only the embedded stack tells what its functions need to start. */

@@ -1,8 +1,8 @@
 /** A process of the chat gateway of one's own beside the stack's: with other settings, or to end. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chatProgram } from '../../local/functions-process.ts'
-import { readStack } from '../../local/stack.ts'
+import { chatProgram } from '../../local/functions/programs.ts'
+import { readStack } from '../../local/stack/stack.ts'
 import { projectUrl } from './client.ts'
 import { freePort, usualSettings } from './facade.ts'
 

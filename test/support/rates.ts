@@ -1,6 +1,6 @@
 /** The rates of the project: lifted while many people sign up from one machine, then put back. */
 import pg from 'pg'
-import { databaseAt } from '../../local/database.ts'
+import { databaseAt } from '../../local/postgres/connection.ts'
 
 type Rate = { rule: string; max: number }
 

@@ -1,6 +1,6 @@
 /** The tour: a wallet is filled on the sandbox's page, a plan bought from it, a quota felt, money refunded. */
 import pg from 'pg'
-import { databaseAt } from '../../local/database.ts'
+import { databaseAt } from '../../local/postgres/connection.ts'
 import { newPerson } from './accounts.ts'
 import { ask, databaseUrl, type Json, must, show, step, url } from './guide.ts'
 import { listing } from './world.ts'

@@ -1,7 +1,7 @@
 /** The tour: a company is asked for, approved, acted as, and reviewed by whoever was in contact. */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { databaseAt } from '../../local/database.ts'
+import { databaseAt } from '../../local/postgres/connection.ts'
 import { newPerson, type Person } from './accounts.ts'
 import { ask, databaseUrl, must, show, step } from './guide.ts'
 import { ids, listing, word } from './world.ts'

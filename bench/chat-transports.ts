@@ -1,0 +1,162 @@
+/** The ways a message can go from one person to another: bare, through Realtime, by the gateway. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { WebSocket } from 'ws'
+import type { Stack } from '../test/support/stack.ts'
+import { openLine, post } from './load.ts'
+
+// deno-lint-ignore no-explicit-any
+type Json = any
+
+export type Person = { token: string; identityId: string; topic: string }
+export type Talk = { id: string; from: Person; to: Person }
+
+/** Somebody who hears what is said in a conversation. */
+export type Ear = { onBody: (body: string) => void; close: () => void }
+
+export type Way = {
+  name: string
+  /** Whether its fan-out is measured: an account has ten sockets at a gateway, and nobody 1,000. */
+  toMany: boolean
+  /** Opens a socket that hears the conversation as the one it is meant for. */
+  hear: (talk: Talk) => Promise<Ear>
+  /** Opens what is needed to send; what it gives sends one message, until it is said to be stored. */
+  mouth: (talk: Talk) => Promise<{ say: (body: string) => Promise<void>; close: () => void }>
+}
+
+/** A socket, and what it hears; `answer` is what a frame must hold to be waited for. */
+async function open(url: string, protocols: string[] = []) {
+  const socket = new WebSocket(url, protocols)
+  let heard: (frame: Json) => void = () => {}
+  socket.on('message', (data) => heard(JSON.parse(data.toString())))
+  await once(socket, 'open')
+  socket.on('error', () => {})
+  return {
+    send: (frame: Json) => socket.send(JSON.stringify(frame)),
+    onFrame: (listener: (frame: Json) => void) => (heard = listener),
+    /** Sends a frame and waits for the one that answers it. */
+    ask: (frame: Json, answers: (frame: Json) => boolean) => {
+      socket.send(JSON.stringify(frame))
+      return new Promise<void>((resolve, reject) => {
+        heard = (came) => {
+          const refused = came.event === 'error' || came.payload?.status === 'error'
+          if (refused) reject(new Error(JSON.stringify(came)))
+          else if (answers(came)) resolve()
+        }
+      })
+    },
+    close: () => socket.close(),
+  }
+}
+
+/** Starts the bare server. */
+export async function bareWay({ databaseUrl }: Stack): Promise<Way & { stop: () => void }> {
+  const child = fork(fileURLToPath(new URL('./bare-chat-server.ts', import.meta.url)), [
+    databaseUrl,
+  ])
+  const [port] = await once(child, 'message')
+  const url = `ws://127.0.0.1:${port}`
+  return {
+    name: 'bare',
+    toMany: true,
+    hear: async ({ id }) => {
+      const socket = await open(url)
+      await socket.ask({ join: id }, ({ joined }) => joined)
+      const ear: Ear = { onBody: () => {}, close: socket.close }
+      socket.onFrame(({ body }) => ear.onBody(body))
+      return ear
+    },
+    mouth: async ({ id }) => {
+      const { ask, close } = await open(url)
+      return { say: (body) => ask({ room: id, body }, ({ stored }) => stored), close }
+    },
+    stop: () => child.disconnect(),
+  }
+}
+
+/**
+ * REST to send, Realtime to hear: at the parts themselves, with the address of the facade, or by the
+ * one door of the embedded stack, which stands in for a hosted project's.
+ */
+export function realtimeWay({ url, publishableKey }: Stack, facade?: string): Way {
+  const { hostname, port } = new URL(url)
+  const baseUrl = facade ?? `${url}/functions/v1/api`
+  const realtime = facade ? `ws://${hostname}:${Number(port) + 6}` : url.replace('http', 'ws')
+  const address = `${realtime}/realtime/v1/websocket`
+  return {
+    name: facade ? 'Realtime' : 'Realtime, by the door',
+    toMany: facade !== undefined,
+    hear: async ({ to }) => {
+      const socket = await open(`${address}?apikey=${publishableKey}&vsn=1.0.0`)
+      const config = { private: true, broadcast: { replication_ready: true } }
+      const join = {
+        topic: `realtime:${to.topic}`,
+        event: 'phx_join',
+        payload: { config, access_token: to.token },
+        ref: '1',
+        join_ref: '1',
+      }
+      await socket.ask(join, ({ event, payload }) => event === 'system' && payload.status === 'ok')
+      const ear: Ear = { onBody: () => {}, close: socket.close }
+      socket.onFrame(({ event, payload: { event: what, payload } }) => {
+        if (event === 'broadcast' && what === 'new_message') ear.onBody(payload.message.body)
+      })
+      return ear
+    },
+    mouth: ({ id, from }) => {
+      const { ask, close } = openLine(new URL(baseUrl))
+      const path = `${new URL(baseUrl).pathname}/conversations/${id}/messages`
+      const say = async (body: string) => {
+        const message = { clientMessageId: crypto.randomUUID(), type: 'text', body }
+        if (!await ask(post(baseUrl, path, from.token, message))) throw new Error('not sent')
+      }
+      return Promise.resolve({ say, close })
+    },
+  }
+}
+
+/** The chat gateway to send and to hear: at its own address or, as Realtime above, by the one door. */
+export function gatewayWay({ url, chatUrls }: Stack, byDoor: boolean): Way {
+  const address = byDoor ? `${url.replace('http', 'ws')}/functions/v1/chat` : chatUrls[0]!
+  const enter = (token: string) => open(address, ['chat', `bearer.${token}`])
+  return {
+    name: byDoor ? 'gateway, by the door' : 'gateway',
+    toMany: false,
+    hear: async ({ id: conversationId, to }) => {
+      const socket = await enter(to.token)
+      const join = { event: 'join_conversation', data: { conversationId }, ref: 1 }
+      await socket.ask(join, ({ event }) => event === 'ack')
+      const ear: Ear = { onBody: () => {}, close: socket.close }
+      socket.onFrame(({ event, data }) => {
+        if (event === 'new_message') ear.onBody(data.message.body)
+      })
+      return ear
+    },
+    mouth: async ({ id: conversationId, from }) => {
+      const { send, onFrame, close } = await enter(from.token)
+      const say = (body: string) =>
+        new Promise<void>((resolve, reject) => {
+          onFrame(({ event, data }) => {
+            if (event === 'ack') resolve()
+            else if (event === 'error') reject(new Error(`sending: ${data.code}`))
+          })
+          const clientMessageId = crypto.randomUUID()
+          const data = { conversationId, clientMessageId, type: 'text', body }
+          send({ event: 'send_message', data, ref: 1 })
+        })
+      return { say, close }
+    },
+  }
+}
+
+/** Sockets that do nothing, as most do most of the time. */
+export async function idleSockets(url: string, people: Person[], count: number) {
+  const address = `${url.replace('http', 'ws')}/functions/v1/chat`
+  const sockets: { close: () => void }[] = []
+  for (let n = 0; n < count; n++) {
+    const { token } = people[n % people.length]!
+    sockets.push(await open(address, ['chat', `bearer.${token}`]))
+  }
+  return () => sockets.forEach((socket) => socket.close())
+}

@@ -1,0 +1,252 @@
+/**
+ * node bench/search-shapes.ts: every shape of a search at 10,000 and 100,000 listings, timed inside the
+ * database, as api functions answer them: with the records of the page. Prints a table and ends with
+ * one line of JSON. A p99 above the limit or growth above 2 is marked.
+ */
+import type pg from 'pg'
+import { build, connected } from '../local/schema/build.ts'
+import { onFreshServer } from '../local/schema/server.ts'
+import { loadListings } from './generate-listings.ts'
+import { percentile } from './load.ts'
+
+export type Shape = { shape: string; p50: number; p99: number; rows: number }
+export type Grown = { shape: string; small: Shape; large: Shape; limit: number; growth: number }
+
+const sizes = [10_000, 100_000] as const
+const limits: Record<string, number> = { 'map clusters': 50 }
+const limitOf = (shape: string) => limits[shape] ?? 10
+
+/** What shapes are filled with: other areas, words and places in each call. */
+type Draw = {
+  area: () => string
+  rare: () => string
+  lat: () => number
+  lng: () => number
+  whole: (below: number) => number
+}
+
+type Search = Record<string, unknown> & { strategy?: string; q?: string; sort?: string }
+
+const search = (one: (draw: Draw) => Search) => (draw: Draw) => {
+  const { strategy = 'standard', q = null, sort = null, cursor = null, ...filters } = one(draw)
+  return ['api.search', [strategy, filters, q, sort, cursor, 20]] as const
+}
+
+const kinds = [
+  'apartment',
+  'house',
+  'villa',
+  'floor',
+  'land',
+  'chalet',
+  'office',
+  'farm',
+  'parking',
+]
+
+const shapes: Record<string, (draw: Draw) => readonly [name: string, args: readonly unknown[]]> = {
+  feed: () => ['api.list_feed', ['all', 1]],
+  'feed, page 500': () => ['api.list_feed', ['sale', 500]],
+  newest: search(() => ({})),
+  area: search(({ area }) => ({ areaIds: [area()] })),
+  'three areas': search(({ area }) => ({ areaIds: [area(), area(), area()] })),
+  'area + type + price': search(({ area, whole }) => {
+    const priceMin = 200 + whole(300)
+    return { areaIds: [area()], type: 'RENT', priceMin, priceMax: priceMin + 150 }
+  }),
+  'price up': search(({ whole }) => ({ type: ['SALE', 'RENT'][whole(2)], sort: 'price_asc' })),
+  'price down': search(({ whole }) => ({ type: ['SALE', 'RENT'][whole(2)], sort: 'price_desc' })),
+  'kind, price down': search(({ whole }) => ({ kinds: [kinds[whole(9)]], sort: 'price_desc' })),
+  'largest first': search(({ whole }) => ({ kinds: [kinds[whole(9)]], sort: 'area_desc' })),
+  'narrow filters': search(({ area, whole }) => ({
+    areaIds: [area()],
+    kinds: [kinds[whole(4)]],
+    bedroomsMin: 4,
+    furnished: 'full',
+  })),
+  'narrow, no area': search(({ whole }) => ({
+    kinds: [kinds[whole(9)]],
+    bedroomsMin: 5,
+    furnished: 'partial',
+    priceMin: 200_000,
+    priceMax: 250_000,
+  })),
+  'rare word': search(({ rare }) => ({ q: rare() })),
+  'common word': search(({ whole }) => ({ q: ['شقة', 'فيلا', 'تشطيب', 'موقع'][whole(4)] })),
+  'two words': search(({ whole }) => ({ q: ['شقة فاخر', 'بيت هادئ', 'أرض مميز'][whole(3)] })),
+  'rare and common': search(({ rare }) => ({ q: `${rare()} شقة` })),
+  'word + area': search(({ area }) => ({ q: 'شقة', areaIds: [area()] })),
+  'word, nothing left': search(({ area }) => ({ q: 'شقة', areaIds: [area()], bedroomsMin: 60 })),
+  'two words, nothing left': search(({ whole }) => ({
+    strategy: ['standard', 'company'][whole(2)],
+    q: ['شقة فاخر', 'بيت هادئ', 'أرض مميز'][whole(3)],
+    bedroomsMin: 60,
+  })),
+  'words that never meet, filter': search(({ whole }) => ({
+    q: ['سوبر وظهر', 'فيلا شقة'][whole(2)],
+    bedroomsMin: 1 + whole(5),
+  })),
+  'name of a place': search(({ whole }) => ({ q: ['السالمية', 'شقة حولي', 'الجهرا'][whole(3)] })),
+  'misspelt word': search(({ whole }) => ({ q: ['ديواتية', 'شقه السالممية', 'كامرات'][whole(3)] })),
+  bbox: search(({ lat, lng }) => {
+    const [south, west] = [lat(), lng()]
+    return { bbox: [west, south, west + 0.03, south + 0.03] }
+  }),
+  'near, by distance': search(({ lat, lng }) => ({
+    near: { lat: lat(), lng: lng(), km: 3 },
+    sort: 'distance',
+  })),
+  'near, newest': search(({ lat, lng }) => ({ near: { lat: lat(), lng: lng(), km: 3 } })),
+  'nothing matches': search(({ whole }) => ({ q: ['غغغظظظ', 'xyzzyq'][whole(2)] })),
+  'no such filters': search(({ area }) => ({ areaIds: [area()], bedroomsMin: 60 })),
+  exchange: search(() => ({ strategy: 'exchange' })),
+  auction: search(() => ({ strategy: 'auction' })),
+  deal: search(() => ({ strategy: 'deal' })),
+  company: search(() => ({ strategy: 'company' })),
+  'map clusters': ({ whole }) => [
+    'api.list_map_listings',
+    [[47.5, 28.9, 48.3, 29.5], 8 + whole(6), {}],
+  ],
+}
+
+const fiftieth = [
+  ['page 50', {}],
+  ['page 50, by price', { sort: 'price_asc' }],
+  ['page 50 of a word', { q: 'شقة' }],
+] as const
+
+/** Times in the database, every shape in turn, so that what else the machine does hits all alike. */
+export async function measureShapes(client: pg.Client, rounds = 300): Promise<Shape[]> {
+  await client.query(timer)
+  const draw = await drawing(client)
+  const calls = new Map(Object.entries(shapes))
+  for (const [shape, one] of fiftieth) {
+    const cursor = await cursorOf(client, one, 49)
+    calls.set(shape, search(() => ({ ...one, cursor })))
+  }
+  const times = new Map<string, number[]>()
+  const rows = new Map<string, number>()
+  for (let round = -20; round < rounds; round++) {
+    for (const [shape, call] of calls) {
+      const [name, args] = call(draw)
+      const timed = await time(client, name, args)
+      if (round < 0) continue // connections know their plans after a few calls
+      times.set(shape, [...times.get(shape) ?? [], timed.ms])
+      rows.set(shape, (rows.get(shape) ?? 0) + timed.items)
+    }
+  }
+  return [...times].map(([shape, all]) => {
+    const sorted = all.sort((one, other) => one - other)
+    const average = Math.round(10 * rows.get(shape)! / rounds) / 10
+    return { shape, p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), rows: average }
+  })
+}
+
+const timer = `
+  create function pg_temp.timed(call text, args jsonb, out ms double precision, out items integer)
+    language plpgsql
+  as $$
+  declare
+    started timestamptz := clock_timestamp();
+    answer json;
+  begin
+    execute 'select to_json(answer) from ' || call || ' as answer' into answer using args;
+    ms := extract(epoch from clock_timestamp() - started) * 1000;
+    items := json_array_length(coalesce(answer -> 'items', answer -> 'clusters'));
+  end
+  $$`
+
+const types: Record<string, string[]> = {
+  'api.search': ['text', 'jsonb', 'text', 'text', 'text', 'integer'],
+  'api.list_feed': ['text', 'integer'],
+  'api.list_map_listings': ['jsonb', 'integer', 'jsonb'],
+}
+
+async function time(client: pg.Client, name: string, args: readonly unknown[]) {
+  const list = types[name].map((type, i) =>
+    type === 'jsonb' ? `$1 -> ${i}` : `($1 ->> ${i})::${type}`
+  )
+  const { rows } = await client.query<{ ms: number; items: number }>(
+    'select ms, items from pg_temp.timed($1, $2)',
+    [`${name}(${list})`, JSON.stringify(args)],
+  )
+  return rows[0]
+}
+
+async function cursorOf(client: pg.Client, one: Search, pages: number): Promise<string> {
+  let cursor: string | null = null
+  for (let page = 0; page < pages; page++) {
+    const { q, sort } = one
+    const { rows }: pg.QueryResult<{ nextCursor: string }> = await client.query(
+      `select "nextCursor" from api.search('standard', '{}', $1, $2, $3)`,
+      [q, sort, cursor],
+    )
+    cursor = rows[0].nextCursor
+  }
+  return cursor!
+}
+
+async function drawing(client: pg.Client): Promise<Draw> {
+  let seed = 7
+  const whole = (below: number) => {
+    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0
+    return Math.floor((seed / 2 ** 32) * below)
+  }
+  const list = async (sql: string) => (await client.query(sql)).rows.map(({ one }) => one as string)
+  const areas = await list('select id as one from public.areas order by id')
+  const rare = await list(
+    `select word as one from ts_stat('select document from private.search_documents')
+     where ndoc between 5 and 25 and word !~ '[:0-9]' order by md5(word) limit 500`,
+  )
+  return {
+    area: () => areas[whole(areas.length)],
+    rare: () => rare[whole(rare.length)],
+    lat: () => 29.15 + whole(2500) / 10_000,
+    lng: () => 47.85 + whole(2500) / 10_000,
+    whole,
+  }
+}
+
+/** Both sizes on a server of their own, which is gone afterwards. */
+export async function compareShapes(say: (line: string) => void): Promise<Grown[]> {
+  return await onFreshServer(async (server) => {
+    const measured: Shape[][] = []
+    for (const size of sizes) {
+      const url = await server.createDatabase(`shapes_${size}`)
+      await build(url, 'sql')
+      measured.push(
+        await connected(url, async (client) => {
+          say(`writing ${size} listings`)
+          await loadListings(client, size)
+          say('measuring')
+          return await measureShapes(client)
+        }),
+      )
+    }
+    const [small, large] = measured
+    return small.map((one, i) => ({
+      shape: one.shape,
+      small: one,
+      large: large[i],
+      limit: limitOf(one.shape),
+      growth: Math.round(100 * large[i].p50 / one.p50) / 100,
+    }))
+  })
+}
+
+export function shapesTable(grown: Grown[]): string[][] {
+  const ms = (value: number) => value.toFixed(2)
+  return [
+    ['ms in the database', 'rows', 'p50 10k', 'p99 10k', 'p50 100k', 'p99 100k', 'growth', ''],
+    ...grown.map(({ shape, small, large, limit, growth }) => [
+      shape,
+      String(large.rows),
+      ms(small.p50),
+      ms(small.p99),
+      ms(large.p50),
+      ms(large.p99),
+      `${growth.toFixed(2)}×`,
+      [large.p99 > limit && `p99 above ${limit}`, growth > 2 && 'grows'].filter(Boolean).join(', '),
+    ]),
+  ]
+}

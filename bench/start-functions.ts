@@ -1,0 +1,23 @@
+/** The facade without the gateway in front of it and without an end, to measure it alone. */
+import { launch } from '../local/stack/launch.ts'
+import { functionsProgram } from '../local/functions/programs.ts'
+import { functionsEnvironment, readStack } from '../local/stack/stack.ts'
+import type { Stack } from '../test/support/stack.ts'
+
+export async function startFunctions({ folder, url }: Stack, settings = {}) {
+  const env = {
+    ...process.env,
+    ...settings,
+    PORT: new URL(url).port,
+    LOCAL_DATA: folder,
+    RATES: 'off',
+  }
+  const stack = readStack(env)
+  const { port, stop } = await launch(functionsProgram(stack, {
+    name: 'bench',
+    port: 0,
+    functions: stack.config.functions.filter(({ name }) => name === 'api'),
+    settings: functionsEnvironment(stack, env),
+  }))
+  return { url: `http://127.0.0.1:${port}`, stop }
+}

@@ -1,0 +1,177 @@
+/**
+ * Uploads end to end against writing the same bytes to disk in the same run, how much memory the
+ * functions take for 20 at a time, and what the worst files cost.
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { descendants } from '../test/support/descendants.ts'
+import { png } from '../test/support/pictures.ts'
+import type { Stack } from '../test/support/stack.ts'
+import { benchWorst, type WorstFigures } from './hostile-pictures.ts'
+
+const bytesOfPicture = 4 * 1024 * 1024
+const rounds = 40
+
+export type MediaFigures = {
+  diskMs: number
+  uploadMs: number
+  p95Ms: number
+  times: number
+  megabytesAtATime: Memory
+  perSecond: number
+  worst: WorstFigures
+}
+
+const median = (times: number[], at = 0.5) =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length * at)]!
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+/** Writes and syncs as a program does that wants the bytes to stay. */
+async function toDisk(folder: string, bytes: Buffer) {
+  const file = await open(join(folder, randomUUID()), 'wx')
+  await file.write(bytes)
+  await file.datasync()
+  await file.close()
+}
+
+async function person({ baseUrl }: Stack): Promise<string> {
+  const identifier = `${randomUUID()}@example.com`
+  const password = randomUUID()
+  const post = async (path: string, body: unknown) => {
+    const response = await fetch(baseUrl + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return await response.json()
+  }
+  await post('/auth/register', { identifier, password })
+  return (await post('/auth/login', { identifier, password })).accessToken
+}
+
+type Memory = { functions: number; services: number }
+
+/** The parts that an upload goes through. */
+function parts({ folder }: Stack) {
+  const { pid } = JSON.parse(readFileSync(join(folder, 'supervisor.lock'), 'utf8'))
+  const of = (part: string) => {
+    const found = descendants(pid).find(({ command }) => command.includes(part))
+    if (!found) throw new Error(`the stack has no ${part}`)
+    return found
+  }
+  return { functions: of('"name":"api"'), services: of('services.ts') }
+}
+
+function memory(stack: Stack): Memory {
+  const { functions, services } = parts(stack)
+  return { functions: functions.megabytes, services: services.megabytes }
+}
+
+/** A picture of that size whose pixels cannot be made smaller. */
+export function largePicture(): Buffer {
+  const width = 1180
+  const height = Math.floor(bytesOfPicture / (width * 3))
+  return png({ width, height, pixels: randomBytes(width * height * 3), level: 0 })
+}
+
+export async function benchMedia(stack: Stack, say: (line: string) => void): Promise<MediaFigures> {
+  const picture = largePicture()
+  const tokens: string[] = []
+  while (tokens.length < 20) tokens.push(await person(stack))
+  const send = async (token: string, ...pictures: Buffer[]) => {
+    const form = new FormData()
+    for (const picture of pictures) {
+      form.append('files', new Blob([new Uint8Array(picture)]), 'a.png')
+    }
+    const response = await fetch(`${stack.baseUrl}/media/upload/listings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: form,
+    })
+    return { status: response.status, body: await response.json() }
+  }
+  const upload = async (token: string) => {
+    const { status, body } = await send(token, picture)
+    if (status !== 201) throw new Error(JSON.stringify(body))
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'media-bench-'))
+  try {
+    for (let round = 0; round < 5; round++) await upload(tokens[0]!)
+    say(`${(picture.length / 1e6).toFixed(1)} MB, to disk and uploaded in turn, ${rounds} times`)
+    const disk: number[] = []
+    const uploads: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      disk.push(await timed(() => toDisk(folder, picture)))
+      uploads.push(await timed(() => upload(tokens[round % tokens.length]!)))
+    }
+    say('the worst files of 10 MiB, each alone')
+    const { functions } = parts(stack)
+    let person = 0
+    const worst = await benchWorst(
+      functions.pid,
+      // Each time as somebody else: an account may keep so many pictures and no more.
+      async (...files) => (await send(tokens[person++ % tokens.length]!, ...files)).status,
+    )
+    say('20 at a time')
+    return {
+      worst,
+      diskMs: median(disk),
+      uploadMs: median(uploads),
+      p95Ms: median(uploads, 0.95),
+      times: Math.round((median(uploads) / median(disk)) * 10) / 10,
+      ...await manyAtOnce(stack, tokens, upload),
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function manyAtOnce(
+  stack: Stack,
+  tokens: string[],
+  upload: (token: string) => Promise<void>,
+) {
+  await sleep(3000)
+  const before = memory(stack)
+  const most = { ...before }
+  const look = () => {
+    const now = memory(stack)
+    most.functions = Math.max(most.functions, now.functions)
+    most.services = Math.max(most.services, now.services)
+  }
+  const watch = setInterval(() => void look(), 200)
+  const each = 4
+  const took = await timed(() =>
+    Promise.all(tokens.map(async (token) => {
+      for (let turn = 0; turn < each; turn++) await upload(token)
+    }))
+  )
+  clearInterval(watch)
+  return {
+    megabytesAtATime: {
+      functions: most.functions - before.functions,
+      services: most.services - before.services,
+    },
+    perSecond: Math.round((tokens.length * each * 1000) / took),
+  }
+}
+
+export const mediaTable = (figures: MediaFigures) => [
+  ['', 'disk', 'upload', 'p95', 'times'],
+  [
+    '4 MB picture',
+    `${figures.diskMs.toFixed(1)} ms`,
+    `${figures.uploadMs.toFixed(1)} ms`,
+    `${figures.p95Ms.toFixed(1)} ms`,
+    String(figures.times),
+  ],
+]

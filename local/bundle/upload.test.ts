@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { denoIn, lockFile, newLock } from './lock.ts'
+import { openRegistry } from './registry.ts'
+import { readConfig } from '../stack/config.ts'
+import { root } from '../stack/settings.ts'
+
+type Upload = { entrypoint: string; files: Map<string, Buffer> }
+
+const names = readConfig({}).functions.map(({ name }) => name)
+const folders: string[] = []
+const folder = () => {
+  folders.push(mkdtempSync(join(tmpdir(), 'upload-')))
+  return folders.at(-1)!
+}
+
+/** What the CLI sends of each function to the Management API. */
+async function uploads(): Promise<Map<string, Upload>> {
+  const sent = new Map<string, Upload>()
+  const server = createServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url!, 'http://127.0.0.1')
+    const body = Buffer.concat(await request.toArray())
+    const slug = searchParams.get('slug')!
+    if (pathname.endsWith('/functions/deploy')) sent.set(slug, uploadOf(body))
+    const answer = { id: slug, slug, name: slug, version: 1, status: 'ACTIVE', created_at: 1 }
+    const listed = request.method === 'GET' || request.method === 'PUT'
+    response.writeHead(listed ? 200 : 201, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(pathname.endsWith('/functions') && listed ? [] : answer))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const home = folder()
+  const profile = join(home, 'profile.yaml')
+  const lines = { name: 'own', api_url: address, dashboard_url: address, project_host: 'localhost' }
+  writeFileSync(profile, Object.entries(lines).map(([key, value]) => `${key}: ${value}\n`).join(''))
+  try {
+    const cli = join(root, 'node_modules', 'supabase', 'dist', 'supabase.js')
+    const args = ['functions', 'deploy', '--use-api', `--remote=${'a'.repeat(20)}`, '--yes']
+    await promisify(execFile)(process.execPath, [cli, ...args], {
+      cwd: root,
+      env: {
+        PATH: process.env.PATH,
+        HOME: home,
+        SUPABASE_PROFILE: profile,
+        SUPABASE_ACCESS_TOKEN: `sbp_${'0'.repeat(40)}`,
+        SUPABASE_TELEMETRY_DISABLED: '1',
+        DO_NOT_TRACK: '1',
+      },
+    })
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+  return sent
+}
+
+/** The parts of a form, with the names of their files as they are: parsers keep the last piece only. */
+function uploadOf(form: Buffer): Upload {
+  const text = form.toString('latin1')
+  const boundary = text.slice(0, text.indexOf('\r\n'))
+  const files = new Map<string, Buffer>()
+  let entrypoint = ''
+  for (const part of text.split(boundary).slice(1, -1)) {
+    const start = part.indexOf('\r\n\r\n') + 4
+    const content = Buffer.from(part.slice(start, -2), 'latin1')
+    const file = /filename="([^"]+)"/.exec(part.slice(0, start))?.[1]
+    if (file) files.set(file, content)
+    else entrypoint = JSON.parse(content.toString()).entrypoint_path
+  }
+  return { entrypoint, files }
+}
+
+// Loads a function as a worker does, and says that it has a handler.
+const starter = (entrypoint: string) => `
+  Object.defineProperty(Deno, 'serve', { value: () => console.log('it serves') })
+  await import('./${entrypoint}')
+  Deno.exit()`
+
+const settings = {
+  SUPABASE_URL: 'http://127.0.0.1:9',
+  SUPABASE_SECRET_KEYS: '{"default":"sb_secret_of_nobody_at_all"}',
+  SUPABASE_PUBLISHABLE_KEYS: '{"default":"none"}',
+  FACADE_DB_URL: 'postgres://facade:password-of-nobody@127.0.0.1:9/none',
+  CODE_SECRET: randomBytes(32).toString('base64'),
+  SEAL_KEY: randomBytes(32).toString('base64'),
+}
+
+describe('what is uploaded of a function', () => {
+  let sent: Map<string, Upload>
+  let registry: Awaited<ReturnType<typeof openRegistry>>
+  beforeAll(async () => {
+    ;[sent, registry] = await Promise.all([uploads(), openRegistry()])
+  })
+  afterAll(() => {
+    registry.close()
+    for (const each of folders) rmSync(each, { recursive: true })
+  })
+
+  test('is sent of every function of config.toml', () => {
+    expect([...sent.keys()].sort()).toEqual(names.toSorted())
+  })
+
+  test.each(names)('of %s is all that it needs to start, in an empty folder', async (name) => {
+    const { entrypoint, files } = sent.get(name)!
+    const place = folder()
+    for (const [path, content] of files) {
+      mkdirSync(dirname(join(place, path)), { recursive: true })
+      writeFileSync(join(place, path), content)
+    }
+    writeFileSync(join(place, 'start.ts'), starter(entrypoint))
+    const { stdout } = await denoIn(place, registry.url, [
+      'run',
+      '--frozen',
+      '--allow-all',
+      '--config',
+      'functions/deno.json',
+      'start.ts',
+    ], settings)
+    expect(stdout.trim()).toBe('it serves')
+  })
+
+  test('comes with the lock file, which is as this Deno writes it', async () => {
+    const lock = readFileSync(lockFile)
+    for (const { files } of sent.values()) expect(files.get('functions/deno.lock')).toEqual(lock)
+    expect(lock.toString()).toBe(await newLock(registry.url))
+  })
+})

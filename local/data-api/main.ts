@@ -1,0 +1,150 @@
+// Data API and Studio: @supabase/lite on our Postgres, in a process of its own because it is slow
+// and wants to be alone. Its auth and storage are not used, its way to open schemas is not trusted.
+import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { App } from '@supabase/lite'
+import { createPostgresConnection } from '@supabase/lite/postgres'
+import { close, endWithSupervisor, listen, readyLine } from '../stack/lifecycle.ts'
+import { hs256Token } from './hs256.ts'
+import { asPostgrest } from './postgrest.ts'
+import { readStack, type Stack } from '../stack/stack.ts'
+import { notesPath, notesScript, withNotes, withViews } from './studio.ts'
+
+type Fetch = (request: Request) => Response | Promise<Response>
+
+const stack = readStack(process.env)
+const bodyLimit = 10 * 1024 * 1024
+
+function openApp(stack: Stack, role: string, schemas: string[], studio: boolean) {
+  // All parts of a stack share 60 connections with whoever else comes.
+  const connection = createPostgresConnection({
+    url: stack.databaseUrl(role),
+    postgresOptions: { onnotice() {}, max: studio ? 2 : 4, idle_timeout: 10 },
+  })
+  const { secrets } = stack
+  const app = new App(
+    {
+      connection,
+      api: { schemas, max_rows: stack.config.api.maxRows },
+      auth: {
+        enabled: true,
+        jwt_secret: secrets.dataApi,
+        ...(studio ? {} : {
+          publishable_key: secrets.publishableKey,
+          secret_key: secrets.secretKey,
+        }),
+      },
+      studio: { enabled: studio },
+      options: { server: { disableStudio: !studio, ...(studio ? { apiKeys: false } : {}) } },
+    } as never,
+  )
+  return { fetch: (request: Request) => app.fetch(request), close: () => connection.close() }
+}
+
+/** The Data API; only the gateway comes here, with a token of its own making. */
+function restServer(fetch: Fetch): Server {
+  return createServer((request, response) => {
+    if (!request.url!.startsWith('/rest/v1/')) return response.writeHead(404).end()
+    void pass(request, response, async (asked) => await asPostgrest(asked, fetch))
+  })
+}
+
+// Studio's page is an application; its files lie in the package and the app does not serve them.
+const assets = fileURLToPath(new URL('static', import.meta.resolve('@supabase/lite')))
+const types: Record<string, string> = {
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+}
+
+async function asset(pathname: string): Promise<Response | undefined> {
+  const [, file] = /^\/(?:static\/)?((?:assets\/)?[\w-]+\.\w+)$/.exec(pathname) ?? []
+  const type = file && types[extname(file)]
+  if (!type) return undefined
+  const bytes = await readFile(join(assets, file)).catch(() => undefined)
+  return bytes && new Response(bytes, { headers: { 'content-type': type } })
+}
+
+/** Studio acts as postgres, so it answers only to pages of its own, by its own name. */
+function studioServer({ ports, secrets }: Stack, fetch: Fetch): Server {
+  const hosts = [`127.0.0.1:${ports.studio}`, `localhost:${ports.studio}`]
+  const origins = [undefined, ...hosts.map((host) => `http://${host}`)]
+  return createServer((request, response) => {
+    const { host = '', origin } = request.headers
+    if (!hosts.includes(host) || !origins.includes(origin)) return response.writeHead(403).end()
+    void pass(request, response, async (original) => {
+      const file = await asset(new URL(original.url).pathname)
+      if (file) return file
+      const headers = new Headers(original.headers)
+      headers.set('authorization', `Bearer ${hs256Token(secrets.dataApi, { role: 'postgres' })}`)
+      headers.delete('apikey')
+      const { pathname } = new URL(original.url)
+      if (pathname === notesPath) {
+        return new Response(notesScript, { headers: { 'content-type': 'text/javascript' } })
+      }
+      const answer = await fetch(new Request(original, { headers }))
+      if (answer.headers.get('content-type')?.startsWith('text/html')) {
+        return new Response(withNotes(await answer.text()), {
+          headers: { 'content-type': 'text/html' },
+        })
+      }
+      if (pathname === '/_system/introspect') {
+        return Response.json(withViews(await answer.json() as Parameters<typeof withViews>[0]))
+      }
+      if (pathname !== '/_system/info') return answer
+      // The page needs to know that it may do everything, and nobody needs the connection string.
+      return Response.json({ ...(await answer.json() as object), connection: {}, admin: true })
+    })
+  })
+}
+
+async function pass(request: IncomingMessage, response: ServerResponse, fetch: Fetch) {
+  try {
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of request) {
+      size += chunk.length
+      if (size > bodyLimit) return response.writeHead(413, { connection: 'close' }).end()
+      chunks.push(chunk)
+    }
+    const headers = new Headers()
+    for (const [name, values] of Object.entries(request.headersDistinct)) {
+      for (const value of values ?? []) headers.append(name, value)
+    }
+    const bodyless = request.method === 'GET' || request.method === 'HEAD'
+    const named = `http://${request.headers.host}`
+    const answer = await fetch(
+      new Request(new URL(request.url!, URL.canParse(named) ? named : 'http://localhost'), {
+        method: request.method,
+        headers,
+        body: bodyless ? undefined : Buffer.concat(chunks),
+      }),
+    )
+    response.writeHead(answer.status, [...answer.headers].flat())
+    response.end(Buffer.from(await answer.arrayBuffer()))
+  } catch (error) {
+    console.error(error)
+    if (response.headersSent) response.destroy()
+    else response.writeHead(500, { 'content-type': 'application/json' }).end('{"message":"error"}')
+  }
+}
+
+const { schemas } = stack.config.api
+const rest = openApp(stack, 'data_api', schemas, false)
+const studio = openApp(stack, 'studio', ['public', ...schemas, 'private', 'auth', 'storage'], true)
+const servers: [Server, number][] = [
+  [restServer(rest.fetch), stack.ports.dataApi],
+  [studioServer(stack, studio.fetch), stack.ports.studio],
+]
+// The first call reads the whole catalogue: better now than in somebody's request.
+const authorization = `Bearer ${hs256Token(stack.secrets.dataApi, { role: 'anon' })}`
+const headers = { authorization, apikey: stack.secrets.publishableKey }
+await rest.fetch(new Request(`${stack.url}/rest/v1/rpc/warm_up`, { method: 'POST', headers }))
+for (const [server, port] of servers) await listen(server, port)
+endWithSupervisor(() =>
+  Promise.all([...servers.map(([server]) => close(server)), rest.close(), studio.close()])
+)
+console.error(readyLine)

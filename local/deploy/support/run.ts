@@ -1,0 +1,29 @@
+/** npm run deploy to a platform of the tests, as the program that it is. */
+import { spawn } from 'node:child_process'
+import { type Platform, ref, token } from './management-api.ts'
+
+const given = (platform: Platform) => ({
+  SUPABASE_ACCESS_TOKEN: token,
+  SUPABASE_PROJECT_ID: ref,
+  SUPABASE_API_URL: platform.url,
+  SUPABASE_URL: platform.url,
+  SITE_URL: 'https://dar.example',
+})
+
+export type Settings = Record<string, string | undefined>
+
+/** Runs it as a machine does: nobody is there to answer a question. */
+export function deployTo(platform: Platform, settings: Settings = {}, ...flags: string[]) {
+  platform.sent.length = 0
+  const { PATH, HOME, TMPDIR } = process.env
+  const child = spawn(process.execPath, ['local/deploy/main.ts', ...flags], {
+    env: { PATH, HOME, TMPDIR, ...given(platform), ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
+  return new Promise<{ code: number | null; said: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, said }))
+  )
+}

@@ -1,0 +1,134 @@
+// Runs edge functions in one Deno process: one of them as its worker (workers.ts), or some for a
+// test. A function is written as for Supabase: its module calls Deno.serve once. Here that call only
+// hands over the handler.
+import { lingering } from './drain-body.ts'
+
+type Handler = (request: Request, info?: unknown) => Response | Promise<Response>
+
+type Told = {
+  port: number
+  functions: { name: string; entrypoint: string }[]
+  /** A worker comes and goes as those of the platform: it is told when by its input. */
+  worker?: boolean
+}
+
+const { port, functions, worker = false }: Told = JSON.parse(Deno.args[0])
+const handlers = new Map<string, Handler>()
+const serve = Deno.serve
+
+let pending = 0
+let retired = false
+
+Object.assign(globalThis, {
+  EdgeRuntime: {
+    waitUntil: (work: unknown) => {
+      // The platform looks at nothing else, and minds whatever fails unheard.
+      if (work instanceof Promise) {
+        pending++
+        void work.finally(() => {
+          pending--
+          dropIdle()
+        })
+      }
+      return work
+    },
+  },
+})
+
+/** The first half of its life is over and nobody waits: the platform says so, and it is gone. */
+function dropIdle() {
+  if (!retired || pending > 0) return
+  unload('early_drop')
+  Deno.exit(0)
+}
+
+function unload(reason: string) {
+  dispatchEvent(new CustomEvent('beforeunload', { cancelable: true, detail: { reason } }))
+}
+
+for (const { name, entrypoint } of functions) {
+  Object.defineProperty(Deno, 'serve', {
+    configurable: true,
+    value: (...given: unknown[]) => {
+      const options = given.find((each) => typeof each === 'object') as
+        | { handler?: Handler }
+        | undefined
+      const handler = given.find((each) => typeof each === 'function') ?? options?.handler
+      handlers.set(name, handler as Handler)
+      return { finished: new Promise(() => {}), shutdown: async () => {}, ref() {}, unref() {} }
+    },
+  })
+  try {
+    await import(entrypoint)
+    if (!handlers.has(name)) console.error(`function ${name} does not call Deno.serve`)
+  } catch (error) {
+    console.error(`function ${name} does not start:`, error)
+  }
+}
+
+const failure = (status: number, code: string, message: string) =>
+  Response.json({ code, message }, { status, headers: { 'sb-error-code': code } })
+
+const server = serve({
+  port,
+  hostname: '127.0.0.1',
+  onListen: ({ port }) => console.error(`@ready ${port}`),
+}, async (request, info) => {
+  const start = request.url.indexOf('/', 8)
+  const name = /^\/([\w-]+)/.exec(request.url.slice(start))?.[1] ?? ''
+  const handler = handlers.get(name)
+  if (!handler) {
+    return functions.some((known) => known.name === name)
+      ? failure(503, 'BOOT_ERROR', 'Worker failed to boot (please check logs)')
+      : failure(404, 'NOT_FOUND', 'Requested function was not found')
+  }
+  return await lingering(request, async (given) => {
+    try {
+      return await handler(given, info)
+    } catch (error) {
+      console.error(`function ${name} failed:`, error)
+      return failure(500, 'WORKER_ERROR', 'Function exited due to an error (please check logs)')
+    }
+  })
+})
+
+// A worker dies of a rejected promise that nobody waits for. What runs for a test is not one.
+if (!worker) {
+  globalThis.addEventListener('unhandledrejection', (event) => {
+    event.preventDefault()
+    console.error('unhandled rejection:', event.reason)
+  })
+}
+
+let stopping = false
+const stop = async () => {
+  if (stopping) return
+  stopping = true
+  setTimeout(() => Deno.exit(0), 8000)
+  unload('termination')
+  await server.shutdown()
+  Deno.exit(0)
+}
+Deno.addSignalListener('SIGTERM', stop)
+Deno.addSignalListener('SIGINT', () => {})
+
+const orders: Record<string, () => void> = {
+  // No further request comes, and those that came are answered.
+  retire: () => {
+    retired = true
+    dropIdle()
+  },
+  // What was given to a socket by now still leaves, and nothing after it.
+  end: () => {
+    unload('wall_clock')
+    setTimeout(() => Deno.exit(0), 20)
+  },
+}
+
+async function obey() {
+  for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+    for (const order of text.split('\n')) orders[order]?.()
+  }
+}
+// Whoever started it holds the other end of stdin: when it goes, so do we.
+obey().then(stop, stop)

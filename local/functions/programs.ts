@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Program } from '../stack/launch.ts'
+import { denoBinary, denoPackages } from '../stack/packages.ts'
+import { root } from '../stack/settings.ts'
+import type { Stack } from '../stack/stack.ts'
+
+type Choice = {
+  name: string
+  port: number
+  functions: Stack['config']['functions']
+  settings: Record<string, string | undefined>
+}
+
+/** A process with edge functions on a port, as tests have them with settings of their own. */
+export function functionsProgram(stack: Stack, choice: Choice): Program {
+  const { port, functions } = choice
+  return denoProgram(stack, './main.ts', { port, functions }, choice)
+}
+
+/** A worker: a process of one function, on a port that it chooses and says. */
+export function workerProgram(
+  stack: Stack,
+  { fn, settings }: { fn: Choice['functions'][number]; settings: Choice['settings'] },
+): Program {
+  const told = { port: 0, functions: [fn], worker: true }
+  return denoProgram(stack, './main.ts', told, { name: 'functions', settings })
+}
+
+/** A process of the chat gateway. */
+export function chatProgram(stack: Stack, choice: Omit<Choice, 'functions'>): Program {
+  return denoProgram(stack, './chat.ts', { port: choice.port }, choice)
+}
+
+/** A Deno process that may read the project, use the network and its settings, and nothing else. */
+function denoProgram(
+  { dataDir }: Stack,
+  file: string,
+  told: unknown,
+  { name, settings }: Pick<Choice, 'name' | 'settings'>,
+): Program {
+  const reads = ['functions', 'local', 'node_modules'].map((name) => join(root, name))
+  return {
+    name,
+    command: denoBinary(),
+    args: [
+      'run',
+      '--quiet',
+      '--no-prompt',
+      '--no-remote',
+      '--no-lock',
+      ...denoPackages,
+      '--allow-net',
+      '--allow-env',
+      `--allow-read=${reads.join(',')}`,
+      fileURLToPath(new URL(file, import.meta.url)),
+      JSON.stringify(told),
+    ],
+    env: {
+      PATH: process.env.PATH,
+      HOME: dataDir,
+      DENO_DIR: join(dataDir, 'deno'),
+      DENO_NO_UPDATE_CHECK: '1',
+      ...settings,
+    },
+    dataDir,
+  }
+}

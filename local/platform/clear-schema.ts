@@ -1,0 +1,39 @@
+import pg from 'pg'
+import { Refusal } from '../stack/user-error.ts'
+import type { Stack } from '../stack/stack.ts'
+
+type Room = { schema: string; owner: string; migrations: string }
+
+/** Takes the stand-in's tables out of a new database: the real part makes them by its migrations. */
+export async function makeRoom(stack: Stack, { schema, owner, migrations }: Room): Promise<void> {
+  const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
+  await client.connect()
+  try {
+    const { rows: [found] } = await client.query(
+      `select to_regclass($1) is not null as theirs,
+        to_regclass('supabase_migrations.schema_migrations') is not null as used`,
+      [`${schema}.${migrations}`],
+    )
+    if (found.theirs) return
+    if (found.used) {
+      throw new Refusal(
+        `${stack.dataDir} has the stand-in's tables: a real ${schema} needs another LOCAL_DATA.`,
+      )
+    }
+    await client.query(
+      `begin;
+      drop schema ${schema} cascade;
+      create schema ${schema};
+      grant usage on schema ${schema} to anon, authenticated, service_role;
+      grant usage on schema ${schema} to postgres with grant option;
+      grant all on schema ${schema} to ${owner};
+      grant create on database postgres to ${owner};
+      alter default privileges for role ${owner} in schema ${schema} grant all on tables to postgres;
+      alter default privileges for role ${owner} in schema ${schema}
+        grant all on sequences to postgres;
+      commit`,
+    )
+  } finally {
+    await client.end()
+  }
+}

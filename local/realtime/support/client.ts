@@ -1,0 +1,285 @@
+/**
+ * The Realtime stand-in on a database of its own, where a test may write policies as it likes, and
+ * people who talk to it: through supabase-js as it is, or frame by frame.
+ */
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createClient, type SupabaseClient } from '@supabase/supabase-js'
+import pg from 'pg'
+import { WebSocket } from 'ws'
+import { listen } from '../../stack/lifecycle.ts'
+import { forward } from '../../gateway/proxy.ts'
+import { openKeys } from '../../stack/signing-keys.ts'
+import { openRealtime, type Ways } from '../server.ts'
+import { readStack, type Stack } from '../../stack/stack.ts'
+import { projectUrl } from '../../../test/support/client.ts'
+import { until } from '../../../test/support/until.ts'
+
+// deno-lint-ignore no-explicit-any
+export type Json = any
+
+export type TestRealtime = Awaited<ReturnType<typeof startRealtime>>
+
+/** Membership decides, and a helper of the policies shows what it was told. */
+const schema = `
+  create table public.members (
+    sub text not null, topic text not null, reads boolean not null default true,
+    writes boolean not null default true, sees boolean not null default true
+  );
+  create function public.is_member(extension text, wants text) returns boolean
+    language sql stable security definer set search_path = ''
+    as $$
+      select exists (
+        select from public.members
+        where members.sub = current_setting('request.jwt.claims', true)::jsonb ->> 'sub'
+          and members.topic = realtime.topic()
+          and case
+            when is_member.wants = 'write' then members.writes
+            when is_member.extension = 'presence' then members.sees
+            else members.reads
+          end
+      )
+    $$;
+  create policy "members read" on realtime.messages for select to authenticated
+    using (public.is_member(extension, 'read'));
+  create policy "members write" on realtime.messages for insert to authenticated
+    with check (public.is_member(extension, 'write'));
+`
+
+const stackOf = (rates: boolean) =>
+  readStack({
+    ...process.env,
+    PORT: new URL(projectUrl).port,
+    LOCAL_DATA: process.env.LOCAL_STACK,
+    RATES: rates ? 'on' : 'off',
+    NODE_ENV: 'test',
+  })
+
+/** Listens, and hears the database. */
+async function opened(stack: Stack, ways: Partial<Ways>) {
+  const keys = openKeys(stack.dataDir, stack.issuer)
+  const { server, tenant, close } = openRealtime(stack, keys, ways)
+  await listen(server, 0)
+  await tenant.wake()
+  await until('the database is heard', () => tenant.hears)
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, server, keys, tenant, close }
+}
+
+/**
+ * The project with another Realtime on its database, for those who are to meet one that fails, and
+ * the settings that lead the functions there.
+ */
+export async function startOtherRealtime(ways: Partial<Ways> = {}) {
+  const stack = stackOf(false)
+  const { url, server, tenant, close } = await opened(stack, ways)
+  server.removeAllListeners('request').on(
+    'request',
+    (request, response) =>
+      forward(request, response, {
+        port: stack.ports.gateway,
+        path: request.url!,
+        peer: '127.0.0.1',
+        unavailable: () => response.writeHead(503).end(),
+      }),
+  )
+  const settings = {
+    SUPABASE_URL: url,
+    AUTH_ISSUER: stack.issuer,
+    API_URL: `${stack.url}/functions/v1/api`,
+    FILES_URL: `${stack.url}/storage/v1/object/public`,
+  }
+  return { url, tenant, settings, stop: close }
+}
+
+/** Starts one that hears the database; with rates it keeps the limits of its plan. */
+export async function startRealtime(
+  { rates = false, ...ways }: { rates?: boolean } & Partial<Ways> = {},
+) {
+  const stack = stackOf(rates)
+  const name = `realtime_${randomUUID().replaceAll('-', '')}`
+  const urlOf = (role: string) => stack.databaseUrl(role).replace(/postgres$/, name)
+  const platform = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
+  await platform.connect()
+  await platform.query(`create database ${name}`)
+  const database = new pg.Pool({ connectionString: urlOf('supabase_admin'), max: 3 })
+  database.on('error', () => {})
+  await database.query(schema)
+
+  const { url, keys, tenant, close } = await opened({ ...stack, databaseUrl: urlOf }, {
+    privateOnly: false,
+    streamPauses: { least: 100, most: 100 },
+    ...ways,
+  })
+  const { publishableKey, secretKey } = stack.secrets
+  const clients: SupabaseClient[] = []
+
+  return {
+    url,
+    publishableKey,
+    secretKey,
+    tenant,
+    database,
+    query: (text: string, values?: unknown[]) => database.query(text, values),
+    /** A token of this project; claims replace the usual ones. */
+    token: (sub: string, claims: Json = {}) => {
+      const now = Math.floor(Date.now() / 1000)
+      return keys.sign({
+        iss: stack.issuer,
+        aud: 'authenticated',
+        role: 'authenticated',
+        exp: now + 3600,
+        iat: now,
+        sub,
+        ...claims,
+      })
+    },
+    /** Who may do what on a topic. */
+    member: (topic: string, sub: string, rights: { [right: string]: boolean } = {}) => {
+      const { reads = true, writes = true, sees = true } = rights
+      return database.query('insert into public.members values ($1, $2, $3, $4, $5)', [
+        sub,
+        topic,
+        reads,
+        writes,
+        sees,
+      ])
+    },
+    send: (topic: string, event: string, payload: Json, isPrivate = true) =>
+      database.query('select realtime.send($1::jsonb, $2, $3, $4)', [
+        JSON.stringify(payload),
+        event,
+        topic,
+        isPrivate,
+      ]),
+    /** supabase-js as an app has it. */
+    client: (token?: string, options: Json = {}): SupabaseClient => {
+      const client = createClient(url, publishableKey, {
+        realtime: options,
+        ...(token && { accessToken: () => Promise.resolve(token) }),
+      })
+      clients.push(client)
+      return client
+    },
+    /** A socket that speaks for itself. */
+    raw: (vsn = '2.0.0', query = `apikey=${publishableKey}&vsn=${vsn}`) =>
+      openRaw(`${url}/realtime/v1/websocket?${query}`.replace('http', 'ws')),
+    stop: async () => {
+      for (const client of clients) await client.realtime.disconnect()
+      await close()
+      await database.end()
+      // The server notices a moment later that nobody reads its slot any more.
+      const drop = () => platform.query(`drop database ${name} with (force)`).then(() => true)
+      await until('the database is dropped', drop)
+      await platform.end()
+    },
+  }
+}
+
+export type Raw = Awaited<ReturnType<typeof openRaw>>
+
+/** Opens a socket and keeps what comes; binary frames come as they are. */
+export async function openRaw(url: string) {
+  const socket = new WebSocket(url)
+  const frames: Json[] = []
+  const closed = new Promise<number>((resolve) => socket.on('close', resolve))
+  socket.on('message', (data, binary) => frames.push(binary ? data : JSON.parse(data.toString())))
+  await once(socket, 'open')
+  socket.on('error', () => {})
+  let refs = 0
+  const send = (topic: string, event: string, payload: Json = {}, joinRef: string | null = '1') => {
+    const ref = String(++refs + 100)
+    socket.send(JSON.stringify([joinRef, ref, topic, event, payload]))
+    return ref
+  }
+  /** What comes and fits, as [joinRef, ref, topic, event, payload]. */
+  const find = async (what: string, fits: (frame: Json) => boolean) => {
+    await until(what, () => frames.some(fits))
+    return frames.find(fits)
+  }
+  const answerTo = async (ref: string) =>
+    (await find(`the answer to ${ref}`, (frame) => frame[1] === ref))[4]
+  return {
+    socket,
+    frames,
+    closed,
+    send,
+    find,
+    answerTo,
+    join: (topic: string, config: Json = {}, more: Json = {}, joinRef = '1') =>
+      answerTo(send(`realtime:${topic}`, 'phx_join', { config, ...more }, joinRef)),
+    /** Events of a kind that came on a topic, broadcasts of JSON in bytes among them. */
+    events: (topic: string, event: string) =>
+      frames.map((frame) => Buffer.isBuffer(frame) ? inText(frame) : frame)
+        .filter((frame) => frame[2] === `realtime:${topic}` && frame[3] === event)
+        .map((frame) => frame[4]),
+    close: () => socket.close(),
+  }
+}
+
+/** What a client of protocol 2.0.0 makes of the bytes of a broadcast. */
+export function readBroadcast(frame: Buffer) {
+  const [kind, topicLength, eventLength, metaLength, encoding] = frame
+  let at = 5
+  const part = (length: number) => frame.subarray(at, at += length).toString()
+  const [topic, event, meta] = [topicLength!, eventLength!, metaLength!].map(part)
+  return { kind, topic, event, meta: meta!, json: encoding === 1, payload: frame.subarray(at) }
+}
+
+/** The same as the text that protocol 1.0.0 has for it. */
+function inText(frame: Buffer): Json {
+  const { topic, event, meta, json, payload } = readBroadcast(frame)
+  if (!json) return []
+  let content: Json
+  try {
+    content = JSON.parse(payload.toString())
+  } catch {
+    return []
+  }
+  const told = { type: 'broadcast', event, payload: content }
+  return [null, null, topic, 'broadcast', meta ? { ...told, meta: JSON.parse(meta) } : told]
+}
+
+/** Subscribes and says how it went. */
+export function subscribed(channel: { subscribe: Json }, timeout?: number) {
+  return new Promise<{ status: string; reason: string }>((resolve) => {
+    channel.subscribe(
+      (status: string, error?: Error) => resolve({ status, reason: error?.message ?? '' }),
+      timeout,
+    )
+  })
+}
+
+/** Sends a token over a channel, as supabase-js does when it has another one. */
+export const tell = (channel: Json, access_token: string) =>
+  channel.channelAdapter.push('access_token', { access_token })
+
+/** A member of a topic who has joined it with supabase-js; what came is in `got`. */
+export async function joined(
+  realtime: TestRealtime,
+  topic: string,
+  { vsn, rights, config }: Json = {},
+) {
+  const sub = randomUUID()
+  await realtime.member(topic, sub, rights)
+  const token = await realtime.token(sub)
+  const client = realtime.client(token, { timeout: 1500, ...(vsn && { vsn }) })
+  await client.realtime.setAuth()
+  const channel = client.channel(topic, { config: { private: true, ...config } })
+  const got: Json[] = []
+  const states: string[] = []
+  channel.on('broadcast', { event: '*' }, (message) => got.push(message))
+  channel.on('system', {}, (message: Json) => got.push({ system: message }))
+  const { status } = await new Promise<{ status: string }>((resolve) =>
+    channel.subscribe((status) => {
+      states.push(status)
+      resolve({ status })
+    })
+  )
+  if (status !== 'SUBSCRIBED') throw new Error(`${topic}: ${status}`)
+  return { sub, token, client, channel, got, states }
+}
+
+/** The contents of what came. */
+export const payloads = (got: Json[]) => got.map(({ payload }) => payload)

@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs'
+import { Refusal } from './user-error.ts'
+
+type Value = string | number | boolean | string[]
+type Table = { [key: string]: Value | Table }
+
+export type Hook = { schema: string; name: string }
+
+export type SocialProvider = 'google' | 'apple'
+type Social = { clientIds: string[]; keysUrl: string; skipNonce: boolean }
+
+/** What the embedded stack reads of supabase/config.toml. */
+export type Config = {
+  api: { schemas: string[]; maxRows: number }
+  auth: {
+    jwtExpiry: number
+    rotation: boolean
+    reuseInterval: number
+    signups: boolean
+    anonymous: boolean
+    passwordLength: number
+    /** A new password needs the present one. */
+    currentPassword: boolean
+    /** A captcha stands before what strangers may ask; only the secret key passes it here. */
+    captcha: boolean
+    email: boolean
+    phone: boolean
+    /** On where client ids are set; a hosted project also needs `enabled = true`. */
+    social: Record<SocialProvider, Social>
+    hooks: Partial<Record<'custom_access_token' | 'send_sms' | 'send_email', Hook>>
+  }
+  storage: { limit: number }
+  /** Entry points as file urls. */
+  functions: { name: string; entrypoint: string }[]
+}
+
+const file = new URL('../../supabase/config.toml', import.meta.url)
+
+/** Reads the one configuration; what the stand-in does not know is left to the real Supabase. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const toml = parseToml(readFileSync(file, 'utf8'))
+  const at = <T extends Value>(path: string, otherwise: T): T =>
+    (path.split('.').reduce<Value | Table | undefined>(
+      (table, key) => (table as Table | undefined)?.[key],
+      toml,
+    ) ?? otherwise) as T
+  return {
+    api: { schemas: at('api.schemas', ['public']), maxRows: at('api.max_rows', 1000) },
+    auth: {
+      jwtExpiry: at('auth.jwt_expiry', 3600),
+      rotation: at('auth.enable_refresh_token_rotation', true),
+      reuseInterval: at('auth.refresh_token_reuse_interval', 10),
+      signups: at('auth.enable_signup', true),
+      anonymous: at('auth.enable_anonymous_sign_ins', false),
+      // Auth never takes less than 6, whatever is set.
+      passwordLength: Math.max(6, at('auth.minimum_password_length', 6)),
+      currentPassword: at('auth.email.require_current_password', false),
+      captcha: at('auth.captcha.enabled', false),
+      email: at('auth.email.enable_signup', true),
+      phone: at('auth.sms.enable_signup', false),
+      social: {
+        google: social(
+          env,
+          at('auth.external.google.client_id', ''),
+          at('auth.external.google.skip_nonce_check', false),
+          'GOOGLE_JWKS_URL',
+          'https://www.googleapis.com/oauth2/v3/certs',
+        ),
+        apple: social(
+          env,
+          at('auth.external.apple.client_id', ''),
+          at('auth.external.apple.skip_nonce_check', false),
+          'APPLE_JWKS_URL',
+          'https://appleid.apple.com/auth/keys',
+        ),
+      },
+      hooks: Object.fromEntries(
+        (['custom_access_token', 'send_sms', 'send_email'] as const)
+          .filter((name) => at(`auth.hook.${name}.enabled`, false))
+          .map((name) => [name, parseHook(name, at(`auth.hook.${name}.uri`, ''))]),
+      ),
+    },
+    storage: { limit: parseSize(at('storage.file_size_limit', '50MiB')) },
+    functions: Object.entries((toml.functions ?? {}) as Table)
+      .filter(([, settings]) => (settings as Table).enabled !== false)
+      .map(([name, settings]) => ({
+        name,
+        entrypoint: new URL(
+          String((settings as Table).entrypoint ?? `./functions/${name}/index.ts`),
+          file,
+        ).href,
+      })),
+  }
+}
+
+/** Client ids, commas between, by `env(NAME)` as the CLI has it; tests bring a key set of their own. */
+function social(
+  env: NodeJS.ProcessEnv,
+  clientId: string,
+  skipNonce: boolean,
+  keysName: string,
+  usual: string,
+): Social {
+  const name = /^env\((\w+)\)$/.exec(clientId)?.[1]
+  const given = name ? env[name] ?? '' : clientId
+  return {
+    clientIds: given.split(',').map((text) => text.trim()).filter(Boolean),
+    keysUrl: env[keysName] || usual,
+    skipNonce,
+  }
+}
+
+function parseHook(name: string, uri: string): Hook {
+  const [, schema, fn] = /^pg-functions:\/\/postgres\/(\w+)\/(\w+)$/.exec(uri) ?? []
+  if (schema && fn) return { schema, name: fn }
+  throw new Refusal(
+    `supabase/config.toml: the hook ${name} needs a uri of the form ` +
+      'pg-functions://postgres/<schema>/<function>; the embedded stack knows no other.',
+  )
+}
+
+/** As the CLI reads it: every unit is one of 1,024. */
+function parseSize(text: string): number {
+  const [, count, unit = ''] = /^(\d+) ?([kmg]?)i?b?$/i.exec(text) ?? []
+  if (count) return Number(count) * 1024 ** ' kmg'.indexOf(unit.toLowerCase() || ' ')
+  throw new Refusal(`supabase/config.toml: ${text} is no size; write one such as "10MiB".`)
+}
+
+/** The part of TOML that this configuration uses: tables, plain values, one-line text arrays. */
+export function parseToml(text: string): Table {
+  const root: Table = {}
+  let table = root
+  for (const [index, raw] of text.split('\n').entries()) {
+    const line = raw.trim()
+    if (line === '' || line.startsWith('#')) continue
+    const heading = /^\[([\w.-]+)\]\s*(#.*)?$/.exec(line)
+    if (heading) {
+      table = root
+      for (const key of heading[1]!.split('.')) table = (table[key] ??= {}) as Table
+      continue
+    }
+    const pair = /^([\w-]+)\s*=\s*(.+)$/.exec(line)
+    const value = pair && parseValue(pair[2]!)
+    if (!pair || value === undefined || value === null) {
+      throw new Refusal(
+        `supabase/config.toml, line ${index + 1}: the embedded stack reads tables, strings, ` +
+          'numbers, booleans and one-line arrays of strings only.',
+      )
+    }
+    table[pair[1]!] = value
+  }
+  return root
+}
+
+function parseValue(text: string): Value | undefined {
+  const bare =
+    /^("(?:[^"\\]|\\.)*"|\[(?:[^\]"]|"[^"]*")*\]|true|false|-?[\d_]+(?:\.\d+)?)\s*(#.*)?$/.exec(
+      text,
+    )
+  if (!bare) return undefined
+  // What the pattern lets through is JSON, but for digit groups and a trailing comma.
+  const json = bare[1]!.startsWith('"')
+    ? bare[1]!
+    : bare[1]!.startsWith('[')
+    ? bare[1]!.replace(/,\s*\]$/, ']')
+    : bare[1]!.replaceAll('_', '')
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, createWriteStream, openSync } from 'node:fs'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readyLine } from './lifecycle.ts'
+import { logFile } from './log-file.ts'
+import { root } from './settings.ts'
+
+/** A running part of the stack; `port` is where it listens when it chose for itself. */
+export type Running = { process: ChildProcess; port?: number; stop: () => Promise<void> }
+
+export type Program = {
+  name: string
+  command: string
+  args: string[]
+  env: NodeJS.ProcessEnv
+  dataDir: string
+  /** Errors go to the log file only. */
+  quiet?: boolean
+}
+
+/** Starts a child process and waits until it says that it serves. */
+export async function launch(program: Program): Promise<Running> {
+  const path = logFile(program.dataDir, program.name)
+  // Its output goes straight into the file: the supervisor has no part in a request.
+  const out = openSync(path, 'a')
+  const child = spawn(program.command, program.args, {
+    cwd: root,
+    env: program.env,
+    stdio: ['pipe', out, 'pipe'],
+  })
+  closeSync(out)
+  child.stdin!.on('error', () => {})
+  const log = createWriteStream(path, { flags: 'a' })
+  let last = ''
+  const ready = new Promise<number | undefined>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => {
+      reject(new Error(`${program.name} ended (${signal ?? code})${last && `: ${last}`}`))
+    })
+    createInterface({ input: child.stderr! }).on('line', (line) => {
+      const [word, port] = line.split(' ')
+      if (word === readyLine) return resolve(port ? Number(port) : undefined)
+      last = line
+      log.write(`${line}\n`)
+      if (!program.quiet) console.error(`${program.name}: ${line}`)
+    }).on('close', () => log.end())
+  })
+  const stop = () => stopChild(child)
+  const late = sleep(30_000, undefined, { ref: false }).then(() => {
+    throw new Error(`${program.name} did not start within 30 s`)
+  })
+  try {
+    const port = await Promise.race([ready, late])
+    return { process: child, port, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function stopChild(child: ChildProcess) {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
+  const exit = once(child, 'exit')
+  // The children take the end of their input as the sign to finish.
+  child.stdin!.end()
+  const timer = setTimeout(() => child.kill('SIGKILL'), 5500)
+  await exit
+  clearTimeout(timer)
+}
+
+const pauses = [0, 250, 500, 1000, 2000]
+
+/** Keeps a part running: when it ends unasked it is started again, later each time it fails. */
+export class Kept {
+  readonly name: string
+  private readonly start: () => Promise<Running>
+  private readonly say: (line: string) => void
+  private current: Promise<Running> | undefined
+  private stopping = false
+  private failures = 0
+
+  constructor(name: string, start: () => Promise<Running>, say: (line: string) => void) {
+    this.name = name
+    this.start = start
+    this.say = say
+  }
+
+  /** The first start, whose failure is the caller's to tell. */
+  async begin(): Promise<void> {
+    this.current = this.start()
+    this.watch(await this.current)
+  }
+
+  private watch({ process: child }: Running) {
+    const began = Date.now()
+    const ended = (code: number | null, signal: string | null) => {
+      if (this.stopping) return
+      // Only what dies young counts as failing; something killed is wanted back at once.
+      if (Date.now() - began > 1000) this.failures = 0
+      this.say(`${this.name} ended (${signal ?? `code ${code}`}), starting it again`)
+      void this.again()
+    }
+    if (child.exitCode === null && child.signalCode === null) child.once('exit', ended)
+    else ended(child.exitCode, child.signalCode)
+  }
+
+  private async again() {
+    for (;;) {
+      await sleep(pauses[Math.min(this.failures++, pauses.length - 1)]!)
+      if (this.stopping) return
+      const began = Date.now()
+      this.current = this.start()
+      try {
+        const running = await this.current
+        this.say(`${this.name} is back after ${((Date.now() - began) / 1000).toFixed(1)} s`)
+        return this.watch(running)
+      } catch (error) {
+        this.say(`${this.name} does not start: ${(error as Error).message}`)
+      }
+    }
+  }
+
+  /** Stops the part, also one that is just starting. */
+  async stop(): Promise<void> {
+    this.stopping = true
+    const running = await this.current?.catch(() => undefined)
+    await running?.stop()
+  }
+}

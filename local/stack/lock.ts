@@ -1,0 +1,53 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bornAt } from './process-info.ts'
+import { Refusal } from './user-error.ts'
+
+type Owner = { pid: number; born: string }
+
+const fileOf = (dataDir: string) => join(dataDir, 'supervisor.lock')
+
+/** Takes the data folder for this process; a lock that a killed process left behind is replaced. */
+export function takeLock(dataDir: string): { release: () => void; leftover: boolean } {
+  mkdirSync(dataDir, { recursive: true })
+  const path = fileOf(dataDir)
+  const mine = `${path}.${process.pid}`
+  writeFileSync(mine, JSON.stringify({ pid: process.pid, born: bornAt(process.pid) }))
+  let leftover = false
+  try {
+    for (;;) {
+      try {
+        // A link is made by exactly one of two who try at once, and never half-written.
+        linkSync(mine, path)
+        return { release: () => rmSync(path, { force: true }), leftover }
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'EEXIST') throw error
+      }
+      refuseIfAlive(dataDir)
+      leftover = true
+      const old = `${mine}.old`
+      renameSync(path, old)
+      rmSync(old, { force: true })
+    }
+  } finally {
+    rmSync(mine, { force: true })
+  }
+}
+
+/** Says no when a running stack has the folder. */
+export function refuseIfAlive(dataDir: string): void {
+  const owner = ownerOf(dataDir)
+  if (!owner || bornAt(owner.pid) !== owner.born || owner.born === '') return
+  throw new Refusal(
+    `A stack is running on ${dataDir} already (process ${owner.pid}): stop that one with Ctrl-C, ` +
+      'or choose another folder and port with LOCAL_DATA=<folder> PORT=<number>.',
+  )
+}
+
+function ownerOf(dataDir: string): Owner | undefined {
+  try {
+    return JSON.parse(readFileSync(fileOf(dataDir), 'utf8'))
+  } catch {
+    return undefined
+  }
+}

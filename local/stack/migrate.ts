@@ -1,0 +1,127 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { Refusal } from './user-error.ts'
+import { failureIn, patiently, remote, supabase } from '../schema/cli.ts'
+import { root } from './settings.ts'
+import type { Stack } from './stack.ts'
+
+type Say = (line: string) => void
+
+const folder = join(root, 'supabase', 'migrations')
+
+/** Versions of the migrations that the project has, in order. */
+function known(): string[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder).flatMap((name) => /^(\d+)_.*\.sql$/.exec(name)?.[1] ?? []).sort()
+}
+
+/** Brings the database to the newest migration, by the official CLI, and the roles to life. */
+export async function migrate(stack: Stack, say: Say): Promise<void> {
+  const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
+  await client.connect()
+  try {
+    const done = new Set(await applied(client))
+    const pending = known().filter((version) => !done.has(version))
+    if (pending.length > 0) {
+      await push(stack)
+      say(`${pending.length} migration${pending.length === 1 ? '' : 's'} applied`)
+    }
+    await openFacade(client, stack)
+    await setRates(client, stack, say)
+    await seed(client, stack, say)
+  } finally {
+    await client.end()
+  }
+}
+
+async function exists(client: pg.Client, relation: string): Promise<boolean> {
+  const { rows } = await client.query('select to_regclass($1) is not null as found', [relation])
+  return rows[0].found
+}
+
+async function applied(client: pg.Client): Promise<string[]> {
+  if (!await exists(client, 'supabase_migrations.schema_migrations')) return []
+  const { rows } = await client.query('select version from supabase_migrations.schema_migrations')
+  return rows.map(({ version }) => version)
+}
+
+async function push(stack: Stack) {
+  const home = join(stack.dataDir, 'cli')
+  mkdirSync(home, { recursive: true })
+  const args = ['db', 'push', '--yes', '--include-all', '--workdir', root]
+  const url = remote(stack.databaseUrl('postgres'))
+  // A home of its own: the CLI keeps notes there, and finds no project that is linked.
+  const said = await patiently(() => supabase([...args, url], { HOME: home }))
+  if (said.code === 0) return
+  throw new Refusal(
+    'The migrations do not apply; nothing of the failing one was kept. If they were made anew ' +
+      `since the last start, "npm run reset" begins with an empty database.\n\n${failureIn(said)}`,
+  )
+}
+
+/** The facade's role comes from a migration, which knows no password. */
+async function openFacade(client: pg.Client, stack: Stack) {
+  const { rows } = await client.query("select from pg_roles where rolname = 'facade'")
+  if (rows.length === 0) return
+  const { password } = new URL(stack.databaseUrl('facade'))
+  await client.query(`alter role facade login password ${pg.escapeLiteral(password)}`)
+}
+
+const unlimited = 1_000_000_000
+
+async function setRates(client: pg.Client, stack: Stack, say: Say) {
+  if (!await exists(client, 'private.rates')) return
+  if (!stack.rates) {
+    await client.query('update private.rates set max = $1 where max <> $1', [unlimited])
+    return say('limits are lifted (RATES=off)')
+  }
+  const { rowCount } = await client.query('select from private.rates where max = $1', [unlimited])
+  const rows = join(root, 'sql', '91_data.sql')
+  if (rowCount === 0 || !existsSync(rows)) return
+  await asPostgres(client, `delete from private.rates where true;${readFileSync(rows, 'utf8')}`)
+  say('limits are back')
+}
+
+/** Demo data, once in the life of a database: a start with SEED=none counts too. */
+async function seed(client: pg.Client, stack: Stack, say: Say) {
+  const file = join(root, 'supabase', 'seed.sql')
+  if (known().length === 0 || !existsSync(file)) return
+  // The table in which the official CLI notes the same.
+  const name = 'supabase_migrations.seed_files'
+  if (await exists(client, name)) {
+    const { rowCount } = await client.query(`select from ${name}`)
+    if (rowCount! > 0) return
+  }
+  const text = stack.seed === 'demo' ? readFileSync(file, 'utf8') : ''
+  try {
+    await asPostgres(
+      client,
+      `create table if not exists ${name} (path text primary key, hash text not null);
+       ${text};
+       insert into ${name} (path, hash) values ('supabase/seed.sql', '${stack.seed}');`,
+    )
+  } catch (error) {
+    const { message, where = '' } = error as Error & { where?: string }
+    throw new Refusal(
+      `The demo data does not go in, nothing of it was kept: ${message} (${where}). Mend ` +
+        'supabase/seed.sql, or start with SEED=none.',
+    )
+  }
+  if (text) say('demo data is in')
+}
+
+/** All of it or nothing, with the rights that migrations have. */
+async function asPostgres(client: pg.Client, sql: string) {
+  try {
+    await client.query(
+      `begin; set local role postgres; set local statement_timeout = 0;
+       set local search_path = "$user", public, extensions;
+       ${sql}
+       ; commit`,
+    )
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}

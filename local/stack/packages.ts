@@ -1,0 +1,47 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Refusal } from './user-error.ts'
+import { root } from './settings.ts'
+
+const modules = join(root, 'node_modules')
+
+const needed = [
+  'pg/package.json',
+  'jose/package.json',
+  'bcryptjs/package.json',
+  'ws/package.json',
+  '@supabase/lite/package.json',
+  'supabase/dist/supabase.js',
+]
+
+const missing = (name: string) =>
+  new Refusal(`The package ${name} is missing or incomplete: run "npm ci" and start again.`)
+
+/** Says which package is not there before something fails because of it. */
+export function requirePackages(): void {
+  for (const path of needed) {
+    if (!existsSync(join(modules, path))) {
+      throw missing(path.replace(/\/(package.json|dist.*)$/, ''))
+    }
+  }
+  denoBinary()
+}
+
+/** How Deno here finds the packages; hosted there is no such folder, so it is no setting of the file. */
+export const denoPackages = [
+  '--config',
+  join(root, 'functions', 'deno.json'),
+  '--node-modules-dir=manual',
+]
+
+/** Deno itself, not the script in front of it: that would leave it behind when it is killed. */
+export function denoBinary(): string {
+  const file = process.platform === 'win32' ? 'deno.exe' : 'deno'
+  const platform = join(modules, '@deno')
+  const folders = existsSync(platform) ? readdirSync(platform).map((name) => `@deno/${name}`) : []
+  for (const folder of ['deno', ...folders]) {
+    const path = join(modules, folder, file)
+    if (existsSync(path)) return path
+  }
+  throw missing('deno')
+}

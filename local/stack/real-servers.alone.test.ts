@@ -1,0 +1,122 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { describe, expect, test } from 'vitest'
+import { realAuthSettings } from '../auth/real-settings.ts'
+import { addKey } from './signing-keys.ts'
+import { root } from './settings.ts'
+import { readStack } from './stack.ts'
+import { realSettings } from '../storage/real-proxy.ts'
+import { freePorts, startStack } from '../../test/support/stack.ts'
+
+/** A stack that does not run, with a key that signs and one that waits. */
+async function described() {
+  const folder = mkdtempSync(join(tmpdir(), 'property-real-'))
+  await addKey(folder, 'current')
+  await addKey(folder)
+  const parts = { REAL_AUTH: '/opt/auth/auth', REAL_STORAGE: '/opt/storage' }
+  const stack = readStack({ LOCAL_DATA: folder, PORT: '31000', RATES: 'off', ...parts })
+  return { stack, remove: () => rmSync(folder, { recursive: true }) }
+}
+
+describe('a real server in place of a stand-in', () => {
+  test('is told what config.toml says: Auth', async () => {
+    const { stack, remove } = await described()
+    const settings = realAuthSettings(stack)
+    expect(settings).toMatchObject({
+      API_EXTERNAL_URL: 'http://127.0.0.1:31000/auth/v1',
+      GOTRUE_API_HOST: '127.0.0.1',
+      GOTRUE_API_PORT: '31004',
+      GOTRUE_DB_MIGRATIONS_PATH: '/opt/auth/migrations',
+      GOTRUE_JWT_ISSUER: 'http://127.0.0.1:31000/auth/v1',
+      GOTRUE_DISABLE_SIGNUP: 'true',
+      GOTRUE_PASSWORD_MIN_LENGTH: '8',
+      GOTRUE_SECURITY_CAPTCHA_ENABLED: 'true',
+      GOTRUE_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true',
+      GOTRUE_HOOK_SEND_SMS_ENABLED: 'true',
+      GOTRUE_HOOK_CUSTOM_ACCESS_TOKEN_URI: 'pg-functions://postgres/private/custom_access_token',
+      GOTRUE_EXTERNAL_GOOGLE_SKIP_NONCE_CHECK: 'true',
+      GOTRUE_EXTERNAL_APPLE_SKIP_NONCE_CHECK: 'false',
+      GOTRUE_RATE_LIMIT_OTP: '1000000',
+    })
+    // Exactly one key signs; of the others only the public half is told.
+    const keys = JSON.parse(settings.GOTRUE_JWT_KEYS!)
+    expect(keys.map((key: { d?: string; key_ops: string[] }) => [key.key_ops, 'd' in key]))
+      .toEqual([[['sign', 'verify'], true], [['verify'], false]])
+    remove()
+  })
+
+  test('is told what config.toml says: Storage', async () => {
+    const { stack, remove } = await described()
+    const settings = realSettings(stack)
+    expect(settings).toMatchObject({
+      SERVER_HOST: '127.0.0.1',
+      SERVER_PORT: '31007',
+      UPLOAD_FILE_SIZE_LIMIT: '10485760',
+      STORAGE_BACKEND: 'file',
+      S3_PROTOCOL_ENABLED: 'false',
+    })
+    expect(settings.JWT_JWKS).not.toContain('"d"')
+    remove()
+  })
+
+  test('makes its own tables and gets tokens in place of keys', async () => {
+    const { folder, binary } = echo()
+    const port = await freePorts()
+    const stack = await startStack({ PORT: String(port), REAL_AUTH: binary, NODE_ENV: 'test' })
+    try {
+      const heard = async (headers: Record<string, string>) =>
+        (await fetch(`${stack.url}/auth/v1/admin/users?page=1`, { headers })).json()
+      const asService = await heard({ apikey: stack.secretKey })
+      expect(asService.url).toBe('/admin/users?page=1')
+      expect(claimsOf(asService.headers)).toMatchObject({ role: 'service_role' })
+      const asGuest = await heard({ apikey: stack.publishableKey, 'sb-forwarded-for': '1.2.3.4' })
+      expect(claimsOf(asGuest.headers)).toMatchObject({ role: 'anon' })
+      // Only a server that has the secret key names another address than its own.
+      expect(asGuest.headers['sb-forwarded-for']).toBe('127.0.0.1')
+      const asUser = await heard({ apikey: stack.publishableKey, authorization: 'Bearer a.b.c' })
+      expect(asUser.headers.authorization).toBe('Bearer a.b.c')
+      expect((await fetch(`${stack.url}/auth/v1/user`)).status).toBe(401)
+
+      const client = new pg.Client({ connectionString: stack.databaseUrl })
+      await client.connect()
+      const { rows } = await client.query(
+        `select pg_get_userbyid(relowner) as owner from pg_class
+        where oid in ('auth.users'::regclass, 'auth.schema_migrations'::regclass)`,
+      )
+      await client.end()
+      expect(rows).toEqual(Array(2).fill({ owner: 'supabase_auth_admin' }))
+    } finally {
+      await stack.stop()
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+function claimsOf({ authorization }: { authorization: string }) {
+  return JSON.parse(Buffer.from(authorization.split('.')[1]!, 'base64url').toString())
+}
+
+/** What stands for a binary here: makes tables as Auth's owner and says what it is asked. */
+function echo() {
+  const folder = mkdtempSync(join(tmpdir(), 'property-echo-'))
+  const binary = join(folder, 'auth')
+  writeFileSync(
+    binary,
+    `#!${process.execPath}
+const { createServer } = require('node:http')
+const { readFileSync } = require('node:fs')
+const pg = require('${root}node_modules/pg')
+const client = new pg.Client({ connectionString: process.env.GOTRUE_DB_DATABASE_URL })
+client.connect()
+  .then(() => client.query(readFileSync('${root}local/platform/3-auth.sql', 'utf8')))
+  .then(() => client.query('create table auth.schema_migrations (version text primary key)'))
+  .then(() => createServer(({ url, headers }, response) => {
+    response.end(JSON.stringify({ url, headers }))
+  }).listen(process.env.GOTRUE_API_PORT, process.env.GOTRUE_API_HOST))
+`,
+  )
+  chmodSync(binary, 0o755)
+  return { folder, binary }
+}

@@ -1,0 +1,75 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isSecret } from '../../functions/_shared/is-secret.ts'
+import { Refusal } from './user-error.ts'
+
+/** What one data folder keeps secret. Made at its first start, never changed after. */
+export type Secrets = {
+  publishableKey: string
+  secretKey: string
+  /** Every database password is made from this one, see passwordOf. */
+  database: string
+  /** HMAC key of the codes sent by SMS and mail, base64 of 32 bytes. */
+  code: string
+  /** Key that seals waiting passwords, base64 of 32 bytes. */
+  seal: string
+  /** Shared by our own gateway and the Data API, which takes HS256 tokens only. */
+  dataApi: string
+}
+
+const names: (keyof Secrets)[] = [
+  'publishableKey',
+  'secretKey',
+  'database',
+  'code',
+  'seal',
+  'dataApi',
+]
+
+/** Reads the folder's secrets, or makes them when the folder has none yet. */
+export function secretsOf(dataDir: string): Secrets {
+  const path = join(dataDir, 'secrets.json')
+  if (existsSync(path)) return read(path)
+  if (existsSync(join(dataDir, 'postgres'))) {
+    throw new Refusal(
+      `The data folder ${dataDir} is damaged: secrets.json is missing, without which its database ` +
+        'cannot be opened. Put the file back from a copy, or run "npm run reset" to begin anew.',
+    )
+  }
+  const key = (prefix: string) => `${prefix}_${randomBytes(24).toString('base64url')}`
+  const random = () => randomBytes(32).toString('base64')
+  const secrets: Secrets = {
+    publishableKey: key('sb_publishable'),
+    secretKey: key('sb_secret'),
+    database: random(),
+    code: random(),
+    seal: random(),
+    dataApi: random(),
+  }
+  // Written aside and renamed: a stop in between leaves no half of it.
+  writeFileSync(`${path}.new`, JSON.stringify(secrets, null, 2), { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+  return secrets
+}
+
+function read(path: string): Secrets {
+  try {
+    const secrets = JSON.parse(readFileSync(path, 'utf8'))
+    if (names.every((name) => typeof secrets[name] === 'string' && isSecret(secrets[name]))) {
+      return secrets
+    }
+  } catch {
+    // Told below, together with a file that is JSON but not ours.
+  }
+  throw new Refusal(
+    `The data folder is damaged: ${path} cannot be read, or holds what is no secret. Put it back ` +
+      'from a copy, or run ' +
+      '"npm run reset" to begin anew.',
+  )
+}
+
+/** The password of a database role in this folder. */
+export function passwordOf(secrets: Secrets, role: string): string {
+  return createHmac('sha256', secrets.database).update(role).digest('base64url').slice(0, 32)
+}

@@ -1,0 +1,81 @@
+// One process for what is light and belongs together: the gateway, Auth and Storage behind it
+// (password hashing has its own threads), the inbox, the workers of the functions and the clock of
+// the jobs.
+import { openAuth } from '../auth/server.ts'
+import { close, endWithSupervisor, listen, readyLine } from './lifecycle.ts'
+import { openGateway } from '../gateway/server.ts'
+import { openInbox } from '../inbox/server.ts'
+import { openKeys } from './signing-keys.ts'
+import { readStack, type Stack } from './stack.ts'
+import { openRealStorage } from '../storage/real-proxy.ts'
+import { openStorage } from '../storage/server.ts'
+import { Workers } from '../functions/workers.ts'
+
+const stack = readStack(process.env)
+const keys = openKeys(stack.dataDir, stack.issuer)
+const auth = openAuth({
+  databaseUrl: stack.databaseUrl('supabase_auth_admin'),
+  keys,
+  config: stack.config.auth,
+  issuer: stack.issuer,
+  rates: stack.rates,
+  hashCost: stack.hashCost,
+})
+const storage = stack.realStorage ? openRealStorage(stack) : openStorage({
+  databaseUrl: stack.databaseUrl('supabase_storage_admin'),
+  dataDir: stack.dataDir,
+  keys,
+  secret: stack.secrets.secretKey,
+  limit: stack.config.storage.limit,
+})
+const workers = new Workers(stack)
+const gateway = openGateway({ stack, auth, keys, storage, workers })
+const inbox = openInbox()
+
+// The first to come finds it there; after that each begins with a request.
+void workers.visit('api').then(({ leave }) => leave(), () => {})
+await listen(inbox, stack.ports.inbox)
+await listen(gateway, stack.ports.gateway)
+const stopClock = startClock(stack)
+endWithSupervisor(async () => {
+  stopClock()
+  await Promise.all([close(gateway), close(inbox), workers.close()])
+  await Promise.all([auth.close(), storage.close()])
+})
+console.error(readyLine)
+
+/** Calls the function `jobs` as the scheduler of a hosted project does; the errors go to the log. */
+function startClock({ url, secrets, config }: Stack): () => void {
+  if (!config.functions.some(({ name }) => name === 'jobs')) return () => {}
+  const call = async (path: string): Promise<boolean> => {
+    try {
+      const response = await fetch(`${url}/functions/v1/${path}`, {
+        method: 'POST',
+        headers: { apikey: secrets.secretKey },
+        signal: AbortSignal.timeout(55_000),
+      })
+      await response.body?.cancel()
+      if (response.status >= 500) console.error(`${path} answered ${response.status}`)
+      return response.ok
+    } catch (error) {
+      console.error(`${path} could not be called: ${(error as Error).message}`)
+      return false
+    }
+  }
+  const minutely = setInterval(() => void call('jobs'), 60_000)
+  // What people wait for, pushes above all. A call that takes longer is not joined by another.
+  let busy = false
+  // All of them at the start: whatever was stopped for long has much to do.
+  let begun = false
+  const often = setInterval(async () => {
+    if (busy) return
+    busy = true
+    if (begun) await call('jobs/often')
+    else begun = await call('jobs')
+    busy = false
+  }, 2000)
+  return () => {
+    clearInterval(minutely)
+    clearInterval(often)
+  }
+}

@@ -1,0 +1,132 @@
+// Signing keys of the local project (ES256), with the states that a hosted project knows. The file
+// is read again when it changes, so a test can rotate keys while the stack runs.
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
+import { Refusal } from './user-error.ts'
+
+export type KeyState = 'standby' | 'current' | 'previous' | 'revoked'
+export type StoredKey = { state: KeyState; jwk: JWK & { kid: string } }
+export type Claims = Record<string, unknown> & { sub?: string; role?: string; session_id?: string }
+
+const fileOf = (dataDir: string) => join(dataDir, 'signing-keys.json')
+
+/** Makes the first key of a new folder. */
+export async function ensureKeys(dataDir: string): Promise<void> {
+  if (!existsSync(fileOf(dataDir))) await addKey(dataDir, 'current')
+}
+
+/** The keys as they are stored, private parts included. */
+export function storedKeys(dataDir: string): StoredKey[] {
+  const path = fileOf(dataDir)
+  if (!existsSync(path)) return []
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    throw new Refusal(
+      `The data folder is damaged: ${path} cannot be read. Delete that file to get new keys; ` +
+        'everybody then has to sign in again.',
+    )
+  }
+}
+
+/** Adds a key; as standby it is published but signs nothing yet. Answers its kid. */
+export async function addKey(dataDir: string, state: KeyState = 'standby'): Promise<string> {
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+  const kid = crypto.randomUUID()
+  const jwk = { ...await exportJWK(privateKey), kid, alg: 'ES256', use: 'sig' }
+  save(dataDir, [...storedKeys(dataDir), { state, jwk }])
+  return kid
+}
+
+/** Lets a key sign from now on; the one that did stays valid as previous. */
+export function makeCurrent(dataDir: string, kid: string): void {
+  save(
+    dataDir,
+    storedKeys(dataDir).map((key) => {
+      if (key.jwk.kid === kid) return { ...key, state: 'current' }
+      return key.state === 'current' ? { ...key, state: 'previous' } : key
+    }),
+  )
+}
+
+/** Ends a key: it is published no more and its tokens are refused. */
+export function revokeKey(dataDir: string, kid: string): void {
+  save(
+    dataDir,
+    storedKeys(dataDir).map((key) => key.jwk.kid === kid ? { ...key, state: 'revoked' } : key),
+  )
+}
+
+function save(dataDir: string, keys: StoredKey[]) {
+  const path = fileOf(dataDir)
+  writeFileSync(`${path}.new`, JSON.stringify(keys, null, 2), { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+}
+
+/** The public half of every key that is not revoked, as /.well-known/jwks.json shows it. */
+export function publicKeys(keys: StoredKey[]): { keys: JWK[] } {
+  return {
+    keys: keys.filter((key) => key.state !== 'revoked').map(({ jwk: { d: _private, ...jwk } }) => ({
+      ...jwk,
+      key_ops: ['verify'],
+      ext: true,
+    })),
+  }
+}
+
+export type KeyRing = ReturnType<typeof openKeys>
+
+/** Signs and verifies with the folder's keys, always the ones that the file names now. */
+export function openKeys(dataDir: string, issuer: string) {
+  const path = fileOf(dataDir)
+  let changed = -1
+  let looked = 0
+  let keys: StoredKey[] = []
+  let imported = new Map<string, ReturnType<typeof importJWK>>()
+  const read = () => {
+    // A look at the file's time is cheap, but not worth one system call per request.
+    if (Date.now() - looked < 100) return keys
+    looked = Date.now()
+    const { mtimeMs } = statSync(path)
+    if (mtimeMs === changed) return keys
+    changed = mtimeMs
+    keys = storedKeys(dataDir)
+    imported = new Map()
+    return keys
+  }
+  const load = (key: StoredKey, use: 'sign' | 'verify') => {
+    const name = `${use} ${key.jwk.kid}`
+    const { d, ...open } = key.jwk
+    const made = imported.get(name) ?? importJWK(use === 'sign' ? { ...open, d } : open, 'ES256')
+    imported.set(name, made)
+    return made
+  }
+  return {
+    jwks: () => publicKeys(read()),
+    sign: async (claims: Claims): Promise<string> => {
+      const key = read().find(({ state }) => state === 'current')
+      if (!key) throw new Error('no signing key is current')
+      return await new SignJWT(claims)
+        .setProtectedHeader({ alg: 'ES256', kid: key.jwk.kid, typ: 'JWT' })
+        .sign(await load(key, 'sign'))
+    },
+    /** The claims of a token of this project, or a throw. The algorithm is ours to choose. */
+    verify: async (token: string): Promise<Claims> => {
+      const find = ({ kid }: { kid?: string }) => {
+        const key = read().find((each) => each.jwk.kid === kid && each.state !== 'revoked')
+        if (!key) throw new Error('unknown kid')
+        return load(key, 'verify')
+      }
+      const { payload } = await jwtVerify(token, find, {
+        algorithms: ['ES256'],
+        issuer,
+        audience: 'authenticated',
+        requiredClaims: ['exp', 'sub', 'role'],
+      })
+      // JSON can write a number beyond all numbers: a token without an end.
+      if (!Number.isFinite(payload.exp)) throw new Error('exp is not a time')
+      return payload
+    },
+  }
+}

@@ -1,0 +1,288 @@
+// The embedded stack as a program: how it starts, refuses, recovers and stops, and in what time, so
+// it runs alone. Each test has stacks of its own, on free ports and in folders that go afterwards.
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseToml } from './config.ts'
+import { descendants } from '../../test/support/descendants.ts'
+import { freePorts } from '../../test/support/stack.ts'
+import { ready, run, type Settings, start } from '../../test/support/stack-program.ts'
+import { until } from '../../test/support/until.ts'
+
+const folders: string[] = []
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'local-test-'))
+  folders.push(folder)
+  return folder
+}
+
+afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
+
+describe('a running stack', () => {
+  const folder = newFolder()
+  let settings: Settings
+  let stack: ReturnType<typeof run>
+  // deno-lint-ignore no-explicit-any
+  let described: any
+
+  const settingsOf = (path: string) =>
+    fetch(`${described.url}/auth/v1${path}`, {
+      headers: { apikey: described.publishableKey },
+    })
+  const sql = async (text: string) => {
+    const client = new pg.Client({ connectionString: described.databaseUrl })
+    await client.connect()
+    return await client.query(text).finally(() => client.end())
+  }
+  const serves = async () => {
+    // With the secret key: what anybody else is told of a password says nothing of the database.
+    const signIn = await fetch(`${described.url}/auth/v1/token?grant_type=password`, {
+      method: 'POST',
+      headers: { apikey: described.secretKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'nobody@example.com', password: 'x' }),
+    })
+    const facade = await fetch(`${described.url}/functions/v1/none`)
+    const rest = await fetch(`${described.url}/rest/v1/rpc/none`, {
+      method: 'POST',
+      headers: { apikey: described.publishableKey },
+    })
+    return signIn.status === 400 && facade.status === 404 && rest.status === 404
+  }
+
+  beforeAll(async () => {
+    settings = { PORT: String(await freePorts()), LOCAL_DATA: folder }
+    stack = start(settings)
+    described = await ready(stack, folder)
+  })
+
+  afterAll(() => {
+    stack.child.kill('SIGKILL')
+  })
+
+  test('says what it is in stack.json, and what it does line by line', async () => {
+    expect(described).toEqual({
+      url: `http://127.0.0.1:${settings.PORT}`,
+      baseUrl: `http://127.0.0.1:${settings.PORT}/functions/v1/api`,
+      publishableKey: expect.stringMatching(/^sb_publishable_/),
+      secretKey: expect.stringMatching(/^sb_secret_/),
+      databaseUrl: expect.stringContaining(`127.0.0.1:${Number(settings.PORT) + 1}/postgres`),
+      inboxUrl: `http://127.0.0.1:${Number(settings.PORT) + 3}`,
+      studioUrl: `http://127.0.0.1:${Number(settings.PORT) + 2}`,
+      chatUrls: [`ws://127.0.0.1:${Number(settings.PORT) + 8}/chat`],
+    })
+    expect(stack.said.out).toMatch(/\d\.\d s {2}database on port/)
+    await until('it names the keys', () => stack.said.out.includes(described.secretKey))
+    expect(await serves()).toBe(true)
+    expect((await settingsOf('/settings')).status).toBe(200)
+  })
+
+  test('writes durably and listens on loopback only', async () => {
+    const { rows } = await sql(
+      "select name, setting from pg_settings where name in ('fsync', 'full_page_writes', " +
+        "'synchronous_commit', 'wal_level', 'listen_addresses') order by name",
+    )
+    expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
+      fsync: 'on',
+      full_page_writes: 'on',
+      listen_addresses: '127.0.0.1',
+      synchronous_commit: 'on',
+      wal_level: 'logical',
+    })
+  })
+
+  test('shows messages newest first, by phone or email in any spelling', async () => {
+    const send = (to: string, body: string) =>
+      fetch(`${described.inboxUrl}/messages`, {
+        method: 'POST',
+        body: JSON.stringify({ to, kind: to.includes('@') ? 'email' : 'sms', body, code: '1' }),
+      })
+    expect((await send('+96550000001', 'أول')).status).toBe(201)
+    await send('+96550000001', 'ثان')
+    await send('a@example.com', 'mail')
+    const read = async (to: string) =>
+      (await fetch(`${described.inboxUrl}/messages?to=${to}`)).json()
+    expect(await read('%2B96550000001')).toMatchObject([{ body: 'ثان' }, { body: 'أول' }])
+    expect(await read('+96550000001')).toHaveLength(2)
+    expect(await read('A@Example.com')).toEqual([
+      {
+        to: 'a@example.com',
+        kind: 'email',
+        body: 'mail',
+        code: '1',
+        createdAt: expect.any(String),
+      },
+    ])
+    const page = await (await fetch(described.inboxUrl)).text()
+    expect(page).toContain('dir="rtl"')
+    expect(page).not.toMatch(/(src|href)="https?:/)
+  })
+
+  test('CRASH-09 refuses a second start and a reset on its folder', async () => {
+    const second = await start({ ...settings, PORT: String(await freePorts()) }).ended
+    expect(second.code).not.toBe(0)
+    expect(second.err).toMatch(/running on .* already/)
+    expect(second.err).not.toMatch(/\n\s+at /)
+    const reset = await run('local/reset.ts', settings).ended
+    expect(reset.code).not.toBe(0)
+    expect(await serves()).toBe(true)
+  })
+
+  test('starts a killed part again within five seconds and keeps what was acknowledged', async () => {
+    await sql('create table if not exists public.kept (id int primary key)')
+    for (
+      const part of [
+        'services.ts',
+        'functions/main.ts',
+        'data-api/main.ts',
+        'realtime/main.ts',
+        'postgres',
+      ]
+    ) {
+      const running = () =>
+        descendants(stack.child.pid!).find(({ command }) => command.includes(part))
+      await until(`${part} runs`, () => running() !== undefined)
+      const victim = running()!
+      const { rowCount } = await sql('insert into public.kept select count(*) from public.kept')
+      process.kill(victim.pid, 'SIGKILL')
+      await until(
+        `${part} is gone`,
+        () => descendants(stack.child.pid!).every(({ pid }) => pid !== victim.pid),
+      )
+      await until(`it serves without ${part}`, serves, 10_000)
+      expect(rowCount).toBe(1)
+    }
+    expect((await sql('select count(*)::int as kept from public.kept')).rows[0].kept).toBe(5)
+    await sql('drop table public.kept')
+    expect(stack.said.out).toContain('database ended (SIGKILL), starting it again')
+  })
+
+  test('CRASH-09 starts again after the supervisor itself was killed', async () => {
+    const parts = descendants(stack.child.pid!).filter(({ command }) => !/postgres/.test(command))
+    stack.child.kill('SIGKILL')
+    await stack.ended
+    await until('the parts end by themselves', () =>
+      parts.every(({ pid }) => {
+        try {
+          return !process.kill(pid, 0)
+        } catch {
+          return true
+        }
+      }))
+    stack = start(settings)
+    await until('it serves again', serves)
+    await ready(stack, folder)
+    expect(stack.said.out).toContain('left over')
+  })
+
+  test('stops cleanly when it is told to, and starts again with everything there', async () => {
+    const keys = described
+    stack.child.kill('SIGINT')
+    expect(await stack.ended).toMatchObject({ code: 0 })
+    expect(existsSync(join(folder, 'stack.json'))).toBe(false)
+    expect(existsSync(join(folder, 'postgres', 'postmaster.pid'))).toBe(false)
+    stack = start(settings)
+    expect(await ready(stack, folder)).toEqual(keys)
+    stack.child.kill('SIGTERM')
+    expect(await stack.ended).toMatchObject({ code: 0 })
+  })
+})
+
+describe('a start that cannot succeed says why in a sentence', () => {
+  /** One sentence or two, no stack, and an exit code that is not 0. */
+  async function refused(settings: Settings, words: RegExp, cwd?: string) {
+    const { code, err } = await run('local/start.ts', settings, cwd).ended
+    expect(err).toMatch(words)
+    expect(err).not.toMatch(/\n\s+at /)
+    expect(code).not.toBe(0)
+  }
+
+  test('OPS-02 in production', async () => {
+    const LOCAL_DATA = newFolder()
+    await refused({ LOCAL_DATA, NODE_ENV: 'production' }, /NODE_ENV says production/)
+    await refused({ LOCAL_DATA, ENVIRONMENT: 'production' }, /ENVIRONMENT says production/)
+  })
+
+  test('OPS-02 with a setting of the wrong form', async () => {
+    const LOCAL_DATA = newFolder()
+    await refused({ LOCAL_DATA, PORT: 'http' }, /PORT must be/)
+    await refused({ LOCAL_DATA, SEED: 'much' }, /SEED must be/)
+    await refused({ LOCAL_DATA, RATES: '0' }, /RATES must be/)
+  })
+
+  test('when a port is taken, whichever it is', async () => {
+    const PORT = await freePorts()
+    for (const [more, name] of [[0, 'gateway'], [1, 'database'], [3, 'inbox']] as const) {
+      const other = createServer().listen(PORT + more, '127.0.0.1')
+      await once(other, 'listening')
+      await refused(
+        { LOCAL_DATA: newFolder(), PORT: String(PORT) },
+        new RegExp(`Port ${PORT + more} \\(${name}\\) is taken`),
+      )
+      other.close()
+    }
+  })
+
+  test('when the data folder is damaged, and changes nothing in it', async () => {
+    const folder = newFolder()
+    mkdirSync(join(folder, 'postgres'))
+    writeFileSync(join(folder, 'postgres', 'something'), 'of somebody')
+    const settings = { LOCAL_DATA: folder, PORT: String(await freePorts()) }
+    await refused(settings, /secrets.json is missing/)
+    writeFileSync(join(folder, 'secrets.json'), '{"database":')
+    await refused(settings, /cannot be read/)
+    const names = ['publishableKey', 'secretKey', 'database', 'code', 'seal', 'dataApi']
+    const write = (value: (name: string) => string) =>
+      writeFileSync(
+        join(folder, 'secrets.json'),
+        JSON.stringify(Object.fromEntries(names.map((name) => [name, value(name)]))),
+      )
+    for (const name of names) {
+      write((each) => each === name ? 'changeme-changeme' : randomUUID())
+      await refused(settings, /holds what is no secret/)
+    }
+    write(() => randomUUID())
+    await refused(settings, /damaged or of another version/)
+    writeFileSync(join(folder, 'postgres', 'PG_VERSION'), '17\n')
+    await refused(settings, /Postgres does not start on/)
+    expect(readFileSync(join(folder, 'postgres', 'something'), 'utf8')).toBe('of somebody')
+  })
+
+  test('when packages are missing', async () => {
+    const project = newFolder()
+    for (const name of ['local', 'functions', 'supabase', 'package.json']) {
+      cpSync(name, join(project, name), { recursive: true })
+    }
+    const settings = { LOCAL_DATA: newFolder(), PORT: String(await freePorts()) }
+    await refused(settings, /package \S+ is missing or incomplete: run "npm ci"/, project)
+    mkdirSync(join(project, 'node_modules'))
+    for (const name of ['pg', 'jose', 'bcryptjs', 'ws', 'supabase', '@supabase']) {
+      symlinkSync(join(process.cwd(), 'node_modules', name), join(project, 'node_modules', name))
+    }
+    await refused(settings, /package deno is missing/, project)
+  })
+})
+
+describe('config.toml', () => {
+  test('is read as far as the stack needs it, and not guessed at beyond', () => {
+    const text = '[a.b]\nx = 1_000 # much\ny = "z # no comment"\nlist = ["p", "q"]\non = true\n'
+    expect(parseToml(text)).toEqual({
+      a: { b: { x: 1000, y: 'z # no comment', list: ['p', 'q'], on: true } },
+    })
+    expect(() => parseToml('[a]\nx = 1979-05-27')).toThrow(/line 2/)
+  })
+})

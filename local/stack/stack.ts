@@ -1,0 +1,97 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Config, readConfig } from './config.ts'
+import { publicKeys, storedKeys } from './signing-keys.ts'
+import { passwordOf, type Secrets, secretsOf } from './secrets.ts'
+import { readSettings, root, type Settings } from './settings.ts'
+
+/** One embedded project: where it is and what opens it. */
+export type Stack = Settings & {
+  config: Config
+  secrets: Secrets
+  /** The project's url. */
+  url: string
+  issuer: string
+  inboxUrl: string
+  studioUrl: string
+  databaseUrl: (role: string) => string
+}
+
+/** Puts the stack together from the environment and the data folder; every process does. */
+export function readStack(env: NodeJS.ProcessEnv): Stack {
+  const settings = readSettings(env)
+  const { ports } = settings
+  const secrets = secretsOf(settings.dataDir)
+  const url = `http://127.0.0.1:${ports.gateway}`
+  return {
+    ...settings,
+    config: readConfig({ ...dotEnv(), ...env }),
+    secrets,
+    url,
+    issuer: `${url}/auth/v1`,
+    inboxUrl: `http://127.0.0.1:${ports.inbox}`,
+    studioUrl: `http://127.0.0.1:${ports.studio}`,
+    databaseUrl: (role) =>
+      `postgresql://${role}:${passwordOf(secrets, role)}@127.0.0.1:${ports.database}/postgres`,
+  }
+}
+
+/** What programs need to know of a running stack: `stack.json` in its data folder. */
+export function describe(stack: Stack) {
+  return {
+    url: stack.url,
+    baseUrl: `${stack.url}/functions/v1/api`,
+    publishableKey: stack.secrets.publishableKey,
+    secretKey: stack.secrets.secretKey,
+    databaseUrl: stack.databaseUrl('postgres'),
+    inboxUrl: stack.inboxUrl,
+    studioUrl: stack.studioUrl,
+    chatUrls: chatPorts(stack).map((port) => `ws://127.0.0.1:${port}/chat`),
+  }
+}
+
+/** Where the processes of the chat gateway listen. */
+export const chatPorts = ({ gateways, ports }: Settings) =>
+  [ports.chat1, ports.chat2].slice(0, gateways)
+
+const passedOn = /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM|GATEWAY|PAYMENT|SANDBOX|RETURN)_/
+
+/** The environment of the functions: what a hosted project gives them, and this project's own. */
+export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
+  const { secrets } = stack
+  const own = Object.entries(env).filter(([name]) => passedOn.test(name))
+  return {
+    SUPABASE_URL: stack.url,
+    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: secrets.publishableKey }),
+    SUPABASE_SECRET_KEYS: JSON.stringify({ default: secrets.secretKey }),
+    SUPABASE_JWKS: JSON.stringify(publicKeys(storedKeys(stack.dataDir))),
+    SUPABASE_DB_URL: stack.databaseUrl('postgres'),
+    FACADE_DB_URL: stack.databaseUrl('facade'),
+    // One process for everybody: more than this cost more in switching than they give (on 2 cores).
+    FACADE_DB_POOL: '6',
+    CODE_SECRET: secrets.code,
+    SEAL_KEY: secrets.seal,
+    INBOX_URL: stack.inboxUrl,
+    // A payment provider of our own: money is played with on its page.
+    PAYMENT_PROVIDER: 'sandbox',
+    SANDBOX_SECRET: passwordOf(secrets, 'sandbox'),
+    RETURN_URLS: `${stack.url}/functions/v1/api/sandbox/done,https://app.example/payments`,
+    CLIENT_IP_HOPS: '1',
+    ENVIRONMENT: 'local',
+    HTML_PAGES: 'true',
+    ...(stack.rates ? {} : { READ_RATE: '0', REFUSAL_RATE: '0', GATEWAY_MESSAGES: '0' }),
+    ...dotEnv(),
+    ...Object.fromEntries(own),
+  }
+}
+
+/** The developer's own file `.env`: NAME=value by line. */
+function dotEnv(): Record<string, string> {
+  const path = join(root, '.env')
+  if (!existsSync(path)) return {}
+  const lines = readFileSync(path, 'utf8').split('\n')
+  return Object.fromEntries(lines.flatMap((line) => {
+    const [, name, value] = /^\s*(?:export\s+)?([A-Z][A-Z0-9_]*)\s*=\s*(.*?)\s*$/.exec(line) ?? []
+    return name ? [[name, value!.replace(/^(["'])(.*)\1$/, '$2')]] : []
+  }))
+}

@@ -1,0 +1,64 @@
+// The real Storage server in place of the stand-in: a folder of supabase/storage, built, named by
+// REAL_STORAGE. It makes its tables by its own migrations and keeps its files in the data folder. The
+// gateway stands before it as on a hosted project.
+import { createHmac } from 'node:crypto'
+import { join } from 'node:path'
+import { type Credentials, peerOf } from '../gateway/credentials.ts'
+import { forward } from '../gateway/proxy.ts'
+import { hs256Token } from '../data-api/hs256.ts'
+import { publicKeys, storedKeys } from '../stack/signing-keys.ts'
+import type { Stack } from '../stack/stack.ts'
+import type { Storage } from './server.ts'
+import { signedUploadSeconds } from './signed.ts'
+
+/** Signs what the gateway makes of an API key: Storage takes tokens only. */
+export const realSecret = ({ secrets }: Stack) =>
+  createHmac('sha256', secrets.secretKey).update('storage').digest('base64url')
+
+/** Its settings: those of a hosted project as far as its defaults are others. */
+export function realSettings(stack: Stack): Record<string, string> {
+  return {
+    SERVER_HOST: '127.0.0.1',
+    SERVER_PORT: String(stack.ports.storage),
+    DATABASE_URL: stack.databaseUrl('supabase_storage_admin'),
+    DATABASE_MAX_CONNECTIONS: '10',
+    AUTH_JWT_SECRET: realSecret(stack),
+    JWT_JWKS: JSON.stringify(publicKeys(storedKeys(stack.dataDir))),
+    STORAGE_BACKEND: 'file',
+    STORAGE_FILE_BACKEND_PATH: join(stack.dataDir, 'real-storage'),
+    STORAGE_S3_BUCKET: 'files',
+    STORAGE_S3_REGION: 'local',
+    TENANT_ID: 'local',
+    UPLOAD_FILE_SIZE_LIMIT: String(stack.config.storage.limit),
+    UPLOAD_SIGNED_URL_EXPIRATION_TIME: String(signedUploadSeconds),
+    REQUEST_HARD_LIMITS_ENABLED: 'true',
+    S3_PROTOCOL_ENABLED: 'false',
+    IMAGE_TRANSFORMATION_ENABLED: 'false',
+    PG_QUEUE_ENABLE: 'false',
+    EXPOSE_DOCS: 'false',
+    PROMETHEUS_METRICS_ENABLED: 'false',
+    OTEL_METRICS_ENABLED: 'false',
+    LOG_LEVEL: 'warn',
+  }
+}
+
+/** What the gateway calls: the server behind its port, with a token in place of an API key. */
+export function openRealStorage(stack: Stack): Storage {
+  const secret = realSecret(stack)
+  return {
+    handle: (request, response, path, credentials) => {
+      const unavailable = () => response.writeHead(503, { 'retry-after': '1' }).end()
+      const target = { port: stack.ports.storage, path, peer: peerOf(request), unavailable }
+      forward(request, response, target, replaced(secret, credentials))
+      return Promise.resolve()
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+function replaced(secret: string, credentials: Credentials | undefined) {
+  if (!credentials) return undefined
+  const { keyRole, bearer, bearerIsKey } = credentials
+  if (bearer !== undefined && !bearerIsKey) return undefined
+  return { authorization: `Bearer ${hs256Token(secret, { role: keyRole })}` }
+}

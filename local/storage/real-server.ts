@@ -1,0 +1,28 @@
+// The real Storage server in place of the stand-in, in a process of its own: see storage/real.ts.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { endWithSupervisor, readyLine } from '../stack/lifecycle.ts'
+import { makeRoom } from '../platform/clear-schema.ts'
+import { readStack } from '../stack/stack.ts'
+import { realSettings } from './real-proxy.ts'
+
+const stack = readStack(process.env)
+const folder = stack.realStorage!
+const server = join(folder, 'dist', 'start', 'server.js')
+if (!existsSync(server)) throw new Error(`REAL_STORAGE: there is no ${server}`)
+await makeRoom(stack, {
+  schema: 'storage',
+  owner: 'supabase_storage_admin',
+  migrations: 'migrations',
+})
+Object.assign(process.env, realSettings(stack))
+endWithSupervisor(() => Promise.resolve())
+// It finds its migrations from here.
+process.chdir(folder)
+await import(pathToFileURL(server).href)
+
+const status = `http://127.0.0.1:${stack.ports.storage}/status`
+while (!await fetch(status).then(({ ok }) => ok, () => false)) await sleep(100)
+console.error(readyLine)
