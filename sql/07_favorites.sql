@@ -58,7 +58,7 @@ create policy "identities save what they can see" on public.favorites for insert
     identity_id = (select private.identity_id()) and private.may_save(property_id)
   );
 
--- Without a search_path as private.may_act (03_accounts/1_tables.sql), so that lists plan it in.
+-- Without a search_path as private.may_act (03_accounts/2_rules_access.sql), so that lists plan it in.
 create function private.is_gone(property public.properties) returns boolean
   language sql
   immutable

@@ -1,4 +1,4 @@
-/** What a payment provider is to us, whichever it is. Rules about money: sql/05_billing/1_tables_payments.sql. */
+/** What a payment provider is to us, whichever it is. Rules about money: sql/05_billing/5_writes_payment_events.sql. */
 
 export type Mode = 'live' | 'test'
 

@@ -1,4 +1,4 @@
--- What every area stands on: schemas, money, text in one form, settings.
+-- What every area stands on: schemas, money, settings, rates, alarms.
 
 create schema private;
 comment on schema private is 'Helpers, rules and counters. Exposed to nobody.';
@@ -13,67 +13,12 @@ grant usage on schema private to anon, authenticated, service_role, backend, sup
 grant usage on schema api to anon, authenticated, service_role;
 grant usage on schema public to anon, authenticated, service_role, backend;
 
--- Money ------------------------------------------------------------------------------------------
-
 -- Plain numeric and not numeric(14,3), which would round silently. NaN counts as larger than any
 -- number, so the upper bound keeps it out.
 create domain private.kwd as numeric
   constraint kwd_has_three_decimals check (value = round(value, 3))
   constraint kwd_in_range check (value >= 0 and value <= 99999999999.999);
 comment on domain private.kwd is 'An amount in Kuwaiti dinar, exact to the fils.';
-
--- Text -------------------------------------------------------------------------------------------
-
-create function private.ascii_digits(value text) returns text
-  language sql
-  immutable
-  parallel safe
-  set search_path = ''
-as $$
-  select translate(value, '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹', '01234567890123456789')
-$$;
-comment on function private.ascii_digits is 'Arabic-Indic and Persian digits as ASCII ones.';
-
-create function private.is_clean(value text) returns boolean
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = ''
-as $$
-begin
-  return value !~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]';
-end
-$$;
-comment on function private.is_clean is 'Text without control characters other than tab and line breaks.';
-
-create function private.tidy(value text) returns text
-  language sql
-  immutable
-  parallel safe
-  set search_path = ''
-as $$
-  select nullif(btrim(regexp_replace(normalize(value, nfkc), '[[:space:]]+', ' ', 'g')), '')
-$$;
-comment on function private.tidy is
-  'One line of text in one form: NFKC, single spaces, none outside; null when nothing is left.';
-
-create function private.is_name(value text) returns boolean
-  language sql
-  immutable
-  parallel safe
-  set search_path = ''
-as $$
-  -- Control characters, and what Unicode calls ignorable: it shows as nothing or turns the line.
-  select value !~ (
-    '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F'
-    '\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
-    '\U000E0000-\U000E0FFF]')
-    and value = btrim(value)
-    and char_length(value) between 2 and 120
-$$;
-comment on function private.is_name is 'A name that shows as it is: 2 to 120 characters, none invisible.';
-
--- Settings ---------------------------------------------------------------------------------------
 
 create table private.settings (
   name text primary key,
@@ -87,16 +32,70 @@ comment on column private.settings.note is 'What it does.';
 alter table private.settings enable row level security;
 create policy "nobody but functions of their owner" on private.settings using (false);
 
-create function private.setting(name text) returns jsonb
-  language sql
-  stable
-  security definer -- the table is closed; a switch tells nothing about a person
-  set search_path = ''
-as $$
-  select settings.value from private.settings where settings.name = setting.name
-$$;
-comment on function private.setting is 'A switch of private.settings.';
+create table private.rates (
+  rule text primary key,
+  max integer not null constraint rates_max_is_positive check (max > 0),
+  seconds integer not null constraint rates_seconds_is_positive check (seconds > 0),
+  note text not null
+);
+comment on table private.rates is 'What may be done how often; change a row to change the rate.';
+comment on column private.rates.rule is 'The name that functions count under.';
+comment on column private.rates.max is 'Hits allowed within the window; a million or more is no limit.';
+comment on column private.rates.seconds is 'Length of the sliding window in seconds.';
+comment on column private.rates.note is 'What is counted, and per what.';
+alter table private.rates enable row level security;
+create policy "nobody but functions of their owner" on private.rates using (false);
 
-grant execute on function
-  private.ascii_digits, private.tidy, private.is_clean, private.is_name
-  to anon, authenticated, service_role, backend;
+create table private.rate_hits (
+  rule text not null,
+  subject text not null,
+  hits timestamptz[] not null,
+  expires_at timestamptz not null,
+  primary key (rule, subject)
+);
+comment on table private.rate_hits is 'The last hits of each subject; emptied by a job.';
+comment on column private.rate_hits.rule is 'Which rate.';
+comment on column private.rate_hits.subject is 'Who or what is counted: an account, an address, a phone.';
+comment on column private.rate_hits.hits is 'When, oldest first, no more than the rule''s max.';
+comment on column private.rate_hits.expires_at is 'From then on the row says nothing any more.';
+create index rate_hits_expires_idx on private.rate_hits (expires_at);
+alter table private.rate_hits enable row level security;
+create policy "nobody but functions of their owner" on private.rate_hits using (false);
+
+create table private.alarms (
+  id bigint generated always as identity primary key,
+  kind text not null,
+  subject_id text not null,
+  facts jsonb not null default '{}',
+  raised_at timestamptz not null default now(),
+  settled_at timestamptz,
+  settled_note text,
+  seen_at timestamptz not null default now()
+);
+comment on table private.alarms is
+  'What an admin has to look at: money that does not fit, a job or a provider that fails. One row '
+  'for each until it is settled; settled ones go after a year.';
+comment on column private.alarms.id is 'Order.';
+comment on column private.alarms.kind is 'What happened, as wallet_differs, payment_mismatch or job_failed.';
+comment on column private.alarms.subject_id is 'The wallet, payment, invoice or event; of job_failed the job and what it failed on; of others the provider, setting or route.';
+comment on column private.alarms.facts is 'What was seen.';
+comment on column private.alarms.raised_at is 'When.';
+comment on column private.alarms.settled_at is 'When an admin was done with it.';
+comment on column private.alarms.settled_note is 'What the admin did.';
+comment on column private.alarms.seen_at is 'When it was last seen.';
+create unique index alarms_one_unsettled_key on private.alarms (kind, subject_id)
+  where settled_at is null;
+create index alarms_settled_idx on private.alarms (settled_at) where settled_at is not null;
+alter table private.alarms enable row level security;
+create policy "nobody but functions of their owner" on private.alarms using (false);
+
+create table private.moments (
+  name text primary key,
+  at timestamptz not null
+);
+comment on table private.moments is 'Moments that hold for all workers of the functions.';
+comment on column private.moments.name is
+  'jobs_ran: when a run of all jobs last came to its end. pushes_rest: until when FCM wants none.';
+comment on column private.moments.at is 'The moment.';
+alter table private.moments enable row level security;
+create policy "nobody but functions of their owner" on private.moments using (false);

@@ -1,5 +1,5 @@
--- What an admin changes by hand, in Studio or by SQL, has the effects that the route has, by the
--- triggers of each area, or it is refused with a sentence that says what to do.
+-- What an admin changes by hand, in Studio or by SQL, either has the effects that the route has, by
+-- the triggers of each area, or is refused with a sentence that says what to do instead.
 
 create function private.refuse_by_hand(sentence text) returns void
   language plpgsql

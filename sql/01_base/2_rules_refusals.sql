@@ -1,4 +1,4 @@
--- Refusals: the errors of the contract (section 9), raised once and where the rule is.
+-- Refusals: the errors of the contract (section 9).
 
 create function private.refuse(
   status integer, code text, detail jsonb default '{}', by_hand text default null

@@ -1,58 +1,53 @@
--- How texts are compared in searches: the one place where the rule is written.
---
--- A text becomes words of plain letters and digits with single spaces between them. In this order:
---   1. NFKD: ligatures, full-width and presentation forms become plain letters, and what sits on a
---      letter (hamza, madda, accents) comes apart from it; Latin letters become lower case
---   2. letters that people write for one another become one: ٱ is ا; ى and the Persian ی are ي;
---      ة and its relatives are ه; ک گ are ك; ڤ پ چ ژ are ف ب ج ز; Arabic and Persian digits are 0 to 9
---   3. diacritics, tatweel, a hamza and invisible characters go; so أ إ آ are ا, ؤ is و, ئ is ي
---   4. whatever is no letter or digit becomes a space: %, _, quotes and operators say nothing
---   5. ال at the beginning of a word goes where two letters or more remain
---
--- test/search/search-text.ts does the same; test/search/vectors.json holds both to it.
+-- Text in one form: digits, lines, names.
 
-create extension if not exists pg_trgm with schema extensions;
-
--- plpgsql keeps its plan for the session, where a function in SQL is planned again at every call.
-create function private.search_text(value text) returns text
-  language plpgsql
+create function private.ascii_digits(value text) returns text
+  language sql
   immutable
   parallel safe
   set search_path = ''
 as $$
-declare
-  plain text := lower(normalize(value, nfkd) collate pg_catalog.pg_c_utf8);
-begin
-  plain := translate(plain, 'ىة٠١٢٣٤٥٦٧٨٩', 'يه0123456789');
-  if plain ~ '[\u0671-\u06FF]' then
-    plain := translate(plain,
-      'ٱٲٳ' || 'یۍێېے' || 'ۃہھە' || 'کڪګگ' || 'ڤڥپچژ' || '۰۱۲۳۴۵۶۷۸۹',
-      'ااا' || 'ييييي' || 'هههه' || 'كككك' || 'ففبجز' || '0123456789');
-  end if;
-  plain := regexp_replace(plain,
-    '[\u0300-\u036F\u0610-\u061A\u0621\u0640\u064B-\u065F\u0670\u0674\u06D6-\u06DC\u06DF-\u06E8'
-      || '\u06EA-\u06ED\u08D3-\u08FF\u00AD\u061C\u200B-\u200F\u202A-\u202E\u2060-\u2069'
-      || '\uFE00-\uFE0F\uFEFF]+', '', 'g');
-  plain := regexp_replace(plain, '[^[:alnum:]]+' collate pg_catalog.pg_c_utf8, ' ', 'g');
-  return btrim(regexp_replace(plain, '(^| )(ال)+(?=[^ ]{2})', '\1', 'g'));
-end
+  select translate(value, '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹', '01234567890123456789')
 $$;
-comment on function private.search_text is
-  'A text as searches compare it; the rule is written at the head of sql/01_base/2_rules_text.sql.';
+comment on function private.ascii_digits is 'Arabic-Indic and Persian digits as ASCII ones.';
 
-create function private.search_words(value text) returns text[]
+create function private.is_clean(value text) returns boolean
   language plpgsql
   immutable
   parallel safe
   set search_path = ''
 as $$
 begin
-  -- An index entry has its bounds, and nobody looks for a word by its sixty-first letter.
-  return array(
-    select distinct left(word, 60)
-    from unnest(string_to_array(private.search_text(value), ' ')) as word
-    where word <> ''
-  );
+  return value !~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]';
 end
 $$;
-comment on function private.search_words is 'The different words of a text as searches compare it.';
+comment on function private.is_clean is 'Text without control characters other than tab and line breaks.';
+
+create function private.tidy(value text) returns text
+  language sql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+  select nullif(btrim(regexp_replace(normalize(value, nfkc), '[[:space:]]+', ' ', 'g')), '')
+$$;
+comment on function private.tidy is
+  'One line of text in one form: NFKC, single spaces, none outside; null when nothing is left.';
+
+create function private.is_name(value text) returns boolean
+  language sql
+  immutable
+  parallel safe
+  set search_path = ''
+as $$
+  -- Control characters, and what Unicode calls ignorable: it shows as nothing or turns the line.
+  select value !~ (
+    '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F'
+    '\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
+    '\U000E0000-\U000E0FFF]')
+    and value = btrim(value)
+    and char_length(value) between 2 and 120
+$$;
+comment on function private.is_name is 'A name that shows as it is: 2 to 120 characters, none invisible.';
+
+grant execute on function private.ascii_digits, private.is_clean, private.tidy, private.is_name
+  to anon, authenticated, service_role, backend;

@@ -87,6 +87,6 @@ $$;
 comment on function private.cursor_key is
   'The sort key in a cursor; 422 cursor_invalid for a damaged one and for another query''s.';
 
-grant execute on function private.cursor_checksum, private.cursor_of, private.next_cursor,
-  private.cursor_key
+grant execute on function
+  private.cursor_checksum, private.cursor_of, private.next_cursor, private.cursor_key
   to anon, authenticated, service_role, backend;

@@ -1,8 +1,7 @@
--- Accounts and their identities: who is calling, and as whom. In which order rows are locked stands
--- in 03_accounts/2_rules_locks.sql.
+-- Accounts and their identities.
 --
--- An account is a person's sign-in. It acts as one of its identities at a time; which one lies here
--- and never in a token. Everything a person owns belongs to an identity.
+-- An account is a person's sign-in. It acts as one of its identities at a time; which one is kept
+-- here and never in a token. Everything a person owns belongs to an identity.
 
 create table public.accounts (
   id uuid primary key,
@@ -110,232 +109,6 @@ alter table public.accounts add constraint accounts_active_identity_is_own
   foreign key (id, active_identity_id) references public.identities (account_id, id);
 create index accounts_active_identity_idx on public.accounts (id, active_identity_id);
 
--- Who may act ------------------------------------------------------------------------------------
-
--- Its body is read when it is made, so no search_path can change what it means; and without one of
--- its own it stands in a plan as if it were written out there, also for many rows.
-create function private.may_act(account public.accounts) returns boolean
-  language sql
-  stable
-  parallel safe
-  return (
-    (may_act.account).status in ('active', 'deletion_requested')
-    or (may_act.account).status = 'suspended' and (may_act.account).suspended_until < now()
-  ) is true;
-comment on function private.may_act is
-  'Whether an account may act now: it is in order, to be deleted only later, or its suspension is '
-  'over. The one place that says so.';
-
--- Who is calling ---------------------------------------------------------------------------------
-
--- These stand at the door of every call. plpgsql keeps their plans for the connection, where a
--- function in SQL would be planned again for each message: 0.03 ms instead of 0.4.
-create function private.claims() returns jsonb
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
-end
-$$;
-comment on function private.claims is 'The verified claims of the caller''s token; null for a guest.';
-
-create function private.session_id() returns uuid
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return (private.claims() ->> 'session_id')::uuid;
-end
-$$;
-comment on function private.session_id is 'The sign-in that the token belongs to.';
-
-create function private.account_id() returns uuid
-  language plpgsql
-  stable
-  security definer -- reads accounts and auth.sessions before any policy can know the caller
-  set search_path = ''
-as $$
-declare
-  claims jsonb := nullif(current_setting('request.jwt.claims', true), '');
-begin
-  return (
-    select accounts.id
-    from public.accounts
-    join auth.sessions on sessions.user_id = accounts.id
-    where accounts.id = (claims ->> 'sub')::uuid
-      and sessions.id = (claims ->> 'session_id')::uuid
-      and private.may_act(accounts)
-  );
-end
-$$;
-comment on function private.account_id is
-  'The calling account; null unless account and session are in order now, whatever the token says.';
-
-create function private.identity_id() returns uuid
-  language plpgsql
-  stable
-  security definer -- reads the active identity before any policy can know the caller
-  set search_path = ''
-as $$
-declare
-  claims jsonb := nullif(current_setting('request.jwt.claims', true), '');
-  acting_id uuid;
-  noted text;
-begin
-  select identities.id into acting_id
-  from public.accounts
-  join auth.sessions on sessions.user_id = accounts.id
-  join public.identities
-    on identities.account_id = accounts.id and identities.id = accounts.active_identity_id
-  where accounts.id = (claims ->> 'sub')::uuid
-    and sessions.id = (claims ->> 'session_id')::uuid
-    and private.may_act(accounts) and identities.status = 'active';
-  -- A note for the end of the same message, which asks whether the token counted; nobody trusts it.
-  if acting_id is not null then noted := set_config('private.acts', 't', true); end if;
-  return acting_id;
-end
-$$;
-comment on function private.identity_id is
-  'The identity that the caller acts as; null unless account, session and identity are in order.';
-
-create function private.is_ignored() returns boolean
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return current_setting('private.acts', true) is distinct from 't'
-    and private.account_id() is null;
-end
-$$;
-comment on function private.is_ignored is
-  'Whether the token of this message counted for nothing; asked last, mostly identity_id() has said.';
-
-create function private.caller_refusal() returns jsonb
-  language plpgsql
-  stable
-  security definer -- tells a caller why, which needs the account's state
-  set search_path = ''
-as $$
-declare
-  claims jsonb := private.claims();
-  account public.accounts;
-begin
-  if claims ->> 'sub' is null then
-    return '{"status":401,"code":"token_missing","detail":{}}';
-  end if;
-  if private.account_id() is not null then
-    return null;
-  end if;
-  select * into account from public.accounts where accounts.id = (claims ->> 'sub')::uuid;
-  if account.status = 'suspended' and not private.may_act(account) then
-    return jsonb_build_object('status', 403, 'code', 'account_suspended', 'detail',
-      jsonb_build_object('reason', coalesce(account.status_reason, ''),
-                         'until', account.suspended_until));
-  elsif account.status = 'banned' then
-    return '{"status":403,"code":"account_banned","detail":{}}';
-  end if;
-  return '{"status":401,"code":"token_invalid","detail":{}}';
-end
-$$;
-comment on function private.caller_refusal is
-  'Why the caller may not act: status, code and detail of the contract; null when all is well.';
-
-create function private.require_account() returns uuid
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  account_id uuid := private.account_id();
-  refusal jsonb;
-begin
-  if account_id is null then
-    refusal := private.caller_refusal();
-    perform private.refuse(
-      (refusal ->> 'status')::integer, refusal ->> 'code', refusal -> 'detail');
-  end if;
-  return account_id;
-end
-$$;
-comment on function private.require_account is
-  'The calling account, or 401 token_missing / token_invalid, 403 account_suspended / account_banned.';
-
-create function private.check_expected(identity_id uuid) returns void
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  expected_id uuid := nullif(current_setting('facade.expected_identity', true), '');
-begin
-  if expected_id is not null and expected_id is distinct from identity_id then
-    perform private.refuse(409, 'identity_changed');
-  end if;
-end
-$$;
-comment on function private.check_expected is
-  '409 identity_changed where the caller said that it acts as another identity (expect_identity).';
-
-create function private.require_identity() returns uuid
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  identity_id uuid := private.identity_id();
-begin
-  if identity_id is null then
-    perform private.require_account();
-    perform private.refuse(403, 'identity_not_usable');
-  end if;
-  perform private.check_expected(identity_id);
-  return identity_id;
-end
-$$;
-comment on function private.require_identity is
-  'The identity that the caller acts as, or what require_account refuses, or 403 identity_not_usable, '
-  '409 identity_changed.';
-
-create function private.is_in_order(identity_id uuid) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads the state of another's account
-  set search_path = ''
-as $$
-begin
-  return exists (
-    select from public.identities
-    join public.accounts on accounts.id = identities.account_id
-    where identities.id = is_in_order.identity_id and identities.status = 'active'
-      and private.may_act(accounts)
-  );
-end
-$$;
-comment on function private.is_in_order is
-  'Whether an identity, whoever''s, and its account can act now: the rule of identity_id().';
-
-create function private.expect_identity(identity_id uuid) returns void
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  perform private.require_account();
-  if expect_identity.identity_id is distinct from private.identity_id() then
-    perform private.refuse(409, 'identity_changed');
-  end if;
-  -- Whatever acts asks again (require_identity), when nobody can switch any more.
-  perform set_config('facade.expected_identity', expect_identity.identity_id::text, true);
-end
-$$;
-comment on function private.expect_identity is
-  'The header X-Expect-Identity: 409 identity_changed unless that is the acting identity.';
-
--- Rows of one's own ------------------------------------------------------------------------------
-
 alter table public.accounts enable row level security;
 alter table public.individual_profiles enable row level security;
 alter table public.identities enable row level security;
@@ -355,12 +128,60 @@ create policy "people see their own profile" on public.individual_profiles
 create policy "people see their own identities" on public.identities for select to authenticated
   using (account_id = (select private.account_id()));
 
--- Also to whoever changes an account: triggers ask it with their rights.
-grant execute on function private.may_act
-  to anon, authenticated, service_role, backend, supabase_auth_admin;
-grant execute on function
-  private.claims, private.session_id, private.account_id, private.identity_id,
-  private.caller_refusal, private.require_account, private.check_expected, private.require_identity,
-  private.expect_identity
-  to anon, authenticated, backend;
-grant execute on function private.is_ignored to authenticated;
+create table public.account_settings (
+  account_id uuid primary key references public.accounts (id) on delete cascade,
+  notifications jsonb not null default '{}'
+    constraint account_settings_notifications_is_an_object
+      check (jsonb_typeof(notifications) = 'object'),
+  quiet_from time,
+  quiet_to time,
+  show_phone boolean not null default true,
+  read_receipts boolean not null default true,
+  show_last_seen boolean not null default true,
+  marketing_consent boolean not null default false,
+  updated_at timestamptz not null default now(),
+  constraint account_settings_quiet_hours_are_whole check (
+    (quiet_from is null) = (quiet_to is null) and (quiet_from <> quiet_to) is not false
+  )
+);
+comment on table public.account_settings is
+  'What an account has chosen; one without a row has chosen nothing and gets the defaults.';
+comment on column public.account_settings.account_id is 'Whose.';
+comment on column public.account_settings.notifications is
+  'Choices by category and channel that differ from the defaults: {"leads":{"push":false}}.';
+comment on column public.account_settings.quiet_from is 'Pushes wait from then, time in Kuwait.';
+comment on column public.account_settings.quiet_to is
+  'Pushes go on then, time in Kuwait; earlier than quiet_from is the next day.';
+comment on column public.account_settings.show_phone is
+  'The account''s own number is given to whoever asks for the contact of a listing.';
+comment on column public.account_settings.read_receipts is
+  'The other side of a conversation hears that messages were read.';
+comment on column public.account_settings.show_last_seen is
+  'Kept for clients; nothing in the service shows when somebody was last there.';
+comment on column public.account_settings.marketing_consent is 'Wants to hear of offers.';
+comment on column public.account_settings.updated_at is 'When it was last changed.';
+
+alter table public.account_settings enable row level security;
+revoke all on public.account_settings from anon, authenticated;
+grant select on public.account_settings to authenticated;
+create policy "people see their own settings" on public.account_settings
+  for select to authenticated
+  using (account_id = (select private.account_id()));
+
+create table private.idempotency_keys (
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  key text not null constraint idempotency_keys_key_form check (key ~ '^[\x20-\x7E]{1,64}$'),
+  request_hash bytea not null,
+  answer json,
+  created_at timestamptz not null default now(),
+  primary key (account_id, key)
+);
+comment on table private.idempotency_keys is 'Answers kept for repeated requests.';
+comment on column private.idempotency_keys.account_id is 'Whose key; nobody else''s counts.';
+comment on column private.idempotency_keys.key is 'The header Idempotency-Key.';
+comment on column private.idempotency_keys.request_hash is 'SHA-256 of identity, function and arguments.';
+comment on column private.idempotency_keys.answer is 'The first answer.';
+comment on column private.idempotency_keys.created_at is 'Kept for 24 hours.';
+create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);
+alter table private.idempotency_keys enable row level security;
+create policy "nobody but functions of their owner" on private.idempotency_keys using (false);

@@ -19,7 +19,7 @@
 --  10. news, notifications, devices, push_outbox
 --  11. what triggers take at the commit     the snapshot of the feed
 --
--- A rate is counted before all of these (01_base/1_tables_rates.sql), by the account that does it.
+-- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it.
 --
 -- Rows are locked "for no key update" where they are to be changed: "for update" would make those
 -- wait who only refer to them. Nothing that is changed stands in a key that can be referred to (the

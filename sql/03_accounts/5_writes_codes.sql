@@ -1,6 +1,78 @@
--- Guessing codes: whose guess is compared with what, and what it costs (03_accounts/1_tables_codes.sql).
+-- Codes: sending one, and trying one.
 --
--- Strangers use up neither the tries nor the codes of whoever asked for one.
+-- Unknown identifiers get rows like known ones, so that no answer and no number of tries tells whether
+-- an account exists. How long a code lives: 2_rules_codes.sql.
+
+create function private.add_code(
+  purpose text, identifier text, hmac text, asked_by bytea, registration_id uuid, account_id uuid,
+  is_named boolean
+) returns void
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+begin
+  update private.codes set replaced = true
+  where codes.identifier = add_code.identifier and codes.purpose = add_code.purpose
+    and codes.registration_id is not distinct from add_code.registration_id
+    and (is_named or codes.asked_by = add_code.asked_by)
+    and not codes.replaced;
+  insert into private.codes (purpose, identifier, hmac, asked_by, registration_id, account_id)
+  values (purpose, identifier, decode(hmac, 'hex'), asked_by, registration_id, account_id);
+end
+$$;
+comment on function private.add_code is
+  'A new code. The one before it for the same attempt dies, unless another address asked for that '
+  'and nobody named the attempt.';
+
+create function private.request_code(
+  purpose text, identifier text, registration_id uuid, hmac text, address text, address_hash text
+) returns jsonb
+  language plpgsql
+  security definer -- for guests: reads accounts and writes closed tables
+  set search_path = ''
+as $$
+declare
+  terms constant record := private.code_terms();
+  asker constant bytea := private.address_mark(identifier, address_hash);
+  answer jsonb := jsonb_build_object(
+    'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
+  holder constant uuid := private.account_with(identifier);
+  refusal jsonb;
+  attempt uuid;
+  account uuid;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
+  refusal := private.code_refusal(
+    purpose, identifier, asker, address, private.is_known_address(holder, address_hash));
+  if refusal is not null then
+    return answer || jsonb_build_object('error', refusal);
+  end if;
+
+  if purpose = 'register' then
+    select registrations.id into attempt from private.registrations
+    where registrations.phone = identifier
+      and registrations.sealed_password is not null
+      and registrations.created_at > now() - terms.attempt_life
+      and registrations.id = coalesce(request_code.registration_id, registrations.id)
+    -- Who does not name an attempt most likely means the own one.
+    order by exists (
+      select from private.codes
+      where codes.registration_id = registrations.id and codes.asked_by = asker
+    ) desc, registrations.created_at desc
+    limit 1;
+  else
+    select accounts.id into account from public.accounts
+    where accounts.id = holder and private.may_act(accounts);
+  end if;
+  perform private.add_code(
+    purpose, identifier, hmac, asker, attempt, account, request_code.registration_id is not null);
+  return answer || jsonb_build_object('send', coalesce(attempt, account) is not null);
+end
+$$;
+comment on function private.request_code is
+  'A new code for an attempt or an account, or {error}: raising would take the count back. An '
+  'unknown identifier gets one too, which is never sent.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql
@@ -138,5 +210,6 @@ as $$
 $$;
 comment on function private.finish_reset is 'After a reset by email that email is proven.';
 
-grant execute on function private.verify_code, private.release_code, private.finish_reset
+grant execute on function
+  private.request_code, private.verify_code, private.release_code, private.finish_reset
   to backend;

@@ -1,4 +1,4 @@
--- Identities that a person adds: companies and offices, and which one acts.
+-- Identities that a person adds and changes, companies and offices, and which identity acts.
 
 create function private.switch_identity(identity_id uuid) returns void
   language plpgsql
@@ -37,84 +37,6 @@ end
 $$;
 comment on function api.switch_identity is
   'From the next request on the account acts as this identity, on every device.';
-
-create function private.identity_record(identity public.identities) returns json
-  language sql
-  stable
-  set search_path = ''
-as $$
-  select case identity.type
-    when 'individual' then json_build_object(
-      'id', identity.id,
-      'type', identity.type,
-      'status', identity.status,
-      'statusReason', identity.status_reason,
-      'displayName', identity.display_name,
-      'avatarUrl', identity.avatar_url,
-      'createdAt', identity.created_at)
-    else (
-      select json_build_object(
-        'id', identity.id,
-        'type', identity.type,
-        'status', identity.status,
-        'statusReason', identity.status_reason,
-        'displayName', identity.display_name,
-        'avatarUrl', identity.avatar_url,
-        'createdAt', identity.created_at,
-        'nameAr', organisations.name_ar,
-        'nameEn', organisations.name_en,
-        'slug', organisations.slug,
-        'logoUrl', organisations.logo_url,
-        'coverUrl', organisations.cover_url,
-        'aboutAr', organisations.about_ar,
-        'phone', organisations.phone,
-        'whatsapp', organisations.whatsapp,
-        'email', organisations.email,
-        'website', organisations.website,
-        'licenceNo', organisations.licence_no,
-        'licenceExpiresOn', organisations.licence_expires_on,
-        'governorateId', organisations.governorate_id,
-        'areaId', organisations.area_id,
-        'addressAr', organisations.address_ar,
-        'workingHours', organisations.working_hours,
-        'verified', organisations.verified)
-      from public.organisations where organisations.identity_id = identity.id
-    ) end
-$$;
-comment on function private.identity_record is 'An own identity in any state, with all it says.';
-
-create function api.list_identities() returns table (items json, "nextCursor" text)
-  language sql
-  stable
-  set search_path = ''
-as $$
-  select
-    json_agg(private.identity_record(identities) order by identities.created_at, identities.id),
-    null::text
-  from public.identities
-  where identities.account_id = (select private.require_account())
-$$;
-comment on function api.list_identities is 'All identities of the caller, in any state.';
-
-create function api.get_identity(identity_id uuid) returns json
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  found_one public.identities;
-begin
-  select * into found_one from public.identities
-  where identities.account_id = private.require_account()
-    and identities.id = get_identity.identity_id;
-  if found_one.id is null then
-    perform private.require_account();
-    perform private.refuse(404, 'identity_not_found');
-  end if;
-  return private.identity_record(found_one);
-end
-$$;
-comment on function api.get_identity is 'An own identity in any state. 404 identity_not_found.';
 
 create function private.add_identity(type text, fields jsonb)
   returns public.identities
@@ -261,29 +183,7 @@ $$;
 comment on function api.update_identity is
   'Changes an own company or office identity. 404 identity_not_found, and as api.add_identity.';
 
--- The acting identity that is taken away acts no more, on every device and at once.
-create function private.on_identity_status() returns trigger
-  language plpgsql
-  security definer -- writes a closed table, for whoever changed the status
-  set search_path = ''
-as $$
-begin
-  update public.accounts set active_identity_id = null
-  where accounts.id = new.account_id and accounts.active_identity_id = new.id;
-  return null;
-end
-$$;
-comment on function private.on_identity_status is
-  'Clears the acting identity when it stops being active.';
-
-create trigger identities_stop_acting
-  after update of status on public.identities
-  for each row when (new.status <> 'active')
-  execute function private.on_identity_status();
-
-grant execute on function
-  private.switch_identity, private.identity_record, private.add_identity, private.change_identity
+grant execute on function private.switch_identity, private.add_identity, private.change_identity
   to authenticated;
-grant execute on function
-  api.switch_identity, api.list_identities, api.get_identity, api.add_identity, api.update_identity
+grant execute on function api.switch_identity, api.add_identity, api.update_identity
   to authenticated;

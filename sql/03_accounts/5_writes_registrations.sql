@@ -1,15 +1,4 @@
--- Registrations: emails that are being taken just now, phones that wait for their code (03_accounts/1_tables_codes.sql).
-
-create table private.email_claims (
-  email text primary key,
-  claimed_at timestamptz not null default now()
-);
-comment on table private.email_claims is 'Emails that somebody registers just now.';
-comment on column private.email_claims.email is 'In its one form.';
-comment on column private.email_claims.claimed_at is 'A claim counts for ten seconds.';
-create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
-alter table private.email_claims enable row level security;
-create policy "nobody but functions of their owner" on private.email_claims using (false);
+-- Registrations: an email is claimed while Auth makes its user; a phone waits for its code.
 
 create function private.claim_email(email text) returns void
   language plpgsql

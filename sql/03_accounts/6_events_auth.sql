@@ -1,4 +1,4 @@
--- Accounts and Supabase Auth: born and gone with the Auth user, and Auth's hooks.
+-- Accounts follow Supabase Auth: made, changed and deleted with the Auth user.
 
 create function private.add_individual(account_id uuid, full_name text) returns uuid
   language plpgsql
@@ -93,135 +93,39 @@ $$;
 comment on function private.on_auth_user_deleted is
   'A user deleted at Auth, by whatever way, leaves no personal data here.';
 
-create function private.forget_account(account_id uuid) returns void
+create function private.on_auth_identity_linked() returns trigger
   language plpgsql
-  security definer -- writes closed tables
-  set search_path = ''
-as $$
-begin
-  update public.accounts
-  set email = null, phone = null, email_proven = false, status = 'deleted', status_reason = null,
-      suspended_until = null, delete_at = null, active_identity_id = null
-  where accounts.id = forget_account.account_id;
-  update public.individual_profiles set full_name = null, avatar_url = null
-  where individual_profiles.account_id = forget_account.account_id;
-  update public.identities
-  set status = 'closed', display_name = 'حساب محذوف', avatar_url = null, status_reason = null
-  where identities.account_id = forget_account.account_id;
-end
-$$;
-comment on function private.forget_account is
-  'Makes an account anonymous for good. Other areas follow by triggers on the closing of identities.';
-
--- Tokens and sending: Auth's hooks ---------------------------------------------------------------
-
-create function private.custom_access_token(event jsonb) returns jsonb
-  language plpgsql
-  security definer -- runs as Auth's role, which may not read accounts
+  security definer -- Auth's role may not write here
   set search_path = ''
 as $$
 declare
   account public.accounts;
+  proves boolean := coalesce(new.identity_data ->> 'email_verified' = 'true', false);
 begin
-  -- Weaker than for update, which rows of new sessions that refer to the account would hold up.
-  select * into account from public.accounts
-  where accounts.id = (event ->> 'user_id')::uuid
-  for no key update;
-
-  if account.status is null or account.status = 'deleted' then
-    return '{"error":{"http_code":401,"message":"token_invalid"}}';
-  elsif account.status = 'banned' then
-    return '{"error":{"http_code":403,"message":"account_banned"}}';
-  elsif account.status = 'suspended' and not private.may_act(account) then
-    return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
-      concat_ws(': ', 'account_suspended', account.status_reason)));
-  elsif event ->> 'authentication_method' = 'password'
-    and account.taken_over_at > clock_timestamp() - interval '15 seconds' then
-    -- The password was compared before it was overwritten (03_accounts/1_tables_social.sql), by whoever knew the old one.
-    return '{"error":{"http_code":401,"message":"invalid_credentials"}}';
+  select * into account from public.accounts where accounts.id = new.user_id;
+  if not proves or account.email_proven
+    or account.email is distinct from lower(new.identity_data ->> 'email') then
+    return null;
   end if;
-
-  -- Signing in takes back a requested deletion and ends a suspension that is over, and gives an
-  -- account whose acting identity was taken away its individual one.
-  if account.status <> 'active' or account.active_identity_id is null then
-    update public.accounts
-    set status = 'active', status_reason = null, suspended_until = null, delete_at = null,
-        active_identity_id = coalesce(
-          account.active_identity_id, private.usable_individual(account.id))
-    where accounts.id = account.id;
-  end if;
-  -- Metadata is what people write about themselves at Auth: nobody reads it here, and a token that
-  -- carries much of it is longer than what a request may bring.
-  return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata');
+  -- Anybody may have registered this email. Now its owner is here: what opened the account until
+  -- now opens it no more. The user first, then sessions, then the account: as signing in and
+  -- refreshing lock them. A hash of random bytes and not null, which Auth would answer sooner.
+  update auth.users
+  set encrypted_password = extensions.crypt(
+    encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
+  where users.id = account.id;
+  delete from auth.sessions where sessions.user_id = account.id; -- and their devices
+  delete from auth.one_time_tokens where one_time_tokens.user_id = account.id;
+  delete from private.codes
+  where codes.account_id = account.id or codes.identifier = account.email;
+  delete from private.known_addresses where known_addresses.account_id = account.id;
+  update public.accounts set email_proven = true, taken_over_at = clock_timestamp()
+  where accounts.id = account.id;
+  -- And whoever was signing in when we came and had the account before us.
+  delete from auth.sessions where sessions.user_id = account.id;
+  return null;
 end
 $$;
-comment on function private.custom_access_token is
-  'Auth asks it at every issue and refresh of a token: none for suspended, banned, deleted accounts, '
-  'and no metadata in the others.';
-
-create function private.usable_individual(account_id uuid) returns uuid
-  language plpgsql
-  security definer -- repairs closed tables, for the token hook
-  set search_path = ''
-as $$
-declare
-  individual uuid := private.add_individual(account_id, null);
-begin
-  -- Its caller has the account: an admin who suspends it now waits, and then takes it away again.
-  perform from public.identities
-  where identities.id = individual and identities.status = 'active';
-  return case when found then individual end;
-end
-$$;
-comment on function private.usable_individual is
-  'The individual identity, made if it is missing; null while an admin has suspended it.';
-
-create function private.end_suspension(account_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  perform from public.accounts
-  where accounts.id = end_suspension.account_id
-  for no key update skip locked;
-  if not found then
-    return false;
-  end if;
-  update public.accounts
-  set status = 'active', status_reason = null, suspended_until = null
-  where accounts.id = end_suspension.account_id
-    and accounts.status = 'suspended' and accounts.suspended_until < now();
-  return found;
-end
-$$;
-comment on function private.end_suspension is 'Lets an account act again whose suspension is over.';
-
-create function private.end_suspensions() returns bigint
-  language sql
-  security definer -- writes a closed table
-  set search_path = ''
-as $$
-  select private.for_each('end_suspension', array(
-    select accounts.id::text from public.accounts
-    where accounts.status = 'suspended' and accounts.suspended_until < now()
-      and not private.rests('end_suspension', accounts.id::text)
-    order by accounts.suspended_until
-    limit 100
-  ), true)
-$$;
-comment on function private.end_suspensions is
-  'Job: suspensions whose time is over end, and with them the hiding of listings.';
-
-create function private.refuse_sending(event jsonb) returns jsonb
-  language sql
-  immutable
-  set search_path = ''
-as $$
-  select '{"error":{"http_code":403,"message":"sending is off: codes come from the application"}}'::jsonb
-$$;
-comment on function private.refuse_sending is
-  'Auth''s send-SMS and send-email hooks: Auth itself never sends anything.';
-
-grant execute on function private.custom_access_token, private.refuse_sending
-  to supabase_auth_admin;
-grant execute on function private.end_suspensions to backend;
+comment on function private.on_auth_identity_linked is
+  'The first provider sign-in with a verified email proves it: the old password, sessions, devices, '
+  'codes and known addresses go, in the transaction that links the provider.';

@@ -108,3 +108,14 @@ create policy "people see the organisations of their own identities" on public.o
     select identities.id from public.identities
     where identities.account_id = (select private.account_id())
   ));
+
+create table private.response_measures (
+  identity_id uuid primary key references public.identities (id) on delete cascade,
+  measured_at timestamptz not null default '-infinity'
+);
+comment on table private.response_measures is 'When each organisation''s answers were last measured.';
+comment on column private.response_measures.identity_id is 'Which organisation.';
+comment on column private.response_measures.measured_at is 'Those that wait longest come first.';
+create index response_measures_oldest_idx on private.response_measures (measured_at);
+alter table private.response_measures enable row level security;
+create policy "nobody but functions of their owner" on private.response_measures using (false);

@@ -1,4 +1,4 @@
--- What organisations carry of their identity and account, and licences that come to their end.
+-- What an organisation carries of its identity and account, and what makes one active.
 
 create function private.start_organisation() returns trigger
   language plpgsql
@@ -117,51 +117,3 @@ create trigger accounts_show_their_organisations
     (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
   )
   execute function private.follow_account();
-
-create function private.expire_licence(identity_id uuid) returns boolean
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  -- Whoever renews it just now has the account: then it is looked at by the next run.
-  perform from public.accounts
-  where accounts.id = (
-    select identities.account_id from public.identities
-    where identities.id = expire_licence.identity_id
-  )
-  for no key update skip locked;
-  if not found then
-    return false;
-  end if;
-  -- And whoever does it by SQL has the identity.
-  perform from public.identities
-  where identities.id = expire_licence.identity_id
-  for no key update;
-  update public.identities set status = 'expired'
-  from public.organisations
-  where identities.id = expire_licence.identity_id
-    and organisations.identity_id = identities.id and identities.status = 'active'
-    and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date;
-  return found;
-end
-$$;
-comment on function private.expire_licence is 'Ends an identity whose licence is over.';
-
-create function private.expire_licences() returns bigint
-  language sql
-  security definer -- writes identities of everybody, for a job
-  set search_path = ''
-as $$
-  select private.for_each('expire_licence', array(
-    select organisations.identity_id::text from public.organisations
-    where organisations.active
-      and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
-      and not private.rests('expire_licence', organisations.identity_id::text)
-    order by organisations.identity_id
-    limit 100
-  ), true)
-$$;
-comment on function private.expire_licences is
-  'Job: identities whose licence is over expire, and with them go their listings, at once.';
-
-grant execute on function private.expire_licences to backend;

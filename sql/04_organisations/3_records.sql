@@ -51,3 +51,21 @@ $$;
 comment on function private.organisation_records is
   'Companies and offices as the contract shows them, in the order asked for. Whoever calls it has '
   'checked before that they may be seen.';
+
+create function private.organisation_profile(identity_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads an own page, which row security shows to the account as well
+  set search_path = ''
+as $$
+begin
+  return (
+    select (left(records.record::text, -1) || ',"status":' || to_json(identities.status)
+      || ',"statusReason":' || coalesce(to_json(identities.status_reason), 'null') || '}')::json
+    from private.organisation_records(array[organisation_profile.identity_id]) as records
+    join public.identities on identities.id = records.id
+  );
+end
+$$;
+comment on function private.organisation_profile is
+  'A page as its owner sees it: with the state of the identity.';

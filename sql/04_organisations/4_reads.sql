@@ -1,7 +1,5 @@
 -- Companies and offices as everybody sees them: the lists, and the page of one.
 
--- The newest listings of an owner, for the page.
-
 create function private.word_query(words text[]) returns tsquery
   language plpgsql
   immutable
@@ -249,6 +247,5 @@ comment on function api.get_office is
 
 grant execute on function private.list_organisations, private.get_organisation
   to anon, authenticated;
-grant execute on function
-  api.list_companies, api.list_offices, api.get_company, api.get_office
+grant execute on function api.list_companies, api.list_offices, api.get_company, api.get_office
   to anon, authenticated;

@@ -121,104 +121,6 @@ comment on table private.invoice_numbers is
 comment on column private.invoice_numbers.year is 'Year in Kuwait.';
 comment on column private.invoice_numbers.last is 'The last number given.';
 
--- What the table holds by itself -----------------------------------------------------------------
-
-create function private.invoice_steps() returns table (from_state text, to_state text)
-  language sql
-  immutable
-  rows 16
-  set search_path = ''
-as $$
-  values
-    ('open', 'processing'), ('open', 'expired'), ('open', 'void'), ('open', 'paid'),
-    ('processing', 'paid'), ('processing', 'failed'),
-    ('failed', 'open'), ('failed', 'paid'),
-    ('expired', 'paid'), ('void', 'paid'),
-    ('paid', 'partially_refunded'), ('paid', 'refunded'), ('partially_refunded', 'refunded')
-$$;
-comment on function private.invoice_steps is 'From which state an invoice may go to which.';
-
-create function private.number_invoice() returns trigger
-  language plpgsql
-  security definer -- writes a closed table
-  set search_path = ''
-as $$
-begin
-  new.year := extract(year from new.issued_at at time zone 'Asia/Kuwait');
-  insert into private.invoice_numbers (year, last) values (new.year, 1)
-  on conflict on constraint invoice_numbers_pkey
-    do update set last = invoice_numbers.last + 1
-  returning invoice_numbers.last into new.serial;
-  new.state := 'open';
-  return new;
-end
-$$;
-comment on function private.number_invoice is 'Gives an invoice the next number of its year.';
-
-create trigger invoices_are_numbered
-  before insert on public.invoices
-  for each row execute function private.number_invoice();
-
-create function private.step_invoice() returns trigger
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  if (new.id, new.year, new.serial, new.identity_id, new.account_id, new.purpose, new.total)
-    is distinct from
-    (old.id, old.year, old.serial, old.identity_id, old.account_id, old.purpose, old.total) then
-    raise exception 'an invoice keeps its number, its owner and its total' using errcode = '42501';
-  end if;
-  if new.state <> old.state and not exists (
-    select from private.invoice_steps() as steps
-    where steps.from_state = old.state and steps.to_state = new.state
-  ) then
-    perform private.refuse(409, 'status_transition_invalid',
-      jsonb_build_object('from', old.state, 'to', new.state),
-      format('An invoice that is %s does not become %s: private.invoice_steps() says what it can.',
-        old.state, new.state));
-  end if;
-  return new;
-end
-$$;
-comment on function private.step_invoice is
-  'Lets an invoice go only where private.invoice_steps leads, whoever writes it.';
-
-create trigger invoices_go_their_way
-  before update on public.invoices
-  for each row execute function private.step_invoice();
-
-create function private.record_invoice_state() returns trigger
-  language plpgsql
-  security definer -- writes a table that nobody else writes
-  set search_path = ''
-as $$
-begin
-  if tg_op = 'INSERT' then
-    insert into public.invoice_events (invoice_id, to_state) values (new.id, new.state);
-  elsif new.state <> old.state then
-    insert into public.invoice_events (invoice_id, from_state, to_state)
-    values (new.id, old.state, new.state);
-  end if;
-  return null;
-end
-$$;
-comment on function private.record_invoice_state is 'Writes down every state of an invoice.';
-
-create trigger invoices_are_recorded
-  after insert or update on public.invoices
-  for each row execute function private.record_invoice_state();
-
-create trigger invoices_stay
-  before delete or truncate on public.invoices
-  for each statement execute function private.refuse_rewriting();
-create trigger invoice_lines_are_only_added
-  before update or delete or truncate on public.invoice_lines
-  for each statement execute function private.refuse_rewriting();
-create trigger invoice_events_are_only_added
-  before update or delete or truncate on public.invoice_events
-  for each statement execute function private.refuse_rewriting();
-
 alter table public.invoices enable row level security;
 alter table public.invoice_lines enable row level security;
 alter table public.invoice_events enable row level security;
@@ -243,64 +145,27 @@ create policy "identities see the states of their own invoices" on public.invoic
     where invoices.identity_id = (select private.identity_id())
   ));
 
--- Making one -------------------------------------------------------------------------------------
-
-create function private.issue_invoice(
-  identity_id uuid, purpose text, due_at timestamptz, title_ar text, title_en text,
-  unit_price numeric, quantity integer default 1, plan_id uuid default null
-) returns uuid
-  language plpgsql
-  security definer -- writes for functions that have decided it
-  set search_path = ''
-as $$
-declare
-  made uuid;
-begin
-  insert into public.invoices (year, serial, identity_id, account_id, purpose, total, due_at)
-  select 0, 0, identities.id, identities.account_id, issue_invoice.purpose,
-    issue_invoice.unit_price * issue_invoice.quantity, issue_invoice.due_at
-  from public.identities where identities.id = issue_invoice.identity_id
-  returning invoices.id into made;
-  insert into public.invoice_lines
-    (invoice_id, position, kind, plan_id, title_ar, title_en, quantity, unit_price, amount)
-  values (made, 1, issue_invoice.purpose, issue_invoice.plan_id, issue_invoice.title_ar,
-    issue_invoice.title_en, issue_invoice.quantity, issue_invoice.unit_price,
-    issue_invoice.unit_price * issue_invoice.quantity);
-  return made;
-end
-$$;
-comment on function private.issue_invoice is 'A new open invoice of one line.';
-
-create function private.issue_plan_invoice(
-  identity_id uuid, plan public.plans, due_at timestamptz
-) returns uuid
-  language sql
-  set search_path = ''
-as $$
-  select private.issue_invoice(identity_id, 'plan', due_at,
-    format('%s، %s يوماً', plan.name_ar, plan.interval_days),
-    format('%s plan, %s days', plan.name_en, plan.interval_days),
-    plan.price, 1, plan.id)
-$$;
-comment on function private.issue_plan_invoice is 'An invoice for one interval of a plan.';
-
-create function private.take_invoice(invoice_id uuid) returns public.invoices
-  language plpgsql
-  security definer -- locks rows; its callers decided whose
-  set search_path = ''
-as $$
-declare
-  invoice public.invoices;
-begin
-  -- Its account first (03_accounts/2_rules_locks.sql): what is settled while the account is closed waits.
-  perform private.hold_owner(invoices.identity_id) from public.invoices
-  where invoices.id = take_invoice.invoice_id;
-  select * into invoice from public.invoices
-  where invoices.id = take_invoice.invoice_id
-  for no key update;
-  return invoice;
-end
-$$;
-comment on function private.take_invoice is
-  'An invoice, locked, and the account behind it held; null for none. Payments, refunds and wallets '
-  'come after.';
+create table public.receipts (
+  invoice_id uuid primary key references public.invoices (id),
+  payer_name text not null,
+  receipt json not null,
+  made_at timestamptz not null default now()
+);
+comment on table public.receipts is
+  'What was true when an invoice was paid. Written once, never changed: refunds have their own.';
+comment on column public.receipts.invoice_id is 'Of which invoice.';
+comment on column public.receipts.payer_name is
+  'Who paid, as called then; forgotten when the account is deleted, and nothing else ever changes.';
+comment on column public.receipts.receipt is 'All else that the printed page says.';
+comment on column public.receipts.made_at is 'When.';
+alter table public.receipts enable row level security;
+revoke all on public.receipts from anon, authenticated, service_role;
+grant select on public.receipts to authenticated, service_role;
+create policy "identities see their own receipts" on public.receipts for select to authenticated
+  using (invoice_id in (
+    select invoices.id from public.invoices
+    where invoices.identity_id = (select private.identity_id())
+  ));
+create trigger receipts_stay
+  before delete or truncate on public.receipts
+  for each statement execute function private.refuse_rewriting();

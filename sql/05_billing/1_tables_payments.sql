@@ -1,8 +1,5 @@
--- Payments: charges at the provider, and what it tells of them.
---
--- A webhook is a hint. What counts is the provider's own answer when the function asks it, and that
--- is what comes in here as `truth`: ref, reference (our payment), status, amount, currency, mode.
--- Event, payment, invoice, money and effect are written in one transaction or not at all.
+-- Payments and refunds: charges at the provider, what it reports of them, money given back. And the
+-- sandbox: a provider of our own for development, which knows nothing of our invoices.
 
 create table public.payments (
   id uuid primary key default gen_random_uuid(),
@@ -118,213 +115,90 @@ create policy "identities see payments of their own invoices" on public.payments
   ));
 create policy "nobody but functions of their owner" on public.payment_events using (false);
 
--- Starting a charge ------------------------------------------------------------------------------
+create table public.refunds (
+  id uuid primary key default gen_random_uuid(),
+  invoice_id uuid not null references public.invoices (id),
+  payment_id uuid references public.payments (id),
+  destination text not null
+    constraint refunds_destination_is_known check (destination in ('wallet', 'source')),
+  amount private.kwd not null constraint refunds_amount_is_positive check (amount > 0),
+  state text not null default 'requested'
+    constraint refunds_state_is_known check (state in ('requested', 'settled', 'rejected')),
+  reason text not null
+    constraint refunds_reason_length check (char_length(reason) between 1 and 500),
+  admin_id uuid,
+  provider_ref text,
+  created_at timestamptz not null default now(),
+  asked_at timestamptz,
+  settled_at timestamptz,
+  constraint refunds_provider_ref_key unique (payment_id, provider_ref),
+  constraint refunds_source_has_a_payment check (destination = 'wallet' or payment_id is not null),
+  constraint refunds_settled_tells_when check ((state = 'settled') = (settled_at is not null))
+);
+comment on table public.refunds is 'Money of a paid invoice that is given back.';
+comment on column public.refunds.id is 'The reference that the provider knows it by.';
+comment on column public.refunds.invoice_id is 'Of which invoice.';
+comment on column public.refunds.payment_id is 'The payment that it goes back through; of a surplus: that is given back.';
+comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
+comment on column public.refunds.amount is 'KWD.';
+comment on column public.refunds.state is
+  'requested at the provider, settled, or rejected by it. The first two count as given back.';
+comment on column public.refunds.reason is 'Why, as the admin wrote it.';
+comment on column public.refunds.admin_id is 'Who decided it; null for one made at the provider.';
+comment on column public.refunds.provider_ref is 'The provider''s id of the refund.';
+comment on column public.refunds.created_at is 'When it was decided.';
+comment on column public.refunds.asked_at is 'When the provider was last asked about it.';
+comment on column public.refunds.settled_at is 'When the money was given back.';
+create index refunds_invoice_idx on public.refunds (invoice_id);
+create index refunds_payment_idx on public.refunds (payment_id);
+create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';
+create trigger refunds_stay
+  before delete or truncate on public.refunds
+  for each statement execute function private.refuse_rewriting();
+alter table public.refunds enable row level security;
+revoke all on public.refunds from anon, authenticated, service_role;
+grant select on public.refunds to service_role;
+create policy "nobody but functions of their owner" on public.refunds using (false);
 
-create function private.use_provider(provider text, mode text) returns void
-  language sql
-  set search_path = ''
-as $$
-  select set_config('facade.provider',
-    jsonb_build_object('provider', use_provider.provider, 'mode', use_provider.mode)::text, true)
-$$;
-comment on function private.use_provider is
-  'Says for this transaction which provider is asked: the functions'' setting, never a client''s.';
+create table private.sandbox_charges (
+  id text primary key default 'sbx_' || replace(gen_random_uuid()::text, '-', ''),
+  reference text not null constraint sandbox_charges_reference_key unique,
+  amount numeric not null,
+  currency text not null,
+  title text not null,
+  return_url text not null,
+  state text not null default 'pending'
+    constraint sandbox_charges_state_is_known check (state in ('pending', 'paid', 'failed')),
+  created_at timestamptz not null default now(),
+  decided_at timestamptz
+);
+comment on table private.sandbox_charges is 'Charges at the sandbox.';
+comment on column private.sandbox_charges.id is 'The sandbox''s own id.';
+comment on column private.sandbox_charges.reference is
+  'What the merchant calls it; asked again it is the same.';
+comment on column private.sandbox_charges.amount is 'KWD.';
+comment on column private.sandbox_charges.currency is 'KWD.';
+comment on column private.sandbox_charges.title is 'What the page says it is for.';
+comment on column private.sandbox_charges.return_url is 'Where the person goes afterwards.';
+comment on column private.sandbox_charges.state is 'pending, paid or failed.';
+comment on column private.sandbox_charges.created_at is 'When it was made.';
+comment on column private.sandbox_charges.decided_at is 'When the person paid or failed.';
+alter table private.sandbox_charges enable row level security;
+create policy "nobody but functions of their owner" on private.sandbox_charges using (false);
 
-create function private.start_charge(invoice_id uuid, return_url text, idempotency_key text)
-  returns json
-  language plpgsql
-  security definer -- writes payments of the acting identity's own invoice
-  set search_path = ''
-as $$
-declare
-  owner_id uuid := private.hold_identity();
-  chosen jsonb := nullif(current_setting('facade.provider', true), '');
-  kept json;
-  invoice public.invoices;
-  payment public.payments;
-begin
-  if idempotency_key !~ '^[\x20-\x7E]{1,64}$' then
-    perform private.refuse_field('Idempotency-Key', 'invalid');
-  elsif idempotency_key is not null then
-    kept := private.kept_answer(idempotency_key, jsonb_build_object(
-      'name', 'charge_invoice', 'invoice', start_charge.invoice_id, 'return', return_url));
-    if kept is not null then
-      return kept;
-    end if;
-  end if;
-
-  select * into invoice from public.invoices
-  where invoices.id = start_charge.invoice_id and invoices.identity_id = owner_id
-  for update;
-  if invoice.id is null then
-    perform private.refuse(404, 'invoice_not_found');
-  elsif invoice.paid_at is not null then
-    perform private.refuse(409, 'invoice_already_paid');
-  elsif invoice.state in ('void', 'expired')
-    or invoice.state in ('open', 'failed') and invoice.due_at <= now() then
-    perform private.refuse(409, 'status_transition_invalid',
-      jsonb_build_object('from', invoice.state, 'to', 'processing'));
-  elsif chosen is null then
-    perform private.refuse(503, 'payment_not_configured');
-  end if;
-
-  select * into payment from public.payments
-  where payments.invoice_id = invoice.id and payments.state in ('starting', 'open')
-  for update;
-  if payment.state = 'open' and payment.created_at > now() - interval '15 minutes' then
-    return json_build_object('paymentId', payment.id, 'redirectUrl', payment.redirect_url);
-  elsif payment.state = 'starting' and payment.asked_at > clock_timestamp() - interval '6 seconds'
-  then
-    return json_build_object('paymentId', payment.id, 'wait', true);
-  elsif payment.state = 'starting' and payment.provider = chosen ->> 'provider' then
-    -- Nobody knows whether the provider made it: asked again by the same name, it makes no second.
-    update public.payments set asked_at = clock_timestamp() where payments.id = payment.id;
-  else
-    update public.payments set state = 'superseded' where payments.id = payment.id;
-    insert into public.payments (invoice_id, provider, mode, amount, return_url)
-    values (invoice.id, chosen ->> 'provider', chosen ->> 'mode', invoice.total,
-      start_charge.return_url)
-    returning * into payment;
-  end if;
-  update public.invoices set state = 'open' where invoices.id = invoice.id and state = 'failed';
-  update public.invoices set state = 'processing' where invoices.id = invoice.id and state = 'open';
-  return private.charge_order(payment.id);
-end
-$$;
-comment on function private.start_charge is
-  'The open charge of an invoice, or a new one to be made at the provider; see api.charge_invoice.';
-
-create function private.charge_order(payment_id uuid) returns json
-  language sql
-  stable
-  security definer -- reads for functions that have looked whose payment it is
-  set search_path = ''
-as $$
-  select json_build_object(
-    'paymentId', payments.id,
-    'start', true,
-    'amount', to_char(payments.amount, 'FM999999999990.000'),
-    'currency', payments.currency,
-    'returnUrl', payments.return_url,
-    'number', invoices.number,
-    'titleAr', (
-      select string_agg(invoice_lines.title_ar, '، ' order by invoice_lines.position)
-      from public.invoice_lines where invoice_lines.invoice_id = invoices.id
-    ),
-    'customer', json_build_object(
-      'name', identities.display_name, 'phone', accounts.phone, 'email', accounts.email,
-      'language', accounts.language))
-  from public.payments
-  join public.invoices on invoices.id = payments.invoice_id
-  join public.identities on identities.id = invoices.identity_id
-  join public.accounts on accounts.id = invoices.account_id
-  where payments.id = charge_order.payment_id
-$$;
-comment on function private.charge_order is 'What a provider is told to make a charge.';
-
-create function api.charge_invoice(
-  invoice_id uuid, return_url text, idempotency_key text default null
-) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.start_charge(invoice_id, return_url, idempotency_key);
-end
-$$;
-comment on function api.charge_invoice is
-  'The open charge of an invoice for 15 minutes, else a new one. 404 invoice_not_found, 409 '
-  'invoice_already_paid, 503 payment_not_configured: so it is wherever the functions do not ask.';
-
-create function private.charge_started(
-  payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
-) returns json
-  language plpgsql
-  security definer -- writes the payment that the provider has made
-  set search_path = ''
-as $$
-declare
-  told json := json_build_object(
-    'paymentId', charge_started.payment_id, 'redirectUrl', charge_started.redirect_url);
-begin
-  if exists (
-    select from public.payments
-    join public.payments as own on own.id = charge_started.payment_id
-    where payments.provider = own.provider and payments.id <> own.id
-      and payments.provider_ref = charge_started.provider_ref
-  ) then
-    perform private.raise_alarm('charge_mismatch', charge_started.payment_id::text,
-      jsonb_build_object('providerRef', charge_started.provider_ref));
-    perform private.fail_payment(charge_started.payment_id, true);
-    return null;
-  end if;
-  -- A webhook may have been faster: then the payment has its ref and its state already.
-  update public.payments
-  set provider_ref = charge_started.provider_ref, redirect_url = charge_started.redirect_url,
-      state = case payments.state when 'starting' then 'open' else payments.state end
-  where payments.id = charge_started.payment_id;
-  update private.idempotency_keys set answer = told
-  from public.payments
-  join public.invoices on invoices.id = payments.invoice_id
-  where payments.id = charge_started.payment_id
-    and idempotency_keys.account_id = invoices.account_id
-    and idempotency_keys.key = charge_started.idempotency_key
-    and idempotency_keys.answer is null;
-  return told;
-end
-$$;
-comment on function private.charge_started is
-  'The provider made the charge: where the person pays. Null when it named another payment''s.';
-
-create function private.charge_refused(payment_id uuid, why text, alarming boolean) returns void
-  language plpgsql
-  security definer -- writes the payment that the provider would not make
-  set search_path = ''
-as $$
-begin
-  if alarming then
-    perform private.raise_alarm('charge_mismatch', charge_refused.payment_id::text,
-      jsonb_build_object('why', why));
-  end if;
-  perform private.fail_payment(charge_refused.payment_id, true);
-end
-$$;
-comment on function private.charge_refused is
-  'The provider made no charge, or another than it was asked for.';
-
-create function private.fail_payment(payment_id uuid, quiet boolean default false) returns text
-  language plpgsql
-  security definer -- writes for functions that asked the provider
-  set search_path = ''
-as $$
-declare
-  invoice public.invoices;
-  before text;
-begin
-  invoice := private.take_invoice((
-    select payments.invoice_id from public.payments where payments.id = fail_payment.payment_id
-  ));
-  select payments.state into before from public.payments
-  where payments.id = fail_payment.payment_id for update;
-  if before not in ('starting', 'open', 'superseded') then
-    return 'repeated';
-  end if;
-  update public.payments set state = 'failed' where payments.id = fail_payment.payment_id;
-  if before <> 'superseded' and invoice.state = 'processing' then
-    update public.invoices set state = 'failed' where invoices.id = invoice.id;
-    if not quiet then
-      perform private.notify(invoice.account_id, invoice.identity_id, 'invoice_failed', invoice.id,
-        jsonb_build_object('number', invoice.number, 'amount', invoice.total));
-    end if;
-  end if;
-  return 'failed';
-end
-$$;
-comment on function private.fail_payment is
-  'A try that came to nothing. What is captured stays captured.';
-
-grant execute on function private.start_charge to authenticated;
-grant execute on function api.charge_invoice to authenticated;
-grant execute on function
-  private.use_provider, private.charge_started, private.charge_refused
-  to backend;
+create table private.sandbox_refunds (
+  id text primary key default 'sbr_' || replace(gen_random_uuid()::text, '-', ''),
+  charge_id text not null references private.sandbox_charges (id),
+  reference text not null constraint sandbox_refunds_reference_key unique,
+  amount numeric not null,
+  created_at timestamptz not null default now()
+);
+comment on table private.sandbox_refunds is 'Refunds at the sandbox; each is done at once.';
+comment on column private.sandbox_refunds.id is 'The sandbox''s own id.';
+comment on column private.sandbox_refunds.charge_id is 'Of which charge.';
+comment on column private.sandbox_refunds.reference is 'What the merchant calls it.';
+comment on column private.sandbox_refunds.amount is 'KWD.';
+comment on column private.sandbox_refunds.created_at is 'When.';
+create index sandbox_refunds_charge_idx on private.sandbox_refunds (charge_id);
+alter table private.sandbox_refunds enable row level security;
+create policy "nobody but functions of their owner" on private.sandbox_refunds using (false);

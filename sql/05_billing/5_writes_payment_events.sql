@@ -1,4 +1,8 @@
--- What a provider says became of a charge, and what follows from it.
+-- What became of a charge, and what follows from it.
+--
+-- A webhook is a hint. What counts is the provider's own answer when the function asks it, and that
+-- is what comes in here as `truth`: ref, reference (our payment), status, amount, currency, mode.
+-- Event, payment, invoice, money and effect are written in one transaction or not at all.
 
 create function private.settle_payment(payment_id uuid, truth jsonb) returns text
   language plpgsql
@@ -125,8 +129,6 @@ comment on function private.apply_truth is
   'Compares what the provider told and answered with the charge that was made, and does what '
   'follows. What does not fit changes nothing and reaches an admin.';
 
--- Events -----------------------------------------------------------------------------------------
-
 create function private.is_final(event public.payment_events) returns boolean
   language sql
   immutable
@@ -245,65 +247,4 @@ as $$
 $$;
 comment on function private.amount_told is 'An amount as a provider wrote it, or null.';
 
-create function private.list_payment_events(
-  outcome text, page_cursor text, page_size integer
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  security definer -- everybody's payments, for admins only
-  set search_path = ''
-as $$
-declare
-  query text := concat_ws(' ', 'list_payment_events', private.require_admin(), outcome);
-  key jsonb := private.cursor_key(query, page_cursor);
-  before_id bigint := coalesce((key ->> 0)::bigint, 9223372036854775807);
-begin
-  return query
-  with page as materialized (
-    select payment_events.*, payments.invoice_id,
-      row_number() over (order by payment_events.id desc) as place
-    from public.payment_events
-    left join public.payments on payments.id = payment_events.payment_id
-    where payment_events.id < before_id
-      and (list_payment_events.outcome is null
-        or payment_events.outcome = list_payment_events.outcome)
-    order by payment_events.id desc
-    limit private.page_size(page_size) + 1
-  )
-  select
-    coalesce(json_agg(json_build_object(
-      'id', page.id, 'provider', page.provider, 'eventKey', page.event_key, 'kind', page.kind,
-      'paymentId', page.payment_id, 'invoiceId', page.invoice_id, 'status', page.status,
-      'amount', page.amount, 'currency', page.currency, 'outcome', page.outcome,
-      'receivedAt', page.received_at, 'processedAt', page.processed_at
-    ) order by page.place) filter (where page.place <= page_size), '[]'),
-    private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.id) order by page.place)
-        filter (where page.place >= page_size))
-  from page;
-end
-$$;
-comment on function private.list_payment_events is 'See api.list_payment_events.';
-
-create function api.list_payment_events(
-  outcome text default null, page_cursor text default null, page_size integer default 20
-)
-  returns table (items json, "nextCursor" text)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-begin
-  return query
-  select page.items, page."nextCursor"
-  from private.list_payment_events(
-    list_payment_events.outcome, page_cursor, page_size) as page;
-end
-$$;
-comment on function api.list_payment_events is
-  'For admins: what providers told and what came of it, newest first. 403 admin_only.';
-
 grant execute on function private.receive_payment, private.is_known_event to backend;
-grant execute on function private.list_payment_events to authenticated;
-grant execute on function api.list_payment_events to authenticated;

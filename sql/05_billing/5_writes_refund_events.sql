@@ -1,21 +1,4 @@
--- What a provider says became of a refund, and what follows from it.
-
-create function private.refund_order(refund_id uuid) returns json
-  language sql
-  stable
-  security definer -- for the function that asks the provider
-  set search_path = ''
-as $$
-  select json_build_object(
-    'refundId', refunds.id, 'provider', payments.provider, 'chargeRef', payments.provider_ref,
-    'paymentId', payments.provider_payment_id, 'refundRef', refunds.provider_ref,
-    'amount', to_char(refunds.amount, 'FM999999999990.000'), 'currency', payments.currency,
-    'reason', refunds.reason)
-  from public.refunds
-  join public.payments on payments.id = refunds.payment_id
-  where refunds.id = refund_order.refund_id and refunds.state = 'requested'
-$$;
-comment on function private.refund_order is 'What a provider is told to give money back.';
+-- What became of a refund at the provider, and what follows from it.
 
 create function private.reject_refund(refund_id uuid) returns void
   language plpgsql
@@ -246,5 +229,4 @@ $$;
 comment on function private.refund_answered is
   'What the provider said when it was asked to give money back.';
 
-grant execute on function private.refund_order, private.receive_refund, private.refund_answered
-  to backend;
+grant execute on function private.receive_refund, private.refund_answered to backend;

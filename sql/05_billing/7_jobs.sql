@@ -1,4 +1,4 @@
--- Scheduled work about money: what the provider did not tell, what runs out, and the recount.
+-- Jobs about money: what the provider did not report, what ends, and the recount.
 
 create function private.due_payments() returns json
   language sql
@@ -237,16 +237,6 @@ $$;
 comment on function private.lapse_plans is
   'Job: plans whose time is over end, and what is active over the free quota is paused.';
 
-create table private.recounts (
-  name text primary key,
-  last_wallet_id uuid not null
-);
-comment on table private.recounts is 'How far the recount of the wallets has come.';
-comment on column private.recounts.name is 'Which recount.';
-comment on column private.recounts.last_wallet_id is 'The last wallet counted.';
-alter table private.recounts enable row level security;
-create policy "nobody but functions of their owner" on private.recounts using (false);
-
 create function private.recount_wallets() returns bigint
   language plpgsql
   security definer -- a job: everybody's wallets
@@ -291,7 +281,7 @@ comment on function private.recount_wallets is
   'Job: holds wallets against their entries, 2,000 at a time, and raises an alarm for each that '
   'differs.';
 
-grant execute on function private.due_payments, private.give_up_payments, private.due_refunds,
-  private.expire_invoices, private.remind_of_plans, private.renew_plans, private.lapse_plans,
-  private.recount_wallets
+grant execute on function
+  private.due_payments, private.give_up_payments, private.due_refunds, private.expire_invoices,
+  private.remind_of_plans, private.renew_plans, private.lapse_plans, private.recount_wallets
   to backend;

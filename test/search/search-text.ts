@@ -1,6 +1,6 @@
 /**
  * How texts are compared in searches, for clients and tests: the same as private.search_text. The
- * rule is written at the head of sql/01_base/2_rules_text.sql; test/search/vectors.json holds both to it.
+ * rule is written at the head of sql/01_base/2_rules_search_text.sql; test/search/vectors.json holds both to it.
  */
 const from = 'ىة٠١٢٣٤٥٦٧٨٩' + 'ٱٲٳ' + 'یۍێېے' + 'ۃہھە' + 'کڪګگ' + 'ڤڥپچژ' + '۰۱۲۳۴۵۶۷۸۹'
 const to = 'يه0123456789' + 'ااا' + 'ييييي' + 'هههه' + 'كككك' + 'ففبجز' + '0123456789'

@@ -1,4 +1,4 @@
-/** Forgotten and changed passwords. Rules of the codes: sql/03_accounts/1_tables_codes.sql. */
+/** Forgotten and changed passwords. Rules of the codes: sql/03_accounts/5_writes_codes.sql. */
 import { z } from '@hono/zod-openapi'
 import { proveByPassword } from './routes.ts'
 import { changePassword, discard, resetPassword, signIn } from '../../_shared/supabase-auth.ts'

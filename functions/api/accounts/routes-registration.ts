@@ -1,4 +1,4 @@
-/** Registration by email or phone, and codes for it. Rules: sql/03_accounts/1_tables_codes.sql, sql/03_accounts/6_events_auth.sql. */
+/** Registration by email or phone, and codes for it. Rules: sql/03_accounts/5_writes_registrations.sql, sql/03_accounts/6_events_auth.sql. */
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { Session } from './schemas.ts'

@@ -1,4 +1,4 @@
-/** Signing in with Google and Apple. Rules: sql/03_accounts/1_tables_social.sql; tokens: social-tokens.ts. */
+/** Signing in with Google and Apple. Rules: sql/03_accounts/5_writes_social_sign_in.sql; tokens: social-tokens.ts. */
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { Session } from './schemas.ts'

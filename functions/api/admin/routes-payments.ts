@@ -1,4 +1,4 @@
-/** Money for admins: refunds, and what providers told. Rules: sql/05_billing/1_tables_refunds.sql. */
+/** Money for admins: refunds, and what providers told. Rules: sql/05_billing/5_writes_refunds.sql. */
 import { z } from '@hono/zod-openapi'
 import { provider, providerNamed } from '../../payments/providers.ts'
 import { type RefundOrder, Refused, Silent } from '../../payments/provider.ts'

@@ -1,4 +1,4 @@
-/** Invoices of the acting identity and their receipts. Rules: sql/05_billing/1_tables_invoices.sql. */
+/** Invoices of the acting identity and their receipts. Rules: sql/05_billing/4_reads_invoices.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'

@@ -1,4 +1,4 @@
-/** Payments: starting a charge, webhooks, how an invoice stands. Rules: sql/05_billing/1_tables_payments.sql. */
+/** Payments: starting a charge, webhooks, how an invoice stands. Rules: sql/05_billing/5_writes_charges.sql. */
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { take } from '../../payments/events.ts'

@@ -2,49 +2,6 @@
 --
 -- Nothing here knows our invoices. The functions refuse to use it where ENVIRONMENT is production.
 
-create table private.sandbox_charges (
-  id text primary key default 'sbx_' || replace(gen_random_uuid()::text, '-', ''),
-  reference text not null constraint sandbox_charges_reference_key unique,
-  amount numeric not null,
-  currency text not null,
-  title text not null,
-  return_url text not null,
-  state text not null default 'pending'
-    constraint sandbox_charges_state_is_known check (state in ('pending', 'paid', 'failed')),
-  created_at timestamptz not null default now(),
-  decided_at timestamptz
-);
-comment on table private.sandbox_charges is 'Charges at the sandbox.';
-comment on column private.sandbox_charges.id is 'The sandbox''s own id.';
-comment on column private.sandbox_charges.reference is
-  'What the merchant calls it; asked again it is the same.';
-comment on column private.sandbox_charges.amount is 'KWD.';
-comment on column private.sandbox_charges.currency is 'KWD.';
-comment on column private.sandbox_charges.title is 'What the page says it is for.';
-comment on column private.sandbox_charges.return_url is 'Where the person goes afterwards.';
-comment on column private.sandbox_charges.state is 'pending, paid or failed.';
-comment on column private.sandbox_charges.created_at is 'When it was made.';
-comment on column private.sandbox_charges.decided_at is 'When the person paid or failed.';
-alter table private.sandbox_charges enable row level security;
-create policy "nobody but functions of their owner" on private.sandbox_charges using (false);
-
-create table private.sandbox_refunds (
-  id text primary key default 'sbr_' || replace(gen_random_uuid()::text, '-', ''),
-  charge_id text not null references private.sandbox_charges (id),
-  reference text not null constraint sandbox_refunds_reference_key unique,
-  amount numeric not null,
-  created_at timestamptz not null default now()
-);
-comment on table private.sandbox_refunds is 'Refunds at the sandbox; each is done at once.';
-comment on column private.sandbox_refunds.id is 'The sandbox''s own id.';
-comment on column private.sandbox_refunds.charge_id is 'Of which charge.';
-comment on column private.sandbox_refunds.reference is 'What the merchant calls it.';
-comment on column private.sandbox_refunds.amount is 'KWD.';
-comment on column private.sandbox_refunds.created_at is 'When.';
-create index sandbox_refunds_charge_idx on private.sandbox_refunds (charge_id);
-alter table private.sandbox_refunds enable row level security;
-create policy "nobody but functions of their owner" on private.sandbox_refunds using (false);
-
 create function private.sandbox_charge(
   reference text, amount numeric, currency text, title text, return_url text
 ) returns text
@@ -142,6 +99,7 @@ end
 $$;
 comment on function private.sandbox_refund_look_up is 'What became of a refund at the sandbox.';
 
-grant execute on function private.sandbox_charge, private.sandbox_look_up, private.sandbox_decide,
-  private.sandbox_refund, private.sandbox_refund_look_up
+grant execute on function
+  private.sandbox_charge, private.sandbox_look_up, private.sandbox_decide, private.sandbox_refund,
+  private.sandbox_refund_look_up
   to backend;

@@ -1,43 +1,4 @@
--- What a company or office sees and does as itself: profile, listings, leads, figures.
-
-create function private.require_type(type text) returns uuid
-  language plpgsql
-  stable
-  security definer -- reads the type of the acting identity
-  set search_path = ''
-as $$
-declare
-  identity_id uuid := private.require_identity();
-  actual text := (select identities.type from public.identities where identities.id = identity_id);
-begin
-  if actual is distinct from require_type.type then
-    perform private.refuse(403, 'identity_type_required',
-      jsonb_build_object('required', require_type.type, 'actual', actual));
-  end if;
-  return identity_id;
-end
-$$;
-comment on function private.require_type is
-  'The acting identity, or what require_identity refuses, or 403 identity_type_required when it is '
-  'of another type.';
-
-create function private.organisation_profile(identity_id uuid) returns json
-  language plpgsql
-  stable
-  security definer -- reads an own page, which row security shows to the account as well
-  set search_path = ''
-as $$
-begin
-  return (
-    select (left(records.record::text, -1) || ',"status":' || to_json(identities.status)
-      || ',"statusReason":' || coalesce(to_json(identities.status_reason), 'null') || '}')::json
-    from private.organisation_records(array[organisation_profile.identity_id]) as records
-    join public.identities on identities.id = records.id
-  );
-end
-$$;
-comment on function private.organisation_profile is
-  'A page as its owner sees it: with the state of the identity.';
+-- What a company or office sees as itself: profile, listings, leads, figures.
 
 create function private.get_profile(type text) returns json
   language plpgsql
@@ -50,22 +11,6 @@ begin
 end
 $$;
 comment on function private.get_profile is 'The acting company or office as everybody sees it.';
-
-create function private.update_profile(type text, fields jsonb) returns json
-  language plpgsql
-  security definer -- clients have no write grant on organisations
-  set search_path = ''
-as $$
-declare
-  identity_id uuid;
-begin
-  perform private.take_caller();
-  identity_id := private.require_type(update_profile.type);
-  perform private.change_identity(identity_id, update_profile.fields);
-  return private.organisation_profile(identity_id);
-end
-$$;
-comment on function private.update_profile is 'Changes the page of the acting company or office.';
 
 create function private.list_own_listings(
   type text, status text, page_cursor text, page_size integer
@@ -192,6 +137,5 @@ comment on function private.get_stats is
   'Figures of the acting company or office: listings as they are, leads of the last 30 days.';
 
 grant execute on function
-  private.get_profile, private.update_profile, private.list_own_listings, private.list_leads,
-  private.get_stats
+  private.get_profile, private.list_own_listings, private.list_leads, private.get_stats
   to authenticated;

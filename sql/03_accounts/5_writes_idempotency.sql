@@ -1,23 +1,5 @@
 -- Idempotency keys: the same key and body within 24 hours give the first answer again.
 
-create table private.idempotency_keys (
-  account_id uuid not null references public.accounts (id) on delete cascade,
-  key text not null constraint idempotency_keys_key_form check (key ~ '^[\x20-\x7E]{1,64}$'),
-  request_hash bytea not null,
-  answer json,
-  created_at timestamptz not null default now(),
-  primary key (account_id, key)
-);
-comment on table private.idempotency_keys is 'Answers kept for repeated requests.';
-comment on column private.idempotency_keys.account_id is 'Whose key; nobody else''s counts.';
-comment on column private.idempotency_keys.key is 'The header Idempotency-Key.';
-comment on column private.idempotency_keys.request_hash is 'SHA-256 of identity, function and arguments.';
-comment on column private.idempotency_keys.answer is 'The first answer.';
-comment on column private.idempotency_keys.created_at is 'Kept for 24 hours.';
-create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);
-alter table private.idempotency_keys enable row level security;
-create policy "nobody but functions of their owner" on private.idempotency_keys using (false);
-
 create function private.kept_answer(key text, request jsonb) returns json
   language plpgsql
   security definer -- reads and writes a closed table, for the caller's own account
@@ -67,14 +49,4 @@ as $$
 $$;
 comment on function private.keep_answer is 'Keeps an answer for the key taken before, and gives it.';
 
-create function private.sweep_idempotency_keys() returns bigint
-  language sql
-  security definer -- deletes from a closed table
-  set search_path = ''
-as $$
-  select private.sweep('private.idempotency_keys', 'created_at', '24 hours')
-$$;
-comment on function private.sweep_idempotency_keys is 'Job: forgets keys older than 24 hours.';
-
 grant execute on function private.kept_answer, private.keep_answer to authenticated;
-grant execute on function private.sweep_idempotency_keys to backend;

@@ -1,15 +1,50 @@
--- How soon an organisation answers in chat: measured in turn by a job, read as a plain number.
+-- Jobs: licences come to their end, and how soon organisations answer in chat is measured.
 
-create table private.response_measures (
-  identity_id uuid primary key references public.identities (id) on delete cascade,
-  measured_at timestamptz not null default '-infinity'
-);
-comment on table private.response_measures is 'When each organisation''s answers were last measured.';
-comment on column private.response_measures.identity_id is 'Which organisation.';
-comment on column private.response_measures.measured_at is 'Those that wait longest come first.';
-create index response_measures_oldest_idx on private.response_measures (measured_at);
-alter table private.response_measures enable row level security;
-create policy "nobody but functions of their owner" on private.response_measures using (false);
+create function private.expire_licence(identity_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  -- Whoever renews it just now has the account: then it is looked at by the next run.
+  perform from public.accounts
+  where accounts.id = (
+    select identities.account_id from public.identities
+    where identities.id = expire_licence.identity_id
+  )
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
+  -- And whoever does it by SQL has the identity.
+  perform from public.identities
+  where identities.id = expire_licence.identity_id
+  for no key update;
+  update public.identities set status = 'expired'
+  from public.organisations
+  where identities.id = expire_licence.identity_id
+    and organisations.identity_id = identities.id and identities.status = 'active'
+    and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date;
+  return found;
+end
+$$;
+comment on function private.expire_licence is 'Ends an identity whose licence is over.';
+
+create function private.expire_licences() returns bigint
+  language sql
+  security definer -- writes identities of everybody, for a job
+  set search_path = ''
+as $$
+  select private.for_each('expire_licence', array(
+    select organisations.identity_id::text from public.organisations
+    where organisations.active
+      and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
+      and not private.rests('expire_licence', organisations.identity_id::text)
+    order by organisations.identity_id
+    limit 100
+  ), true)
+$$;
+comment on function private.expire_licences is
+  'Job: identities whose licence is over expire, and with them go their listings, at once.';
 
 create function private.response_minutes(identity_id uuid) returns integer
   language plpgsql
@@ -97,4 +132,4 @@ comment on function private.measure_responses is
   'Job: measures again how soon organisations answer, those first that were measured longest ago. '
   'Gives how many changed.';
 
-grant execute on function private.measure_responses to backend;
+grant execute on function private.expire_licences, private.measure_responses to backend;

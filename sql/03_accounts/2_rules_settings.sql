@@ -1,4 +1,91 @@
--- Changes of settings: what may be said, and how it is added to what was chosen before.
+-- What settings do: which messages somebody gets and when, what others may see.
+
+create function private.notification_channels()
+  returns table (channel text, wanted boolean)
+  language sql
+  immutable
+  rows 4
+  set search_path = ''
+as $$
+  values ('push', true), ('inApp', true), ('sms', false), ('email', false)
+$$;
+comment on function private.notification_channels is
+  'The ways in which somebody hears of something, and whether they do without having chosen.';
+
+create function private.wants(chosen public.account_settings, category text, channel text)
+  returns boolean
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return coalesce(
+    (chosen.notifications -> category ->> channel)::boolean, channel in ('push', 'inApp'));
+end
+$$;
+comment on function private.wants is
+  'Whether somebody wants to hear of a category in this way; the defaults of '
+  'notification_channels.';
+
+create function private.after_quiet_hours(at timestamptz, quiet_from time, quiet_to time)
+  returns timestamptz
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  local timestamp := at at time zone 'Asia/Kuwait';
+  time_of_day time := local::time;
+begin
+  if quiet_from is null then
+    return at;
+  elsif quiet_from < quiet_to then
+    return case when time_of_day >= quiet_from and time_of_day < quiet_to
+      then (local::date + quiet_to) at time zone 'Asia/Kuwait' else at end;
+  elsif time_of_day >= quiet_from then
+    return (local::date + 1 + quiet_to) at time zone 'Asia/Kuwait';
+  elsif time_of_day < quiet_to then
+    return (local::date + quiet_to) at time zone 'Asia/Kuwait';
+  end if;
+  return at;
+end
+$$;
+comment on function private.after_quiet_hours is
+  'That moment, or the end of the quiet hours in Kuwait that it falls into.';
+
+create function private.shows_read_receipts(account_id uuid) returns boolean
+  language plpgsql
+  stable
+  security definer -- asks for one switch of somebody else's settings
+  set search_path = ''
+as $$
+begin
+  return not exists (
+    select from public.account_settings
+    where account_settings.account_id = shows_read_receipts.account_id
+      and not account_settings.read_receipts
+  );
+end
+$$;
+comment on function private.shows_read_receipts is
+  'Whether the other side may hear that this account has read messages.';
+
+create function private.shows_phone(account_id uuid) returns boolean
+  language plpgsql
+  stable
+  security definer -- asks for one switch of somebody else's settings
+  set search_path = ''
+as $$
+begin
+  return not exists (
+    select from public.account_settings
+    where account_settings.account_id = shows_phone.account_id
+      and not account_settings.show_phone
+  );
+end
+$$;
+comment on function private.shows_phone is
+  'Whether the account''s own number is given to whoever asks for a contact.';
 
 create function private.setting_problems(fields jsonb)
   returns table (path text, code text)
@@ -79,57 +166,3 @@ as $$
 $$;
 comment on function private.merged_wishes is
   'Choices with some of them changed, category by category and channel by channel.';
-
-create function private.update_settings(fields jsonb) returns json
-  language plpgsql
-  security definer -- clients have no write grant
-  set search_path = ''
-as $$
-declare
-  caller_id uuid := private.take_caller();
-  problems jsonb;
-begin
-  if jsonb_typeof(fields) is distinct from 'object' then
-    perform private.refuse_field('', 'invalid');
-  end if;
-  select jsonb_agg(to_jsonb(wrong)) into problems from private.setting_problems(fields) as wrong;
-  if problems is not null then
-    perform private.refuse_fields(problems);
-  end if;
-
-  if fields ? 'language' then
-    update public.accounts set language = fields ->> 'language'
-    where accounts.id = caller_id and accounts.language <> fields ->> 'language';
-  end if;
-  insert into public.account_settings (account_id) values (caller_id) on conflict do nothing;
-  update public.account_settings
-  set notifications = private.merged_wishes(notifications, fields -> 'notifications'),
-      quiet_from = case when fields ? 'quietHours'
-        then (fields #>> '{quietHours,from}')::time else quiet_from end,
-      quiet_to = case when fields ? 'quietHours'
-        then (fields #>> '{quietHours,to}')::time else quiet_to end,
-      show_phone = coalesce((fields #>> '{privacy,showPhone}')::boolean, show_phone),
-      read_receipts = coalesce((fields #>> '{privacy,readReceipts}')::boolean, read_receipts),
-      show_last_seen = coalesce((fields #>> '{privacy,showLastSeen}')::boolean, show_last_seen),
-      marketing_consent = coalesce((fields ->> 'marketingConsent')::boolean, marketing_consent),
-      updated_at = now()
-  where account_settings.account_id = caller_id;
-  perform private.apply_wishes(caller_id);
-  return private.settings_record(caller_id);
-end
-$$;
-comment on function private.update_settings is 'Changes the caller''s settings.';
-
-create function api.update_settings(fields jsonb) returns json
-  language plpgsql
-  set search_path = ''
-as $$
-begin
-  return private.update_settings(fields);
-end
-$$;
-comment on function api.update_settings is
-  'Changes what is given and leaves the rest. 422 for unknown keys.';
-
-grant execute on function private.update_settings to authenticated;
-grant execute on function api.update_settings to authenticated;

@@ -1,53 +1,4 @@
--- Sign-in: failures are counted before they happen, so that many at once count as many, and an
--- account knows the addresses from which it was signed in to.
-
-create table private.known_addresses (
-  account_id uuid not null references public.accounts (id) on delete cascade,
-  mark bytea not null,
-  known_until timestamptz not null,
-  primary key (account_id, mark)
-);
-comment on table private.known_addresses is
-  'Addresses from which an account was signed in to: limits that strangers use up do not hold there.';
-comment on column private.known_addresses.account_id is 'Whose; nothing is left of a deleted one.';
-comment on column private.known_addresses.mark is
-  'private.address_mark: it says nothing to whoever reads it, so no export has it.';
-comment on column private.known_addresses.known_until is '90 days after the last sign-in from there.';
-create index known_addresses_until_idx on private.known_addresses (known_until);
-alter table private.known_addresses enable row level security;
-create policy "nobody but functions of their owner" on private.known_addresses using (false);
-
-create function private.address_mark(whose text, address_hash text) returns bytea
-  language sql
-  immutable
-  set search_path = ''
-as $$
-  -- The functions hold the key of the hash; with whose, rows of two owners cannot be laid together.
-  select sha256(convert_to(whose || ' ' || address_hash, 'utf8'))
-$$;
-comment on function private.address_mark is
-  'An address as it may be kept: for one account or identifier, from the functions'' keyed hash.';
-
-create function private.is_known_address(account_id uuid, address_hash text) returns boolean
-  language sql
-  stable
-  security definer -- reads a closed table
-  set search_path = ''
-as $$
-  -- Looked up the same where there is no account, which knows none.
-  select exists (
-    select from private.known_addresses
-    where known_addresses.account_id = whose.id
-      and known_addresses.mark = private.address_mark(whose.id::text, address_hash)
-      and known_addresses.known_until > now()
-  )
-  from (
-    select coalesce(
-      is_known_address.account_id, '00000000-0000-0000-0000-000000000000'::uuid) as id
-  ) as whose
-$$;
-comment on function private.is_known_address is
-  'Whether a sign-in to this account succeeded from there within 90 days.';
+-- Signing in: a failure is counted before it happens, so that many at once count as many.
 
 create function private.enter_login(identifier text, address text, address_hash text) returns jsonb
   language plpgsql
@@ -130,16 +81,4 @@ comment on function private.finish_sign_in is
   'A sign-in that succeeded, by whatever proof: no failure, one of the account''s sign-ins an hour '
   '({error} where it is one too many), and its address is known from now on.';
 
-create function private.sweep_known_addresses() returns bigint
-  language sql
-  security definer -- deletes from a closed table
-  set search_path = ''
-as $$
-  select private.sweep('private.known_addresses', 'known_until', '0')
-$$;
-comment on function private.sweep_known_addresses is
-  'Job: forgets addresses from which nobody signed in for 90 days, a thousand at a time.';
-
-grant execute on function
-  private.enter_login, private.finish_sign_in, private.sweep_known_addresses
-  to backend;
+grant execute on function private.enter_login, private.finish_sign_in to backend;

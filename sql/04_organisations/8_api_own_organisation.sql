@@ -1,4 +1,4 @@
--- The routes of whoever acts as a company or office; what they do is in 04_organisations/4_reads_own.sql.
+-- The routes of whoever acts as a company or office.
 
 create function api.get_company_profile() returns json
   language plpgsql
@@ -133,8 +133,7 @@ $$;
 comment on function api.get_office_stats is 'Figures of the acting office.';
 
 grant execute on function
-  api.get_company_profile, api.update_company_profile, api.list_company_listings, api.list_company_leads,
-  api.get_company_stats,
-  api.get_office_profile, api.update_office_profile, api.list_office_listings, api.list_office_leads,
-  api.get_office_stats
+  api.get_company_profile, api.update_company_profile, api.list_company_listings,
+  api.list_company_leads, api.get_company_stats, api.get_office_profile, api.update_office_profile,
+  api.list_office_listings, api.list_office_leads, api.get_office_stats
   to authenticated;

@@ -1,41 +1,11 @@
--- Rates: how often something may be done, counted exactly also when calls arrive at once.
+-- Rates: how often something may be done, counted exactly even when calls arrive at once.
 --
--- A sliding log of the last hits per rule and subject. A rule whose max is a million or more is off
--- and writes nothing.
+-- A sliding log of the last hits for each rule and subject. A rule whose max is a million or more is
+-- off and writes nothing.
 --
 -- What an account does is counted by the function that does it, in its transaction (count_act).
--- What cannot be taken back once it was given, and what may fail and has cost something by then, is
--- counted and committed before it is tried (enter, entered).
-
-create table private.rates (
-  rule text primary key,
-  max integer not null constraint rates_max_is_positive check (max > 0),
-  seconds integer not null constraint rates_seconds_is_positive check (seconds > 0),
-  note text not null
-);
-comment on table private.rates is 'What may be done how often; change a row to change the rate.';
-comment on column private.rates.rule is 'The name that functions count under.';
-comment on column private.rates.max is 'Hits allowed within the window; a million or more is no limit.';
-comment on column private.rates.seconds is 'Length of the sliding window in seconds.';
-comment on column private.rates.note is 'What is counted, and per what.';
-alter table private.rates enable row level security;
-create policy "nobody but functions of their owner" on private.rates using (false);
-
-create table private.rate_hits (
-  rule text not null,
-  subject text not null,
-  hits timestamptz[] not null,
-  expires_at timestamptz not null,
-  primary key (rule, subject)
-);
-comment on table private.rate_hits is 'The last hits of each subject; emptied by a job.';
-comment on column private.rate_hits.rule is 'Which rate.';
-comment on column private.rate_hits.subject is 'Who or what is counted: an account, an address, a phone.';
-comment on column private.rate_hits.hits is 'When, oldest first, no more than the rule''s max.';
-comment on column private.rate_hits.expires_at is 'From then on the row says nothing any more.';
-create index rate_hits_expires_idx on private.rate_hits (expires_at);
-alter table private.rate_hits enable row level security;
-create policy "nobody but functions of their owner" on private.rate_hits using (false);
+-- What cannot be taken back, and what may fail after it has already cost something, is counted and
+-- committed before it is tried (enter, entered).
 
 create function private.count_hit(
   rule text, subject text, allowed integer default null,
@@ -261,17 +231,7 @@ end
 $$;
 comment on function private.entered is 'Raises what private.enter decided, else keeps the rate to tell.';
 
-create function private.sweep_rates() returns bigint
-  language sql
-  security definer -- deletes from a closed table
-  set search_path = ''
-as $$
-  select private.sweep('private.rate_hits', 'expires_at', '0')
-$$;
-comment on function private.sweep_rates is 'Job: forgets counters whose window is over.';
-
-grant execute on function
-  private.count_hit, private.forget_hit, private.forget_hits, private.enter, private.sweep_rates
+grant execute on function private.count_hit, private.forget_hit, private.forget_hits, private.enter
   to backend;
-grant execute on function private.entered, private.refuse_rate to anon, authenticated, backend;
 grant execute on function private.count_act to authenticated;
+grant execute on function private.refuse_rate, private.entered to anon, authenticated, backend;

@@ -3,76 +3,6 @@
 -- What goes back to its source is asked of the provider and booked when it says that it is done;
 -- until then it is held: more than was paid can never be given back, also not at once.
 
-create table public.refunds (
-  id uuid primary key default gen_random_uuid(),
-  invoice_id uuid not null references public.invoices (id),
-  payment_id uuid references public.payments (id),
-  destination text not null
-    constraint refunds_destination_is_known check (destination in ('wallet', 'source')),
-  amount private.kwd not null constraint refunds_amount_is_positive check (amount > 0),
-  state text not null default 'requested'
-    constraint refunds_state_is_known check (state in ('requested', 'settled', 'rejected')),
-  reason text not null
-    constraint refunds_reason_length check (char_length(reason) between 1 and 500),
-  admin_id uuid,
-  provider_ref text,
-  created_at timestamptz not null default now(),
-  asked_at timestamptz,
-  settled_at timestamptz,
-  constraint refunds_provider_ref_key unique (payment_id, provider_ref),
-  constraint refunds_source_has_a_payment check (destination = 'wallet' or payment_id is not null),
-  constraint refunds_settled_tells_when check ((state = 'settled') = (settled_at is not null))
-);
-comment on table public.refunds is 'Money of a paid invoice that is given back.';
-comment on column public.refunds.id is 'The reference that the provider knows it by.';
-comment on column public.refunds.invoice_id is 'Of which invoice.';
-comment on column public.refunds.payment_id is 'The payment that it goes back through; of a surplus: that is given back.';
-comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
-comment on column public.refunds.amount is 'KWD.';
-comment on column public.refunds.state is
-  'requested at the provider, settled, or rejected by it. The first two count as given back.';
-comment on column public.refunds.reason is 'Why, as the admin wrote it.';
-comment on column public.refunds.admin_id is 'Who decided it; null for one made at the provider.';
-comment on column public.refunds.provider_ref is 'The provider''s id of the refund.';
-comment on column public.refunds.created_at is 'When it was decided.';
-comment on column public.refunds.asked_at is 'When the provider was last asked about it.';
-comment on column public.refunds.settled_at is 'When the money was given back.';
-create index refunds_invoice_idx on public.refunds (invoice_id);
-create index refunds_payment_idx on public.refunds (payment_id);
-create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';
-create trigger refunds_stay
-  before delete or truncate on public.refunds
-  for each statement execute function private.refuse_rewriting();
-alter table public.refunds enable row level security;
-revoke all on public.refunds from anon, authenticated, service_role;
-grant select on public.refunds to service_role;
-create policy "nobody but functions of their owner" on public.refunds using (false);
-
-create function private.refund_room(invoice public.invoices) returns numeric
-  language sql
-  stable
-  security definer -- reads for functions that hold the invoice
-  set search_path = ''
-as $$
-  select invoice.total - coalesce(sum(refunds.amount), 0) from public.refunds
-  left join public.payments on payments.id = refunds.payment_id
-  where refunds.invoice_id = invoice.id and refunds.state in ('requested', 'settled')
-    and payments.state is distinct from 'surplus'
-$$;
-comment on function private.refund_room is 'How much of an invoice can still be given back.';
-
-create function private.surplus_room(payment public.payments) returns numeric
-  language sql
-  stable
-  security definer -- reads for functions that hold the invoice
-  set search_path = ''
-as $$
-  select payment.amount - coalesce(sum(refunds.amount), 0) from public.refunds
-  where refunds.payment_id = payment.id and refunds.state in ('requested', 'settled')
-$$;
-comment on function private.surplus_room is
-  'How much can still be given back of a payment that came on top of a paid invoice.';
-
 create function private.book_refund(refund_id uuid) returns void
   language plpgsql
   security definer -- writes invoice, money and effect together, holding the invoice
@@ -194,23 +124,6 @@ begin
 end
 $$;
 comment on function private.start_refund is 'See api.refund_invoice.';
-
-create function private.refund_answer(refund_id uuid) returns json
-  language sql
-  stable
-  security definer -- for functions that have looked who asks
-  set search_path = ''
-as $$
-  select json_build_object(
-    'refund', json_build_object(
-      'id', refunds.id, 'amount', refunds.amount, 'to', refunds.destination, 'state', refunds.state,
-      'reason', refunds.reason, 'createdAt', refunds.created_at, 'settledAt', refunds.settled_at),
-    'invoice', private.invoice_record(invoices))
-  from public.refunds
-  join public.invoices on invoices.id = refunds.invoice_id
-  where refunds.id = refund_answer.refund_id
-$$;
-comment on function private.refund_answer is 'A refund and its invoice, as an admin sees them.';
 
 create function api.refund_invoice(
   invoice_id uuid, destination text, reason text, amount numeric default null,

@@ -1,0 +1,220 @@
+-- Who is calling: the account, its acting identity, and why somebody may not act.
+--
+-- These run at the start of every call. plpgsql keeps their plans for the connection, where a function
+-- in SQL would be planned again for each message: 0.03 ms instead of 0.4.
+
+-- These stand at the door of every call. plpgsql keeps their plans for the connection, where a
+-- function in SQL would be planned again for each message: 0.03 ms instead of 0.4.
+create function private.claims() returns jsonb
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+end
+$$;
+comment on function private.claims is 'The verified claims of the caller''s token; null for a guest.';
+
+create function private.session_id() returns uuid
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return (private.claims() ->> 'session_id')::uuid;
+end
+$$;
+comment on function private.session_id is 'The sign-in that the token belongs to.';
+
+create function private.account_id() returns uuid
+  language plpgsql
+  stable
+  security definer -- reads accounts and auth.sessions before any policy can know the caller
+  set search_path = ''
+as $$
+declare
+  claims jsonb := nullif(current_setting('request.jwt.claims', true), '');
+begin
+  return (
+    select accounts.id
+    from public.accounts
+    join auth.sessions on sessions.user_id = accounts.id
+    where accounts.id = (claims ->> 'sub')::uuid
+      and sessions.id = (claims ->> 'session_id')::uuid
+      and private.may_act(accounts)
+  );
+end
+$$;
+comment on function private.account_id is
+  'The calling account; null unless account and session are in order now, whatever the token says.';
+
+create function private.identity_id() returns uuid
+  language plpgsql
+  stable
+  security definer -- reads the active identity before any policy can know the caller
+  set search_path = ''
+as $$
+declare
+  claims jsonb := nullif(current_setting('request.jwt.claims', true), '');
+  acting_id uuid;
+  noted text;
+begin
+  select identities.id into acting_id
+  from public.accounts
+  join auth.sessions on sessions.user_id = accounts.id
+  join public.identities
+    on identities.account_id = accounts.id and identities.id = accounts.active_identity_id
+  where accounts.id = (claims ->> 'sub')::uuid
+    and sessions.id = (claims ->> 'session_id')::uuid
+    and private.may_act(accounts) and identities.status = 'active';
+  -- A note for the end of the same message, which asks whether the token counted; nobody trusts it.
+  if acting_id is not null then noted := set_config('private.acts', 't', true); end if;
+  return acting_id;
+end
+$$;
+comment on function private.identity_id is
+  'The identity that the caller acts as; null unless account, session and identity are in order.';
+
+create function private.is_ignored() returns boolean
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return current_setting('private.acts', true) is distinct from 't'
+    and private.account_id() is null;
+end
+$$;
+comment on function private.is_ignored is
+  'Whether the token of this message counted for nothing; asked last, mostly identity_id() has said.';
+
+create function private.caller_refusal() returns jsonb
+  language plpgsql
+  stable
+  security definer -- tells a caller why, which needs the account's state
+  set search_path = ''
+as $$
+declare
+  claims jsonb := private.claims();
+  account public.accounts;
+begin
+  if claims ->> 'sub' is null then
+    return '{"status":401,"code":"token_missing","detail":{}}';
+  end if;
+  if private.account_id() is not null then
+    return null;
+  end if;
+  select * into account from public.accounts where accounts.id = (claims ->> 'sub')::uuid;
+  if account.status = 'suspended' and not private.may_act(account) then
+    return jsonb_build_object('status', 403, 'code', 'account_suspended', 'detail',
+      jsonb_build_object('reason', coalesce(account.status_reason, ''),
+                         'until', account.suspended_until));
+  elsif account.status = 'banned' then
+    return '{"status":403,"code":"account_banned","detail":{}}';
+  end if;
+  return '{"status":401,"code":"token_invalid","detail":{}}';
+end
+$$;
+comment on function private.caller_refusal is
+  'Why the caller may not act: status, code and detail of the contract; null when all is well.';
+
+create function private.require_account() returns uuid
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  account_id uuid := private.account_id();
+  refusal jsonb;
+begin
+  if account_id is null then
+    refusal := private.caller_refusal();
+    perform private.refuse(
+      (refusal ->> 'status')::integer, refusal ->> 'code', refusal -> 'detail');
+  end if;
+  return account_id;
+end
+$$;
+comment on function private.require_account is
+  'The calling account, or 401 token_missing / token_invalid, 403 account_suspended / account_banned.';
+
+create function private.check_expected(identity_id uuid) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  expected_id uuid := nullif(current_setting('facade.expected_identity', true), '');
+begin
+  if expected_id is not null and expected_id is distinct from identity_id then
+    perform private.refuse(409, 'identity_changed');
+  end if;
+end
+$$;
+comment on function private.check_expected is
+  '409 identity_changed where the caller said that it acts as another identity (expect_identity).';
+
+create function private.require_identity() returns uuid
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  identity_id uuid := private.identity_id();
+begin
+  if identity_id is null then
+    perform private.require_account();
+    perform private.refuse(403, 'identity_not_usable');
+  end if;
+  perform private.check_expected(identity_id);
+  return identity_id;
+end
+$$;
+comment on function private.require_identity is
+  'The identity that the caller acts as, or what require_account refuses, or 403 identity_not_usable, '
+  '409 identity_changed.';
+
+create function private.expect_identity(identity_id uuid) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.require_account();
+  if expect_identity.identity_id is distinct from private.identity_id() then
+    perform private.refuse(409, 'identity_changed');
+  end if;
+  -- Whatever acts asks again (require_identity), when nobody can switch any more.
+  perform set_config('facade.expected_identity', expect_identity.identity_id::text, true);
+end
+$$;
+comment on function private.expect_identity is
+  'The header X-Expect-Identity: 409 identity_changed unless that is the acting identity.';
+
+create function private.require_type(type text) returns uuid
+  language plpgsql
+  stable
+  security definer -- reads the type of the acting identity
+  set search_path = ''
+as $$
+declare
+  identity_id uuid := private.require_identity();
+  actual text := (select identities.type from public.identities where identities.id = identity_id);
+begin
+  if actual is distinct from require_type.type then
+    perform private.refuse(403, 'identity_type_required',
+      jsonb_build_object('required', require_type.type, 'actual', actual));
+  end if;
+  return identity_id;
+end
+$$;
+comment on function private.require_type is
+  'The acting identity, or what require_identity refuses, or 403 identity_type_required when it is '
+  'of another type.';
+
+grant execute on function private.is_ignored to authenticated;
+grant execute on function
+  private.claims, private.session_id, private.account_id, private.identity_id,
+  private.caller_refusal, private.require_account, private.check_expected, private.require_identity,
+  private.expect_identity
+  to anon, authenticated, backend;

@@ -1,0 +1,25 @@
+-- Settings and health, for whoever asks.
+
+create function private.setting(name text) returns jsonb
+  language sql
+  stable
+  security definer -- the table is closed; a switch tells nothing about a person
+  set search_path = ''
+as $$
+  select settings.value from private.settings where settings.name = setting.name
+$$;
+comment on function private.setting is 'A switch of private.settings.';
+
+create function private.health() returns json
+  language sql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+  select json_build_object('jobsRan', exists (
+    select from private.moments
+    where moments.name = 'jobs_ran' and moments.at > now() - interval '5 minutes'))
+$$;
+comment on function private.health is 'What the database knows of the service''s health.';
+
+grant execute on function private.health to backend;

@@ -1,0 +1,52 @@
+-- Alarms: what an admin has to look at. One row for each thing until it is settled.
+
+create function private.raise_alarm(kind text, subject_id text, facts jsonb default '{}')
+  returns void
+  language plpgsql
+  security definer -- writes a closed table, for whoever came across it
+  set search_path = ''
+as $$
+declare
+  is_money boolean := raise_alarm.kind ~ '^(wallet|payment|paid|refund|charge)_';
+begin
+  insert into private.alarms (kind, subject_id, facts)
+  values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.facts)
+  on conflict do nothing;
+  if not found then
+    -- Many workers may see the same: they must not all write one row.
+    update private.alarms set seen_at = clock_timestamp()
+    where alarms.kind = raise_alarm.kind and alarms.subject_id = raise_alarm.subject_id
+      and alarms.settled_at is null and alarms.seen_at < clock_timestamp() - interval '10 seconds';
+    return;
+  end if;
+  perform private.notify(admins.account_id, null, 'system', null,
+    jsonb_build_object(
+      'titleAr', case when is_money then 'تنبيه مالي يحتاج إلى مراجعة'
+        else 'تنبيه يحتاج إلى مراجعة' end,
+      'titleEn', case when is_money then 'A payment needs a look' else 'Something needs a look' end,
+      'bodyAr', raise_alarm.kind, 'bodyEn', raise_alarm.kind))
+  from public.admins;
+exception
+  when others then
+    -- The row counts, also where the notice of it is what fails.
+    insert into private.alarms (kind, subject_id, facts)
+    values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.facts)
+    on conflict do nothing;
+end
+$$;
+comment on function private.raise_alarm is
+  'Tells the admins, once for each thing until it is settled.';
+
+create function private.settle_failures(subjects text[]) returns void
+  language sql
+  security definer -- writes a closed table, for jobs
+  set search_path = ''
+as $$
+  update private.alarms set settled_at = now(), settled_note = 'went through later'
+  where alarms.kind = 'job_failed' and alarms.subject_id = any (subjects)
+    and alarms.settled_at is null
+$$;
+comment on function private.settle_failures is
+  'What had failed went through: nobody has to look at it any more.';
+
+grant execute on function private.raise_alarm, private.settle_failures to backend;

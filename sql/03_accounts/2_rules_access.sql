@@ -1,0 +1,57 @@
+-- Which accounts and identities may act.
+
+-- Its body is read when it is made, so no search_path can change what it means; and without one of
+-- its own it stands in a plan as if it were written out there, also for many rows.
+create function private.may_act(account public.accounts) returns boolean
+  language sql
+  stable
+  parallel safe
+  return (
+    (may_act.account).status in ('active', 'deletion_requested')
+    or (may_act.account).status = 'suspended' and (may_act.account).suspended_until < now()
+  ) is true;
+comment on function private.may_act is
+  'Whether an account may act now: it is in order, to be deleted only later, or its suspension is '
+  'over. The one place that says so.';
+
+-- Also to whoever changes an account: triggers ask it with their rights.
+grant execute on function private.may_act
+  to anon, authenticated, service_role, backend, supabase_auth_admin;
+
+create function private.is_in_order(identity_id uuid) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads the state of another's account
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.identities
+    join public.accounts on accounts.id = identities.account_id
+    where identities.id = is_in_order.identity_id and identities.status = 'active'
+      and private.may_act(accounts)
+  );
+end
+$$;
+comment on function private.is_in_order is
+  'Whether an identity, whoever''s, and its account can act now: the rule of identity_id().';
+
+-- The acting identity that is taken away acts no more, on every device and at once.
+create function private.on_identity_status() returns trigger
+  language plpgsql
+  security definer -- writes a closed table, for whoever changed the status
+  set search_path = ''
+as $$
+begin
+  update public.accounts set active_identity_id = null
+  where accounts.id = new.account_id and accounts.active_identity_id = new.id;
+  return null;
+end
+$$;
+comment on function private.on_identity_status is
+  'Clears the acting identity when it stops being active.';
+
+create trigger identities_stop_acting
+  after update of status on public.identities
+  for each row when (new.status <> 'active')
+  execute function private.on_identity_status();

@@ -1,0 +1,81 @@
+-- Codes: how long one lives, how many tries it has, how soon another may be asked for.
+--
+-- Strangers use up neither the tries nor the codes of whoever asked for one.
+
+create function private.code_terms(
+  out resend_after integer, out life interval, out attempt_life interval,
+  out tries integer, out stranger_tries integer
+)
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select 45, interval '5 minutes', interval '1 hour', 5, 3
+$$;
+comment on function private.code_terms is
+  'The figures of codes, each standing here alone: seconds until another one may be asked for, how '
+  'long a code and an attempt live, wrong tries of whoever asked for it or names its attempt, and '
+  'of all others together.';
+
+alter table private.codes add constraint codes_tries_are_few check (
+  tries between 0 and (private.code_terms()).tries
+  and stranger_tries between 0 and (private.code_terms()).stranger_tries
+);
+
+create function private.code_wait(purpose text, identifier text, asked_by bytea) returns integer
+  language sql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+  -- One after another for whoever asks. For the codes of an account each address waits for its own
+  -- only: else a stranger who asked a moment before would have the owner's request dropped, without
+  -- a word where a password was forgotten. A phone that is being registered waits as a whole: it is
+  -- nobody's yet, whoever has to wait is told for how long, and of twenty attempts at once one sends.
+  select greatest(0, ceil((private.code_terms()).resend_after
+    - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
+  from private.codes
+  where codes.identifier = code_wait.identifier and codes.purpose = code_wait.purpose
+    and (code_wait.purpose = 'register' or codes.asked_by = code_wait.asked_by)
+$$;
+comment on function private.code_wait is
+  'Seconds until this address may ask for another code; 0 or null is now.';
+
+create function private.code_refusal(
+  purpose text, identifier text, asked_by bytea, address text, is_known boolean
+) returns jsonb
+  language plpgsql
+  security definer -- counts in a closed table
+  set search_path = ''
+as $$
+declare
+  wait constant integer := private.code_wait(purpose, identifier, asked_by);
+  pair constant text := address || ' ' || identifier;
+  counted record;
+begin
+  if wait > 0 then
+    return jsonb_build_object(
+      'code', 'otp_resend_too_soon', 'detail', jsonb_build_object('retryAfter', wait));
+  end if;
+  -- The service's own ceiling comes last, so that one noisy caller cannot use it up. Strangers share
+  -- what they have; an address that the account knows has codes of its own.
+  if is_known then
+    counted := private.count_hits(
+      '{code_address,code_known_hour,code_known_day,code_service}',
+      array[address, pair, pair, 'all']);
+  else
+    counted := private.count_hits(
+      '{code_address,code_stranger_hour,code_stranger_day,code_strangers_hour,code_strangers_day,'
+        'code_service}',
+      array[address, pair, pair, identifier, identifier, 'all']);
+  end if;
+  return case when counted.refused is not null then jsonb_build_object(
+    'code', case counted.refused
+      when 'code_service' then 'service_unavailable' else 'rate_limited' end,
+    'rule', counted.refused,
+    'detail', jsonb_build_object('retryAfter', counted.reset)) end;
+end
+$$;
+comment on function private.code_refusal is
+  'Counts one code sent. The refusal, which counts nowhere, when it comes too soon or the address, '
+  'the phone or email or the service is at its rate.';

@@ -1,0 +1,39 @@
+-- What is left of a deleted account: nothing that names the person.
+
+create function private.forget_account(account_id uuid) returns void
+  language plpgsql
+  security definer -- writes closed tables
+  set search_path = ''
+as $$
+begin
+  update public.accounts
+  set email = null, phone = null, email_proven = false, status = 'deleted', status_reason = null,
+      suspended_until = null, delete_at = null, active_identity_id = null
+  where accounts.id = forget_account.account_id;
+  update public.individual_profiles set full_name = null, avatar_url = null
+  where individual_profiles.account_id = forget_account.account_id;
+  update public.identities
+  set status = 'closed', display_name = 'حساب محذوف', avatar_url = null, status_reason = null
+  where identities.account_id = forget_account.account_id;
+end
+$$;
+comment on function private.forget_account is
+  'Makes an account anonymous for good. Other areas follow by triggers on the closing of identities.';
+
+create function private.on_account_deleted_for_apple() returns trigger
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+begin
+  update private.apple_tokens set revoke_at = now() where apple_tokens.account_id = new.id;
+  return null;
+end
+$$;
+comment on function private.on_account_deleted_for_apple is
+  'A deleted account''s tokens at Apple are to be revoked.';
+
+create trigger accounts_revoke_apple
+  after update of status on public.accounts
+  for each row when (new.status = 'deleted' and old.status <> 'deleted')
+  execute function private.on_account_deleted_for_apple();

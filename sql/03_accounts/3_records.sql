@@ -1,0 +1,103 @@
+-- The records of an identity and of settings.
+
+create function private.identity_json(identity public.identities) returns json
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select case when identity.id is not null then json_build_object(
+    'id', identity.id,
+    'type', identity.type,
+    'status', identity.status,
+    'displayName', identity.display_name,
+    'avatarUrl', identity.avatar_url
+  ) end
+$$;
+comment on function private.identity_json is 'An identity as sessions show it.';
+
+create function private.identity_record(identity public.identities) returns json
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select case identity.type
+    when 'individual' then json_build_object(
+      'id', identity.id,
+      'type', identity.type,
+      'status', identity.status,
+      'statusReason', identity.status_reason,
+      'displayName', identity.display_name,
+      'avatarUrl', identity.avatar_url,
+      'createdAt', identity.created_at)
+    else (
+      select json_build_object(
+        'id', identity.id,
+        'type', identity.type,
+        'status', identity.status,
+        'statusReason', identity.status_reason,
+        'displayName', identity.display_name,
+        'avatarUrl', identity.avatar_url,
+        'createdAt', identity.created_at,
+        'nameAr', organisations.name_ar,
+        'nameEn', organisations.name_en,
+        'slug', organisations.slug,
+        'logoUrl', organisations.logo_url,
+        'coverUrl', organisations.cover_url,
+        'aboutAr', organisations.about_ar,
+        'phone', organisations.phone,
+        'whatsapp', organisations.whatsapp,
+        'email', organisations.email,
+        'website', organisations.website,
+        'licenceNo', organisations.licence_no,
+        'licenceExpiresOn', organisations.licence_expires_on,
+        'governorateId', organisations.governorate_id,
+        'areaId', organisations.area_id,
+        'addressAr', organisations.address_ar,
+        'workingHours', organisations.working_hours,
+        'verified', organisations.verified)
+      from public.organisations where organisations.identity_id = identity.id
+    ) end
+$$;
+comment on function private.identity_record is 'An own identity in any state, with all it says.';
+
+create function private.settings_record(account_id uuid) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  chosen public.account_settings;
+begin
+  select * into chosen from public.account_settings
+  where account_settings.account_id = settings_record.account_id;
+  return json_build_object(
+    'language', (
+      select accounts.language from public.accounts
+      where accounts.id = settings_record.account_id
+    ),
+    'notifications', (
+      select json_object_agg(categories.code, (
+        select json_object_agg(channels.channel, coalesce(
+          (chosen.notifications -> categories.code ->> channels.channel)::boolean,
+          channels.wanted))
+        from private.notification_channels() as channels
+      ) order by categories.position)
+      from public.vocabularies as categories
+      where categories.vocabulary = 'notification_category'
+    ),
+    'quietHours', case when chosen.quiet_from is not null then json_build_object(
+      'from', to_char(chosen.quiet_from, 'HH24:MI'),
+      'to', to_char(chosen.quiet_to, 'HH24:MI')
+    ) end,
+    'privacy', json_build_object(
+      'showPhone', coalesce(chosen.show_phone, true),
+      'readReceipts', coalesce(chosen.read_receipts, true),
+      'showLastSeen', coalesce(chosen.show_last_seen, true)
+    ),
+    'marketingConsent', coalesce(chosen.marketing_consent, false)
+  );
+end
+$$;
+comment on function private.settings_record is 'All settings of an account, defaults included.';
+
+grant execute on function private.identity_json, private.identity_record to authenticated;

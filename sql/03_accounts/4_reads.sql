@@ -1,0 +1,108 @@
+-- What a signed-in person reads of the own account.
+
+create function api.get_me()
+  returns table (
+    "user" json, "activeIdentity" json, identities json, "realtimeTopic" text
+  )
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select
+    json_build_object(
+      'id', accounts.id,
+      'email', accounts.email,
+      'phone', accounts.phone,
+      'fullName', individual_profiles.full_name,
+      'avatarUrl', individual_profiles.avatar_url,
+      'language', accounts.language,
+      'createdAt', accounts.created_at
+    ),
+    (
+      select private.identity_json(identities) from public.identities
+      where identities.account_id = accounts.id
+        and identities.id = accounts.active_identity_id and identities.status = 'active'
+    ),
+    (
+      select json_agg(private.identity_json(identities) order by identities.created_at, identities.id)
+      from public.identities where identities.account_id = accounts.id
+    ),
+    accounts.topic::text
+  from public.accounts
+  left join public.individual_profiles on individual_profiles.account_id = accounts.id
+  where accounts.id = (select private.require_account())
+$$;
+comment on function api.get_me is
+  'The caller''s user, acting identity (null when it was taken away), identities, Realtime topic.';
+
+create function api.check_session() returns uuid
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select private.require_account()
+$$;
+comment on function api.check_session is
+  'The calling account, or the refusal of a caller that may not act: before a call to Auth.';
+
+create function api.list_identities() returns table (items json, "nextCursor" text)
+  language sql
+  stable
+  set search_path = ''
+as $$
+  select
+    json_agg(private.identity_record(identities) order by identities.created_at, identities.id),
+    null::text
+  from public.identities
+  where identities.account_id = (select private.require_account())
+$$;
+comment on function api.list_identities is 'All identities of the caller, in any state.';
+
+create function api.get_identity(identity_id uuid) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  found_one public.identities;
+begin
+  select * into found_one from public.identities
+  where identities.account_id = private.require_account()
+    and identities.id = get_identity.identity_id;
+  if found_one.id is null then
+    perform private.require_account();
+    perform private.refuse(404, 'identity_not_found');
+  end if;
+  return private.identity_record(found_one);
+end
+$$;
+comment on function api.get_identity is 'An own identity in any state. 404 identity_not_found.';
+
+create function private.get_settings() returns json
+  language plpgsql
+  stable
+  security definer -- one way for callers and for functions that act for an account
+  set search_path = ''
+as $$
+begin
+  return private.settings_record(private.require_account());
+end
+$$;
+comment on function private.get_settings is 'The caller''s settings; see api.get_settings.';
+
+create function api.get_settings() returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.get_settings();
+end
+$$;
+comment on function api.get_settings is
+  'Language, notifications by category and channel, quiet hours, privacy, consent.';
+
+grant execute on function private.get_settings to authenticated;
+grant execute on function
+  api.get_me, api.check_session, api.list_identities, api.get_identity, api.get_settings
+  to authenticated;

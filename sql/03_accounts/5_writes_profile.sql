@@ -1,0 +1,107 @@
+-- What a person changes of the own account: name, language, picture, settings.
+
+create function private.change_me(fields jsonb) returns void
+  language plpgsql
+  security definer -- clients have no write grant on accounts
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.take_caller();
+  new_name text := private.tidy(fields ->> 'fullName');
+begin
+  if jsonb_typeof(fields) is distinct from 'object'
+    or fields - array['fullName', 'language', 'avatarMediaId'] <> '{}' then
+    perform private.refuse_field('', 'invalid');
+  end if;
+  if fields ? 'fullName' then
+    if jsonb_typeof(fields -> 'fullName') <> 'string' or private.is_name(new_name) is not true then
+      perform private.refuse_field('fullName', 'invalid');
+    end if;
+    update public.individual_profiles set full_name = new_name
+    where individual_profiles.account_id = caller_id;
+    update public.identities set display_name = new_name
+    where identities.account_id = caller_id and identities.type = 'individual';
+  end if;
+  if fields ? 'language' then
+    if (fields ->> 'language' in ('ar', 'en')) is not true then
+      perform private.refuse_field('language', 'invalid');
+    end if;
+    update public.accounts set language = fields ->> 'language'
+    where accounts.id = caller_id;
+  end if;
+  if fields ? 'avatarMediaId' then
+    perform private.change_avatar(caller_id, fields -> 'avatarMediaId');
+  end if;
+end
+$$;
+comment on function private.change_me is
+  'Changes name, language and picture of the calling account.';
+
+create function api.update_me(fields jsonb)
+  returns table (
+    "user" json, "activeIdentity" json, identities json, "realtimeTopic" text
+  )
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.change_me(update_me.fields);
+  return query select * from api.get_me();
+end
+$$;
+comment on function api.update_me is
+  'Changes fullName, language and avatarMediaId; absent ones stay, a null picture goes.';
+
+create function private.update_settings(fields jsonb) returns json
+  language plpgsql
+  security definer -- clients have no write grant
+  set search_path = ''
+as $$
+declare
+  caller_id uuid := private.take_caller();
+  problems jsonb;
+begin
+  if jsonb_typeof(fields) is distinct from 'object' then
+    perform private.refuse_field('', 'invalid');
+  end if;
+  select jsonb_agg(to_jsonb(wrong)) into problems from private.setting_problems(fields) as wrong;
+  if problems is not null then
+    perform private.refuse_fields(problems);
+  end if;
+
+  if fields ? 'language' then
+    update public.accounts set language = fields ->> 'language'
+    where accounts.id = caller_id and accounts.language <> fields ->> 'language';
+  end if;
+  insert into public.account_settings (account_id) values (caller_id) on conflict do nothing;
+  update public.account_settings
+  set notifications = private.merged_wishes(notifications, fields -> 'notifications'),
+      quiet_from = case when fields ? 'quietHours'
+        then (fields #>> '{quietHours,from}')::time else quiet_from end,
+      quiet_to = case when fields ? 'quietHours'
+        then (fields #>> '{quietHours,to}')::time else quiet_to end,
+      show_phone = coalesce((fields #>> '{privacy,showPhone}')::boolean, show_phone),
+      read_receipts = coalesce((fields #>> '{privacy,readReceipts}')::boolean, read_receipts),
+      show_last_seen = coalesce((fields #>> '{privacy,showLastSeen}')::boolean, show_last_seen),
+      marketing_consent = coalesce((fields ->> 'marketingConsent')::boolean, marketing_consent),
+      updated_at = now()
+  where account_settings.account_id = caller_id;
+  perform private.apply_wishes(caller_id);
+  return private.settings_record(caller_id);
+end
+$$;
+comment on function private.update_settings is 'Changes the caller''s settings.';
+
+create function api.update_settings(fields jsonb) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.update_settings(fields);
+end
+$$;
+comment on function api.update_settings is
+  'Changes what is given and leaves the rest. 422 for unknown keys.';
+
+grant execute on function private.change_me, private.update_settings to authenticated;
+grant execute on function api.update_me, api.update_settings to authenticated;

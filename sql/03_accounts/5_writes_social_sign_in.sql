@@ -1,0 +1,90 @@
+-- Signing in by Google and Apple: whose account a provider's token opens (contract, section 2). What
+-- becomes of an account that somebody else had registered: 6_events_auth.sql.
+
+create function private.enter_social(
+  provider text, subject text, email text, email_verified boolean, keys text[]
+) returns jsonb
+  language plpgsql
+  security definer -- for guests: reads accounts and Auth's identities
+  set search_path = ''
+as $$
+declare
+  refused constant jsonb := '{"error":{"code":"social_token_invalid","detail":{}}}';
+  holder_id uuid;
+  fresh bigint;
+begin
+  select identities.user_id into holder_id from auth.identities
+  where identities.provider = enter_social.provider
+    and identities.provider_id = enter_social.subject;
+  if holder_id is null then
+    select accounts.id into holder_id from public.accounts
+    where accounts.email = enter_social.email;
+    if email_verified is not true then
+      return case when holder_id is not null
+        then '{"error":{"code":"email_taken","detail":{}}}' else refused end;
+    end if;
+  end if;
+
+  -- Of several that bring the same token at once, one gets past here. Should it be lost on its way,
+  -- the token is good again: a sign-in takes less than two minutes.
+  insert into private.social_tokens as taken (key, expires_at)
+  select key, now() + interval '2 minutes' from unnest(keys) as key order by key
+  on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
+    where taken.expires_at <= now();
+  get diagnostics fresh = row_count;
+  if fresh < cardinality(keys) then
+    return refused;
+  end if;
+  return jsonb_build_object(
+    'exists', holder_id is not null,
+    'hasName', exists (
+      select from public.individual_profiles
+      where individual_profiles.account_id = holder_id
+        and individual_profiles.full_name is not null
+    )
+  );
+end
+$$;
+comment on function private.enter_social is
+  'Takes a verified token, once, and tells whether there is an account for it. {error}: '
+  'social_token_invalid for one seen before, and for a new subject without a verified email; '
+  'email_taken when an unverified email belongs to an account.';
+
+create function private.finish_social(keys text[], expires_at timestamptz) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  insert into private.social_tokens (key, expires_at)
+  select key, finish_social.expires_at from unnest(keys) as key order by key
+  on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
+$$;
+comment on function private.finish_social is
+  'A token that gave a session gives no other, in the transaction that answers with that session.';
+
+create function private.release_social(keys text[]) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  delete from private.social_tokens where social_tokens.key = any (keys)
+$$;
+comment on function private.release_social is
+  'A token that gave no session may be brought again.';
+
+create function private.keep_apple_token(account_id uuid, client_id text, sealed_token text)
+  returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  insert into private.apple_tokens (account_id, client_id, sealed_token)
+  values (keep_apple_token.account_id, keep_apple_token.client_id, keep_apple_token.sealed_token)
+  on conflict on constraint apple_tokens_pkey do update
+  set sealed_token = excluded.sealed_token
+$$;
+comment on function private.keep_apple_token is 'Keeps the newest refresh token of an account.';
+
+grant execute on function
+  private.enter_social, private.finish_social, private.release_social, private.keep_apple_token
+  to backend;

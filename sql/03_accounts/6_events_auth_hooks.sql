@@ -1,0 +1,75 @@
+-- Auth's hooks: who gets a token, and that Auth itself sends nothing.
+
+create function private.custom_access_token(event jsonb) returns jsonb
+  language plpgsql
+  security definer -- runs as Auth's role, which may not read accounts
+  set search_path = ''
+as $$
+declare
+  account public.accounts;
+begin
+  -- Weaker than for update, which rows of new sessions that refer to the account would hold up.
+  select * into account from public.accounts
+  where accounts.id = (event ->> 'user_id')::uuid
+  for no key update;
+
+  if account.status is null or account.status = 'deleted' then
+    return '{"error":{"http_code":401,"message":"token_invalid"}}';
+  elsif account.status = 'banned' then
+    return '{"error":{"http_code":403,"message":"account_banned"}}';
+  elsif account.status = 'suspended' and not private.may_act(account) then
+    return jsonb_build_object('error', jsonb_build_object('http_code', 403, 'message',
+      concat_ws(': ', 'account_suspended', account.status_reason)));
+  elsif event ->> 'authentication_method' = 'password'
+    and account.taken_over_at > clock_timestamp() - interval '15 seconds' then
+    -- The password was compared before it was overwritten (03_accounts/1_tables_social.sql), by whoever knew the old one.
+    return '{"error":{"http_code":401,"message":"invalid_credentials"}}';
+  end if;
+
+  -- Signing in takes back a requested deletion and ends a suspension that is over, and gives an
+  -- account whose acting identity was taken away its individual one.
+  if account.status <> 'active' or account.active_identity_id is null then
+    update public.accounts
+    set status = 'active', status_reason = null, suspended_until = null, delete_at = null,
+        active_identity_id = coalesce(
+          account.active_identity_id, private.usable_individual(account.id))
+    where accounts.id = account.id;
+  end if;
+  -- Metadata is what people write about themselves at Auth: nobody reads it here, and a token that
+  -- carries much of it is longer than what a request may bring.
+  return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata');
+end
+$$;
+comment on function private.custom_access_token is
+  'Auth asks it at every issue and refresh of a token: none for suspended, banned, deleted accounts, '
+  'and no metadata in the others.';
+
+create function private.usable_individual(account_id uuid) returns uuid
+  language plpgsql
+  security definer -- repairs closed tables, for the token hook
+  set search_path = ''
+as $$
+declare
+  individual uuid := private.add_individual(account_id, null);
+begin
+  -- Its caller has the account: an admin who suspends it now waits, and then takes it away again.
+  perform from public.identities
+  where identities.id = individual and identities.status = 'active';
+  return case when found then individual end;
+end
+$$;
+comment on function private.usable_individual is
+  'The individual identity, made if it is missing; null while an admin has suspended it.';
+
+create function private.refuse_sending(event jsonb) returns jsonb
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select '{"error":{"http_code":403,"message":"sending is off: codes come from the application"}}'::jsonb
+$$;
+comment on function private.refuse_sending is
+  'Auth''s send-SMS and send-email hooks: Auth itself never sends anything.';
+
+grant execute on function private.custom_access_token, private.refuse_sending
+  to supabase_auth_admin;

@@ -1,0 +1,121 @@
+-- Jobs: suspensions end, Apple's tokens are revoked, what has expired goes.
+
+create function private.end_suspension(account_id uuid) returns boolean
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform from public.accounts
+  where accounts.id = end_suspension.account_id
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
+  update public.accounts
+  set status = 'active', status_reason = null, suspended_until = null
+  where accounts.id = end_suspension.account_id
+    and accounts.status = 'suspended' and accounts.suspended_until < now();
+  return found;
+end
+$$;
+comment on function private.end_suspension is 'Lets an account act again whose suspension is over.';
+
+create function private.end_suspensions() returns bigint
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  select private.for_each('end_suspension', array(
+    select accounts.id::text from public.accounts
+    where accounts.status = 'suspended' and accounts.suspended_until < now()
+      and not private.rests('end_suspension', accounts.id::text)
+    order by accounts.suspended_until
+    limit 100
+  ), true)
+$$;
+comment on function private.end_suspensions is
+  'Job: suspensions whose time is over end, and with them the hiding of listings.';
+
+create function private.take_apple_revocations() returns jsonb
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  with due as (
+    select apple_tokens.account_id, apple_tokens.client_id from private.apple_tokens
+    where apple_tokens.revoke_at <= now()
+    order by apple_tokens.revoke_at
+    limit 20
+    for update skip locked
+  ), taken as (
+    -- Whoever took them and was never heard of again: others try later and later, for days.
+    update private.apple_tokens
+    set tries = apple_tokens.tries + 1,
+        revoke_at = now() + least(power(2, apple_tokens.tries), 1440) * interval '1 minute'
+    from due
+    where apple_tokens.account_id = due.account_id and apple_tokens.client_id = due.client_id
+    returning apple_tokens.account_id, apple_tokens.client_id, apple_tokens.sealed_token
+  )
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'accountId', taken.account_id, 'clientId', taken.client_id, 'sealed', taken.sealed_token
+  )), '[]')
+  from taken
+$$;
+comment on function private.take_apple_revocations is 'Tokens to revoke now, each to one worker.';
+
+create function private.finish_apple_revocation(account_id uuid, client_id text) returns void
+  language sql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+  delete from private.apple_tokens
+  where apple_tokens.account_id = finish_apple_revocation.account_id
+    and apple_tokens.client_id = finish_apple_revocation.client_id
+    and apple_tokens.revoke_at is not null
+$$;
+comment on function private.finish_apple_revocation is 'Revoked: nothing is left to keep.';
+
+create function private.sweep_codes() returns bigint
+  language sql
+  security definer -- deletes from closed tables
+  set search_path = ''
+as $$
+  select private.sweep('private.registrations', 'created_at', (private.code_terms()).attempt_life)
+    + private.sweep('private.email_claims', 'claimed_at', '1 hour')
+    + private.sweep('private.codes', 'created_at', '1 day')
+$$;
+comment on function private.sweep_codes is 'Job: forgets old attempts, claims and codes.';
+
+create function private.sweep_idempotency_keys() returns bigint
+  language sql
+  security definer -- deletes from a closed table
+  set search_path = ''
+as $$
+  select private.sweep('private.idempotency_keys', 'created_at', '24 hours')
+$$;
+comment on function private.sweep_idempotency_keys is 'Job: forgets keys older than 24 hours.';
+
+create function private.sweep_known_addresses() returns bigint
+  language sql
+  security definer -- deletes from a closed table
+  set search_path = ''
+as $$
+  select private.sweep('private.known_addresses', 'known_until', '0')
+$$;
+comment on function private.sweep_known_addresses is
+  'Job: forgets addresses from which nobody signed in for 90 days, a thousand at a time.';
+
+create function private.sweep_social_tokens() returns bigint
+  language sql
+  security definer -- deletes from a closed table
+  set search_path = ''
+as $$
+  select private.sweep('private.social_tokens', 'expires_at', '0')
+$$;
+comment on function private.sweep_social_tokens is 'Job: forgets tokens that have expired.';
+
+grant execute on function
+  private.end_suspensions, private.take_apple_revocations, private.finish_apple_revocation,
+  private.sweep_codes, private.sweep_idempotency_keys, private.sweep_known_addresses,
+  private.sweep_social_tokens
+  to backend;

@@ -1,0 +1,19 @@
+-- What a company or office changes of its page.
+
+create function private.update_profile(type text, fields jsonb) returns json
+  language plpgsql
+  security definer -- clients have no write grant on organisations
+  set search_path = ''
+as $$
+declare
+  identity_id uuid;
+begin
+  perform private.take_caller();
+  identity_id := private.require_type(update_profile.type);
+  perform private.change_identity(identity_id, update_profile.fields);
+  return private.organisation_profile(identity_id);
+end
+$$;
+comment on function private.update_profile is 'Changes the page of the acting company or office.';
+
+grant execute on function private.update_profile to authenticated;

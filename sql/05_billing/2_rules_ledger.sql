@@ -1,0 +1,86 @@
+-- What the ledger keeps to, whoever writes it: entries sum to zero, balances follow entries.
+
+create function private.keep_balance() returns trigger
+  language plpgsql
+  security definer -- writes the balance, which nobody else can
+  set search_path = ''
+as $$
+begin
+  update public.wallets set balance = wallets.balance + new.amount
+  where wallets.id = new.wallet_id and wallets.part <> 'house'
+  returning wallets.balance into new.balance_after;
+  return new;
+end
+$$;
+comment on function private.keep_balance is 'Keeps wallets.balance with each entry.';
+
+create trigger wallet_entries_keep_the_balance
+  before insert on public.wallet_entries
+  for each row execute function private.keep_balance();
+
+create function private.check_transfers() returns trigger
+  language plpgsql
+  security definer -- looks at entries that row security hides from the caller
+  set search_path = ''
+as $$
+begin
+  if exists (
+    select from added group by added.transfer_id having sum(added.amount) <> 0
+  ) then
+    raise exception 'the entries of a transfer sum to zero'
+      using errcode = '23514', constraint = 'wallet_entries_sum_to_zero';
+  end if;
+  return null;
+end
+$$;
+comment on function private.check_transfers is
+  'Both sides of a transfer are written in one statement, or neither.';
+
+create trigger wallet_entries_sum_to_zero
+  after insert on public.wallet_entries
+  referencing new table as added
+  for each statement execute function private.check_transfers();
+
+create trigger wallet_entries_are_only_added
+  before update or delete or truncate on public.wallet_entries
+  for each statement execute function private.refuse_rewriting();
+create trigger wallet_transfers_are_only_added
+  before update or delete or truncate on public.wallet_transfers
+  for each statement execute function private.refuse_rewriting();
+create trigger wallets_stay
+  before delete or truncate on public.wallets
+  for each statement execute function private.refuse_rewriting();
+
+create function private.guard_wallet() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  -- One deeper than a plain update: the entry's own trigger is doing it.
+  if pg_trigger_depth() < 2 or (new.id, new.part) is distinct from (old.id, old.part)
+    or new.identity_id is distinct from old.identity_id or new.house is distinct from old.house then
+    raise exception 'a wallet changes by its entries only' using errcode = '42501';
+  end if;
+  return new;
+end
+$$;
+comment on function private.guard_wallet is 'Nothing but an entry changes a balance.';
+
+create trigger wallets_change_by_entries
+  before update on public.wallets
+  for each row execute function private.guard_wallet();
+
+create function private.begin_empty() returns trigger
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  new.balance := 0;
+  return new;
+end
+$$;
+comment on function private.begin_empty is 'A new wallet holds nothing.';
+
+create trigger wallets_begin_empty
+  before insert on public.wallets
+  for each row execute function private.begin_empty();

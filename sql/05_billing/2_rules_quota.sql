@@ -1,0 +1,143 @@
+-- The quota: how many listings a plan allows, and how fast they may be published.
+
+create function private.plan_of(identity_id uuid) returns public.plans
+  language plpgsql
+  stable
+  security definer -- reads the plan of whoever owns a listing
+  set search_path = ''
+as $$
+declare
+  plan public.plans;
+begin
+  select plans.* into plan
+  from public.subscriptions
+  join public.plans on plans.id = subscriptions.plan_id
+  where subscriptions.identity_id = plan_of.identity_id
+    and subscriptions.status = 'active'
+    and subscriptions.ends_at > now();
+  if plan.id is null then
+    select * into plan from public.plans where plans.code = 'free';
+  end if;
+  return plan;
+end
+$$;
+comment on function private.plan_of is
+  'The plan whose figures hold for an identity now: the free one when it has no other.';
+
+create function private.count_publication(identity_id uuid) returns void
+  language sql
+  security definer -- reads rates and plans
+  set search_path = ''
+as $$
+  select private.count_act('publications', (
+    select greatest(rates.max, (private.plan_of(identity_id)).active_listings)
+    from private.rates where rates.rule = 'publications'
+  ))
+$$;
+comment on function private.count_publication is
+  'Counts a listing that is shown from now on: within the hour as many as the plan shows, at least '
+  'the rate.';
+
+create function private.hold_quota(identity_id uuid) returns void
+  language sql
+  set search_path = ''
+as $$
+  select pg_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
+$$;
+comment on function private.hold_quota is
+  'Listings of an identity become active one after another. Taken before any lock on a listing.';
+
+create function private.try_quota(identity_id uuid) returns boolean
+  language sql
+  set search_path = ''
+as $$
+  select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
+$$;
+comment on function private.try_quota is
+  'As hold_quota where a listing is locked already: false instead of waiting.';
+
+create function private.hold_quota_of(property_id uuid) returns void
+  language sql
+  set search_path = ''
+as $$
+  select private.hold_quota(properties.owner_identity_id) from public.properties
+  where properties.id = hold_quota_of.property_id
+$$;
+comment on function private.hold_quota_of is 'As hold_quota, for the owner of a listing.';
+
+create function private.listings_used(identity_id uuid) returns integer
+  language sql
+  stable
+  set search_path = ''
+as $$
+  -- One that waits for review has its place already.
+  select count(*)::integer from public.properties
+  where properties.owner_identity_id = listings_used.identity_id
+    and properties.status in ('active', 'pending_review')
+$$;
+comment on function private.listings_used is 'How many listings count against the quota.';
+
+create function private.check_quota(identity_id uuid) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  allowed integer := (private.plan_of(identity_id)).active_listings;
+  used integer := private.listings_used(identity_id);
+begin
+  if used >= allowed then
+    perform private.refuse(402, 'quota_exceeded',
+      jsonb_build_object('limit', allowed, 'used', used));
+  end if;
+end
+$$;
+comment on function private.check_quota is
+  '402 quota_exceeded {limit, used} unless one more listing may become active.';
+
+create function private.has_room(identity_id uuid, counted boolean) returns boolean
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.listings_used(identity_id) + (not counted)::integer
+    <= (private.plan_of(identity_id)).active_listings;
+end
+$$;
+comment on function private.has_room is
+  'Whether the plan of now allows one more that is active, or one that is counted already.';
+
+create function private.pause_over_quota(identity_id uuid) returns integer
+  language plpgsql
+  security definer -- writes listings for whoever ends a plan
+  set search_path = ''
+as $$
+declare
+  over integer;
+begin
+  perform private.hold_quota(identity_id);
+  over := private.listings_used(identity_id) - (private.plan_of(identity_id)).active_listings;
+  if over <= 0 then
+    return 0;
+  end if;
+  with newest as (
+    select properties.id from public.properties
+    where properties.owner_identity_id = pause_over_quota.identity_id
+      and properties.status = 'active'
+    order by properties.published_at desc, properties.id desc
+    limit over
+  ), taken as materialized (
+    select properties.id from public.properties
+    where properties.id in (select newest.id from newest)
+    order by properties.id
+    for no key update
+  )
+  update public.properties
+  set status = 'paused', version = properties.version + 1
+  from taken
+  where properties.id = taken.id;
+  return over;
+end
+$$;
+comment on function private.pause_over_quota is
+  'Pauses what is active over the plan of now, newest first; nothing is ever deleted.';

@@ -1,0 +1,66 @@
+-- How much of a payment can still be given back, and what may still be delivered.
+
+create function private.refund_room(invoice public.invoices) returns numeric
+  language sql
+  stable
+  security definer -- reads for functions that hold the invoice
+  set search_path = ''
+as $$
+  select invoice.total - coalesce(sum(refunds.amount), 0) from public.refunds
+  left join public.payments on payments.id = refunds.payment_id
+  where refunds.invoice_id = invoice.id and refunds.state in ('requested', 'settled')
+    and payments.state is distinct from 'surplus'
+$$;
+comment on function private.refund_room is 'How much of an invoice can still be given back.';
+
+create function private.surplus_room(payment public.payments) returns numeric
+  language sql
+  stable
+  security definer -- reads for functions that hold the invoice
+  set search_path = ''
+as $$
+  select payment.amount - coalesce(sum(refunds.amount), 0) from public.refunds
+  where refunds.payment_id = payment.id and refunds.state in ('requested', 'settled')
+$$;
+comment on function private.surplus_room is
+  'How much can still be given back of a payment that came on top of a paid invoice.';
+
+create function private.can_give(invoice public.invoices) returns boolean
+  language sql
+  stable
+  security definer -- looks at everybody's plans, for functions that settle
+  set search_path = ''
+as $$
+  select invoice.state <> 'void'
+    and exists (
+      select from public.identities
+      where identities.id = invoice.identity_id and identities.status <> 'closed'
+    )
+    and not exists (
+      select from public.invoice_lines
+      join public.plans on plans.id = invoice_lines.plan_id
+      where invoice_lines.invoice_id = invoice.id
+        and not plans.on_sale
+        and (private.plan_of(invoice.identity_id)).id <> plans.id
+    )
+$$;
+comment on function private.can_give is
+  'Whether what an invoice is for can still be given: it is not void, its plan not withdrawn.';
+
+create function private.has_open_money(account_id uuid) returns boolean
+  language sql
+  stable
+  security definer -- for the deletion of accounts
+  set search_path = ''
+as $$
+  select exists (
+    select from public.wallets
+    join public.identities on identities.id = wallets.identity_id
+    where identities.account_id = has_open_money.account_id and wallets.balance > 0
+  ) or exists (
+    select from public.invoices
+    where invoices.account_id = has_open_money.account_id and invoices.state = 'processing'
+  )
+$$;
+comment on function private.has_open_money is
+  'Whether an account has money in a wallet or a payment under way: 409 account_has_obligations.';

@@ -1,0 +1,133 @@
+-- The records of invoices, payments, refunds and plans, and what a provider is told of them.
+
+create function private.payment_records(invoice_id uuid) returns json
+  language sql
+  stable
+  security definer -- for functions that have looked whose invoice it is
+  set search_path = ''
+as $$
+  select coalesce(json_agg(json_build_object(
+    'id', payments.id,
+    'provider', payments.provider,
+    'state', payments.state,
+    'amount', payments.amount,
+    'currency', payments.currency,
+    'method', payments.details ->> 'method',
+    'reference', coalesce(payments.provider_payment_id, payments.provider_ref),
+    'createdAt', payments.created_at,
+    'capturedAt', payments.captured_at
+  ) order by payments.created_at, payments.id), '[]')
+  from public.payments where payments.invoice_id = payment_records.invoice_id
+$$;
+comment on function private.payment_records is 'The payments tried for an invoice, oldest first.';
+
+create function private.invoice_record(invoice public.invoices) returns json
+  language sql
+  stable
+  security definer -- for functions that have looked whose invoice it is
+  set search_path = ''
+as $$
+  select json_build_object(
+    'id', invoice.id,
+    'number', invoice.number,
+    'purpose', invoice.purpose,
+    'lines', (
+      select json_agg(json_build_object(
+        'kind', invoice_lines.kind,
+        'titleAr', invoice_lines.title_ar,
+        'titleEn', invoice_lines.title_en,
+        'quantity', invoice_lines.quantity,
+        'unitPrice', invoice_lines.unit_price,
+        'amount', invoice_lines.amount
+      ) order by invoice_lines.position)
+      from public.invoice_lines where invoice_lines.invoice_id = invoice.id
+    ),
+    'total', invoice.total,
+    'currency', invoice.currency,
+    'state', invoice.state,
+    'issuedAt', invoice.issued_at,
+    'dueAt', invoice.due_at,
+    'paidAt', invoice.paid_at,
+    'paidWith', invoice.paid_with,
+    'refunded', invoice.refunded,
+    'payments', private.payment_records(invoice.id)
+  )
+$$;
+comment on function private.invoice_record is 'An invoice as its owner sees it.';
+
+create function private.plan_record(plan public.plans) returns json
+  language sql
+  immutable
+  set search_path = ''
+as $$
+  select json_build_object(
+    'id', plan.id, 'code', plan.code, 'nameAr', plan.name_ar, 'nameEn', plan.name_en,
+    'audience', plan.audience, 'price', plan.price, 'intervalDays', plan.interval_days,
+    'activeListings', plan.active_listings, 'listingDays', plan.listing_days,
+    'photosPerListing', plan.photos_per_listing, 'featuredCredits', plan.featured_credits)
+$$;
+comment on function private.plan_record is 'A plan as clients see it.';
+
+create function private.refund_answer(refund_id uuid) returns json
+  language sql
+  stable
+  security definer -- for functions that have looked who asks
+  set search_path = ''
+as $$
+  select json_build_object(
+    'refund', json_build_object(
+      'id', refunds.id, 'amount', refunds.amount, 'to', refunds.destination, 'state', refunds.state,
+      'reason', refunds.reason, 'createdAt', refunds.created_at, 'settledAt', refunds.settled_at),
+    'invoice', private.invoice_record(invoices))
+  from public.refunds
+  join public.invoices on invoices.id = refunds.invoice_id
+  where refunds.id = refund_answer.refund_id
+$$;
+comment on function private.refund_answer is 'A refund and its invoice, as an admin sees them.';
+
+create function private.charge_order(payment_id uuid) returns json
+  language sql
+  stable
+  security definer -- reads for functions that have looked whose payment it is
+  set search_path = ''
+as $$
+  select json_build_object(
+    'paymentId', payments.id,
+    'start', true,
+    'amount', to_char(payments.amount, 'FM999999999990.000'),
+    'currency', payments.currency,
+    'returnUrl', payments.return_url,
+    'number', invoices.number,
+    'titleAr', (
+      select string_agg(invoice_lines.title_ar, '، ' order by invoice_lines.position)
+      from public.invoice_lines where invoice_lines.invoice_id = invoices.id
+    ),
+    'customer', json_build_object(
+      'name', identities.display_name, 'phone', accounts.phone, 'email', accounts.email,
+      'language', accounts.language))
+  from public.payments
+  join public.invoices on invoices.id = payments.invoice_id
+  join public.identities on identities.id = invoices.identity_id
+  join public.accounts on accounts.id = invoices.account_id
+  where payments.id = charge_order.payment_id
+$$;
+comment on function private.charge_order is 'What a provider is told to make a charge.';
+
+create function private.refund_order(refund_id uuid) returns json
+  language sql
+  stable
+  security definer -- for the function that asks the provider
+  set search_path = ''
+as $$
+  select json_build_object(
+    'refundId', refunds.id, 'provider', payments.provider, 'chargeRef', payments.provider_ref,
+    'paymentId', payments.provider_payment_id, 'refundRef', refunds.provider_ref,
+    'amount', to_char(refunds.amount, 'FM999999999990.000'), 'currency', payments.currency,
+    'reason', refunds.reason)
+  from public.refunds
+  join public.payments on payments.id = refunds.payment_id
+  where refunds.id = refund_order.refund_id and refunds.state = 'requested'
+$$;
+comment on function private.refund_order is 'What a provider is told to give money back.';
+
+grant execute on function private.refund_order to backend;

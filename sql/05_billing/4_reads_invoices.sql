@@ -1,0 +1,144 @@
+-- Invoices and receipts, as their owner reads them.
+
+create function private.own_invoice(invoice_id uuid) returns json
+  language plpgsql
+  stable
+  security definer -- reads lines and payments of the caller's own invoice
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+  invoice public.invoices;
+begin
+  select * into invoice from public.invoices
+  where invoices.id = own_invoice.invoice_id and invoices.identity_id = owner_id;
+  if invoice.id is null then
+    perform private.refuse(404, 'invoice_not_found');
+  end if;
+  return private.invoice_record(invoice);
+end
+$$;
+comment on function private.own_invoice is
+  'An invoice of the acting identity. 404 invoice_not_found.';
+
+create function api.get_invoice(invoice_id uuid) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.own_invoice(get_invoice.invoice_id);
+end
+$$;
+comment on function api.get_invoice is
+  'An invoice of the acting identity. 404 invoice_not_found.';
+
+create function api.get_payment_status(invoice_id uuid) returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.own_invoice(get_payment_status.invoice_id);
+end
+$$;
+comment on function api.get_payment_status is
+  'The invoice as the list of invoices has it, for whoever comes back from paying.';
+
+create function private.list_invoices(state text, page_cursor text, page_size integer)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- reads lines and payments of the caller's own invoices
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+  query text := concat_ws(' ', 'list_invoices', owner_id, state);
+  key jsonb := private.cursor_key(query, page_cursor);
+  before_at timestamptz := coalesce(key ->> 0, 'infinity');
+  before_id uuid := coalesce(key ->> 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return query
+  with page as materialized (
+    select invoices,
+      invoices.id, invoices.issued_at,
+      row_number() over (order by invoices.issued_at desc, invoices.id desc) as place
+    from public.invoices
+    where invoices.identity_id = owner_id
+      and (list_invoices.state is null or invoices.state = list_invoices.state)
+      and (invoices.issued_at, invoices.id) < (before_at, before_id)
+    order by invoices.issued_at desc, invoices.id desc
+    limit private.page_size(page_size) + 1
+  )
+  select
+    coalesce(json_agg(private.invoice_record(page.invoices) order by page.place)
+      filter (where page.place <= page_size), '[]'),
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(page.issued_at, page.id) order by page.place)
+        filter (where page.place >= page_size))
+  from page;
+end
+$$;
+comment on function private.list_invoices is 'A page of invoices; see api.list_invoices.';
+
+create function api.list_invoices(
+  state text default null, page_cursor text default null, page_size integer default 20
+)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select page.items, page."nextCursor"
+  from private.list_invoices(list_invoices.state, page_cursor, page_size) as page;
+end
+$$;
+comment on function api.list_invoices is 'The invoices of the acting identity, newest first.';
+
+create function private.get_receipt(invoice_id uuid)
+  returns table (payer text, receipt json)
+  language plpgsql
+  stable
+  security definer -- reads a receipt of the caller's own invoice
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+begin
+  if not exists (
+    select from public.invoices
+    where invoices.id = get_receipt.invoice_id and invoices.identity_id = owner_id
+  ) then
+    perform private.refuse(404, 'invoice_not_found');
+  end if;
+  return query
+  select receipts.payer_name, receipts.receipt from public.receipts
+  where receipts.invoice_id = get_receipt.invoice_id;
+  if not found then
+    perform private.refuse(404, 'not_found'); -- it is not paid yet
+  end if;
+end
+$$;
+comment on function private.get_receipt is 'See api.get_receipt.';
+
+create function api.get_receipt(invoice_id uuid) returns table (payer text, receipt json)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select kept.payer, kept.receipt from private.get_receipt(get_receipt.invoice_id) as kept;
+end
+$$;
+comment on function api.get_receipt is
+  'What the receipt of a paid invoice says. 404 invoice_not_found; 404 not_found before that.';
+
+grant execute on function private.own_invoice, private.list_invoices, private.get_receipt
+  to authenticated;
+grant execute on function
+  api.get_invoice, api.get_payment_status, api.list_invoices, api.get_receipt
+  to authenticated;

@@ -1,0 +1,96 @@
+-- Plans on sale, and the plan that an identity has.
+
+create function private.list_plans() returns json
+  language plpgsql
+  stable
+  security definer -- the same rows for everybody
+  set search_path = ''
+as $$
+begin
+  perform private.require_account();
+  return json_build_object('items', (
+    select coalesce(json_agg(private.plan_record(plans) order by plans.position, plans.code), '[]')
+    from public.plans where plans.on_sale
+  ));
+end
+$$;
+comment on function private.list_plans is 'The plans; see api.list_plans.';
+
+create function api.list_plans() returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.list_plans();
+end
+$$;
+comment on function api.list_plans is 'The plans that are on sale.';
+
+create function private.current_plan() returns json
+  language plpgsql
+  stable
+  security definer -- counts the caller's own listings, as the quota does
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+  plan public.plans := private.plan_of(owner_id);
+begin
+  return json_build_object(
+    'plan', private.plan_record(plan),
+    'subscription', (
+      select json_build_object(
+        'startsAt', subscriptions.starts_at, 'endsAt', subscriptions.ends_at,
+        'payWith', subscriptions.pay_with, 'renews', subscriptions.renews)
+      from public.subscriptions
+      where subscriptions.identity_id = owner_id and subscriptions.status = 'active'
+        and subscriptions.ends_at > now()
+    ),
+    'usage', json_build_object(
+      'activeListings', json_build_object(
+        'limit', plan.active_listings, 'used', private.listings_used(owner_id)),
+      'photosPerListing', json_build_object('limit', plan.photos_per_listing),
+      'featuredCredits', json_build_object('limit', plan.featured_credits, 'left', (
+        select coalesce(sum(featured_credits.credits), 0) from public.featured_credits
+        where featured_credits.identity_id = owner_id
+      ))
+    )
+  );
+end
+$$;
+comment on function private.current_plan is 'The caller''s plan and its use; see api.current_plan.';
+
+create function api.current_plan() returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.current_plan();
+end
+$$;
+comment on function api.current_plan is
+  'The plan that holds for the acting identity, until when, and how much of it is used.';
+
+create function private.unpaid_plan_invoice(identity_id uuid, plan public.plans) returns uuid
+  language sql
+  stable
+  security definer -- looks at the caller's invoices for private.subscribe
+  set search_path = ''
+as $$
+  select invoices.id from public.invoices
+  join public.invoice_lines on invoice_lines.invoice_id = invoices.id
+  where invoices.identity_id = unpaid_plan_invoice.identity_id
+    and invoices.state in ('open', 'processing', 'failed')
+    and invoices.due_at > now()
+    and invoice_lines.plan_id = plan.id
+    and invoices.total = plan.price
+  order by invoices.issued_at desc
+  limit 1
+$$;
+comment on function private.unpaid_plan_invoice is
+  'The invoice for a plan at its price of now that waits to be paid.';
+
+grant execute on function private.list_plans, private.current_plan to authenticated;
+grant execute on function api.list_plans, api.current_plan to authenticated;

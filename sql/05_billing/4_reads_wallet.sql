@@ -1,0 +1,101 @@
+-- The wallet and its entries, as their owner reads them.
+
+create function private.get_wallet() returns json
+  language plpgsql
+  stable
+  security definer -- one that was never used has no row yet; shows the caller's own only
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+begin
+  return (
+    select json_build_object(
+      'available', coalesce(sum(wallets.balance) filter (where wallets.part = 'available'), 0.000),
+      'held', coalesce(sum(wallets.balance) filter (where wallets.part = 'held'), 0.000),
+      'currency', 'KWD')
+    from public.wallets
+    where wallets.identity_id = owner_id
+  );
+end
+$$;
+comment on function private.get_wallet is 'The caller''s wallet; see api.get_wallet.';
+
+create function api.get_wallet() returns json
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return private.get_wallet();
+end
+$$;
+comment on function api.get_wallet is
+  'What the acting identity may spend, and what is held while it is paid back to its source.';
+
+create function private.list_wallet_transactions(page_cursor text, page_size integer)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  security definer -- counts rows as the pages of every list do; the caller's own only
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.require_identity();
+  query text := 'list_wallet_transactions ' || owner_id;
+  key jsonb := private.cursor_key(query, page_cursor);
+  before_id bigint := coalesce((key ->> 0)::bigint, 9223372036854775807);
+begin
+  return query
+  with page as materialized (
+    select
+      wallet_entries.id, wallet_entries.transfer_id, wallet_entries.amount,
+      wallet_entries.balance_after, wallet_entries.created_at, wallets.part,
+      row_number() over (order by wallet_entries.id desc) as place
+    from public.wallet_entries
+    join public.wallets on wallets.id = wallet_entries.wallet_id
+    where wallets.identity_id = owner_id and wallet_entries.id < before_id
+    order by wallet_entries.id desc
+    limit private.page_size(page_size) + 1
+  )
+  select
+    coalesce(json_agg(json_build_object(
+      'id', page.id,
+      'transferId', page.transfer_id,
+      'kind', wallet_transfers.kind,
+      'part', page.part,
+      'amount', page.amount,
+      'balanceAfter', page.balance_after,
+      'currency', 'KWD',
+      'invoiceId', wallet_transfers.invoice_id,
+      'createdAt', page.created_at
+    ) order by page.place) filter (where page.place <= page_size), '[]'),
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(page.id) order by page.place)
+        filter (where page.place >= page_size))
+  from page
+  join public.wallet_transfers on wallet_transfers.id = page.transfer_id;
+end
+$$;
+comment on function private.list_wallet_transactions is
+  'A page of the caller''s ledger; see api.list_wallet_transactions.';
+
+create function api.list_wallet_transactions(
+  page_cursor text default null, page_size integer default 20
+)
+  returns table (items json, "nextCursor" text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select page.items, page."nextCursor"
+  from private.list_wallet_transactions(page_cursor, page_size) as page;
+end
+$$;
+comment on function api.list_wallet_transactions is
+  'What came into and went out of the wallet of the acting identity, newest first.';
+
+grant execute on function private.get_wallet, private.list_wallet_transactions to authenticated;
+grant execute on function api.get_wallet, api.list_wallet_transactions to authenticated;

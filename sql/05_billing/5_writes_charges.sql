@@ -1,0 +1,181 @@
+-- Charges: a payment of an invoice is started at the provider, made there, or fails.
+
+create function private.use_provider(provider text, mode text) returns void
+  language sql
+  set search_path = ''
+as $$
+  select set_config('facade.provider',
+    jsonb_build_object('provider', use_provider.provider, 'mode', use_provider.mode)::text, true)
+$$;
+comment on function private.use_provider is
+  'Says for this transaction which provider is asked: the functions'' setting, never a client''s.';
+
+create function private.start_charge(invoice_id uuid, return_url text, idempotency_key text)
+  returns json
+  language plpgsql
+  security definer -- writes payments of the acting identity's own invoice
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.hold_identity();
+  chosen jsonb := nullif(current_setting('facade.provider', true), '');
+  kept json;
+  invoice public.invoices;
+  payment public.payments;
+begin
+  if idempotency_key !~ '^[\x20-\x7E]{1,64}$' then
+    perform private.refuse_field('Idempotency-Key', 'invalid');
+  elsif idempotency_key is not null then
+    kept := private.kept_answer(idempotency_key, jsonb_build_object(
+      'name', 'charge_invoice', 'invoice', start_charge.invoice_id, 'return', return_url));
+    if kept is not null then
+      return kept;
+    end if;
+  end if;
+
+  select * into invoice from public.invoices
+  where invoices.id = start_charge.invoice_id and invoices.identity_id = owner_id
+  for update;
+  if invoice.id is null then
+    perform private.refuse(404, 'invoice_not_found');
+  elsif invoice.paid_at is not null then
+    perform private.refuse(409, 'invoice_already_paid');
+  elsif invoice.state in ('void', 'expired')
+    or invoice.state in ('open', 'failed') and invoice.due_at <= now() then
+    perform private.refuse(409, 'status_transition_invalid',
+      jsonb_build_object('from', invoice.state, 'to', 'processing'));
+  elsif chosen is null then
+    perform private.refuse(503, 'payment_not_configured');
+  end if;
+
+  select * into payment from public.payments
+  where payments.invoice_id = invoice.id and payments.state in ('starting', 'open')
+  for update;
+  if payment.state = 'open' and payment.created_at > now() - interval '15 minutes' then
+    return json_build_object('paymentId', payment.id, 'redirectUrl', payment.redirect_url);
+  elsif payment.state = 'starting' and payment.asked_at > clock_timestamp() - interval '6 seconds'
+  then
+    return json_build_object('paymentId', payment.id, 'wait', true);
+  elsif payment.state = 'starting' and payment.provider = chosen ->> 'provider' then
+    -- Nobody knows whether the provider made it: asked again by the same name, it makes no second.
+    update public.payments set asked_at = clock_timestamp() where payments.id = payment.id;
+  else
+    update public.payments set state = 'superseded' where payments.id = payment.id;
+    insert into public.payments (invoice_id, provider, mode, amount, return_url)
+    values (invoice.id, chosen ->> 'provider', chosen ->> 'mode', invoice.total,
+      start_charge.return_url)
+    returning * into payment;
+  end if;
+  update public.invoices set state = 'open' where invoices.id = invoice.id and state = 'failed';
+  update public.invoices set state = 'processing' where invoices.id = invoice.id and state = 'open';
+  return private.charge_order(payment.id);
+end
+$$;
+comment on function private.start_charge is
+  'The open charge of an invoice, or a new one to be made at the provider; see api.charge_invoice.';
+
+create function api.charge_invoice(
+  invoice_id uuid, return_url text, idempotency_key text default null
+) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  return private.start_charge(invoice_id, return_url, idempotency_key);
+end
+$$;
+comment on function api.charge_invoice is
+  'The open charge of an invoice for 15 minutes, else a new one. 404 invoice_not_found, 409 '
+  'invoice_already_paid, 503 payment_not_configured: so it is wherever the functions do not ask.';
+
+create function private.charge_started(
+  payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
+) returns json
+  language plpgsql
+  security definer -- writes the payment that the provider has made
+  set search_path = ''
+as $$
+declare
+  told json := json_build_object(
+    'paymentId', charge_started.payment_id, 'redirectUrl', charge_started.redirect_url);
+begin
+  if exists (
+    select from public.payments
+    join public.payments as own on own.id = charge_started.payment_id
+    where payments.provider = own.provider and payments.id <> own.id
+      and payments.provider_ref = charge_started.provider_ref
+  ) then
+    perform private.raise_alarm('charge_mismatch', charge_started.payment_id::text,
+      jsonb_build_object('providerRef', charge_started.provider_ref));
+    perform private.fail_payment(charge_started.payment_id, true);
+    return null;
+  end if;
+  -- A webhook may have been faster: then the payment has its ref and its state already.
+  update public.payments
+  set provider_ref = charge_started.provider_ref, redirect_url = charge_started.redirect_url,
+      state = case payments.state when 'starting' then 'open' else payments.state end
+  where payments.id = charge_started.payment_id;
+  update private.idempotency_keys set answer = told
+  from public.payments
+  join public.invoices on invoices.id = payments.invoice_id
+  where payments.id = charge_started.payment_id
+    and idempotency_keys.account_id = invoices.account_id
+    and idempotency_keys.key = charge_started.idempotency_key
+    and idempotency_keys.answer is null;
+  return told;
+end
+$$;
+comment on function private.charge_started is
+  'The provider made the charge: where the person pays. Null when it named another payment''s.';
+
+create function private.charge_refused(payment_id uuid, why text, alarming boolean) returns void
+  language plpgsql
+  security definer -- writes the payment that the provider would not make
+  set search_path = ''
+as $$
+begin
+  if alarming then
+    perform private.raise_alarm('charge_mismatch', charge_refused.payment_id::text,
+      jsonb_build_object('why', why));
+  end if;
+  perform private.fail_payment(charge_refused.payment_id, true);
+end
+$$;
+comment on function private.charge_refused is
+  'The provider made no charge, or another than it was asked for.';
+
+create function private.fail_payment(payment_id uuid, quiet boolean default false) returns text
+  language plpgsql
+  security definer -- writes for functions that asked the provider
+  set search_path = ''
+as $$
+declare
+  invoice public.invoices;
+  before text;
+begin
+  invoice := private.take_invoice((
+    select payments.invoice_id from public.payments where payments.id = fail_payment.payment_id
+  ));
+  select payments.state into before from public.payments
+  where payments.id = fail_payment.payment_id for update;
+  if before not in ('starting', 'open', 'superseded') then
+    return 'repeated';
+  end if;
+  update public.payments set state = 'failed' where payments.id = fail_payment.payment_id;
+  if before <> 'superseded' and invoice.state = 'processing' then
+    update public.invoices set state = 'failed' where invoices.id = invoice.id;
+    if not quiet then
+      perform private.notify(invoice.account_id, invoice.identity_id, 'invoice_failed', invoice.id,
+        jsonb_build_object('number', invoice.number, 'amount', invoice.total));
+    end if;
+  end if;
+  return 'failed';
+end
+$$;
+comment on function private.fail_payment is
+  'A try that came to nothing. What is captured stays captured.';
+
+grant execute on function private.use_provider, private.charge_started, private.charge_refused
+  to backend;
+grant execute on function private.start_charge to authenticated;
+grant execute on function api.charge_invoice to authenticated;

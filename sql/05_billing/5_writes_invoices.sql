@@ -1,0 +1,201 @@
+-- Invoices: issued, taken back, paid from the wallet, and what paying one gives.
+
+create function private.issue_invoice(
+  identity_id uuid, purpose text, due_at timestamptz, title_ar text, title_en text,
+  unit_price numeric, quantity integer default 1, plan_id uuid default null
+) returns uuid
+  language plpgsql
+  security definer -- writes for functions that have decided it
+  set search_path = ''
+as $$
+declare
+  made uuid;
+begin
+  insert into public.invoices (year, serial, identity_id, account_id, purpose, total, due_at)
+  select 0, 0, identities.id, identities.account_id, issue_invoice.purpose,
+    issue_invoice.unit_price * issue_invoice.quantity, issue_invoice.due_at
+  from public.identities where identities.id = issue_invoice.identity_id
+  returning invoices.id into made;
+  insert into public.invoice_lines
+    (invoice_id, position, kind, plan_id, title_ar, title_en, quantity, unit_price, amount)
+  values (made, 1, issue_invoice.purpose, issue_invoice.plan_id, issue_invoice.title_ar,
+    issue_invoice.title_en, issue_invoice.quantity, issue_invoice.unit_price,
+    issue_invoice.unit_price * issue_invoice.quantity);
+  return made;
+end
+$$;
+comment on function private.issue_invoice is 'A new open invoice of one line.';
+
+create function private.issue_plan_invoice(
+  identity_id uuid, plan public.plans, due_at timestamptz
+) returns uuid
+  language sql
+  set search_path = ''
+as $$
+  select private.issue_invoice(identity_id, 'plan', due_at,
+    format('%s، %s يوماً', plan.name_ar, plan.interval_days),
+    format('%s plan, %s days', plan.name_en, plan.interval_days),
+    plan.price, 1, plan.id)
+$$;
+comment on function private.issue_plan_invoice is 'An invoice for one interval of a plan.';
+
+create function private.take_invoice(invoice_id uuid) returns public.invoices
+  language plpgsql
+  security definer -- locks rows; its callers decided whose
+  set search_path = ''
+as $$
+declare
+  invoice public.invoices;
+begin
+  -- Its account first (03_accounts/2_rules_locks.sql): what is settled while the account is closed waits.
+  perform private.hold_owner(invoices.identity_id) from public.invoices
+  where invoices.id = take_invoice.invoice_id;
+  select * into invoice from public.invoices
+  where invoices.id = take_invoice.invoice_id
+  for no key update;
+  return invoice;
+end
+$$;
+comment on function private.take_invoice is
+  'An invoice, locked, and the account behind it held; null for none. Payments, refunds and wallets '
+  'come after.';
+
+create function private.void_invoices(identity_id uuid, plan_id uuid) returns void
+  language plpgsql
+  security definer -- writes invoices for functions that have decided it
+  set search_path = ''
+as $$
+declare
+  unpaid uuid;
+begin
+  for unpaid in
+    select invoices.id from public.invoices
+    where invoices.identity_id = void_invoices.identity_id
+      and invoices.state in ('open', 'failed')
+      and invoices.purpose = 'plan'
+      and (void_invoices.plan_id is null or exists (
+        select from public.invoice_lines
+        where invoice_lines.invoice_id = invoices.id
+          and invoice_lines.plan_id = void_invoices.plan_id
+      ))
+    order by invoices.id
+    for update
+  loop
+    update public.invoices set state = 'open'
+    where invoices.id = unpaid and invoices.state = 'failed';
+    update public.invoices set state = 'void' where invoices.id = unpaid;
+  end loop;
+end
+$$;
+comment on function private.void_invoices is
+  'Takes back invoices for a plan, or for all plans, that nobody has paid.';
+
+create function private.make_receipt(invoice_id uuid) returns void
+  language sql
+  security definer -- writes what nobody can change afterwards
+  set search_path = ''
+as $$
+  insert into public.receipts (invoice_id, payer_name, receipt)
+  select invoices.id, identities.display_name, json_build_object(
+    'number', invoices.number,
+    'issuedAt', invoices.issued_at,
+    'paidAt', invoices.paid_at,
+    'paidWith', invoices.paid_with,
+    'seller', private.setting('seller'),
+    'payerType', identities.type,
+    'lines', (
+      select json_agg(json_build_object(
+        'titleAr', invoice_lines.title_ar,
+        'titleEn', invoice_lines.title_en,
+        'quantity', invoice_lines.quantity,
+        'unitPrice', to_char(invoice_lines.unit_price, 'FM999999999990.000'),
+        'amount', to_char(invoice_lines.amount, 'FM999999999990.000')
+      ) order by invoice_lines.position)
+      from public.invoice_lines where invoice_lines.invoice_id = invoices.id
+    ),
+    'tax', '0.000',
+    'total', to_char(invoices.total, 'FM999999999990.000'),
+    'currency', invoices.currency,
+    'credited', invoices.credited,
+    'payment', (
+      select json_build_object(
+        'provider', payments.provider,
+        'providerRef', payments.provider_ref,
+        'paymentId', payments.provider_payment_id,
+        'method', payments.details ->> 'method',
+        'trackId', payments.details ->> 'trackId',
+        'referenceId', payments.details ->> 'referenceId',
+        'authorizationId', payments.details ->> 'authorizationId')
+      from public.payments
+      where payments.invoice_id = invoices.id and payments.state = 'captured'
+    )
+  )
+  from public.invoices
+  join public.identities on identities.id = invoices.identity_id
+  where invoices.id = make_receipt.invoice_id
+$$;
+comment on function private.make_receipt is 'Writes down what the receipt says, once.';
+
+create function private.give_effects(invoice public.invoices, pay_with text) returns void
+  language plpgsql
+  security definer -- writes for functions that have settled an invoice
+  set search_path = ''
+as $$
+declare
+  line public.invoice_lines;
+begin
+  for line in
+    select * from public.invoice_lines
+    where invoice_lines.invoice_id = invoice.id order by invoice_lines.position
+  loop
+    case line.kind
+      when 'plan' then
+        perform private.start_plan(invoice.identity_id, line.plan_id, pay_with, invoice.id);
+      when 'feature' then
+        perform private.add_credits(invoice.identity_id, line.quantity, invoice.id);
+      else null; -- a top-up is the money itself
+    end case;
+  end loop;
+end
+$$;
+comment on function private.give_effects is 'Gives what the lines of a paid invoice say.';
+
+create function private.mark_paid(invoice public.invoices, paid_with text, credited boolean)
+  returns void
+  language plpgsql
+  security definer -- writes for functions that have moved the money
+  set search_path = ''
+as $$
+begin
+  update public.invoices
+  set state = 'paid', paid_at = now(), paid_with = mark_paid.paid_with,
+      credited = mark_paid.credited
+  where invoices.id = invoice.id;
+  perform private.make_receipt(invoice.id);
+  perform private.notify(invoice.account_id, invoice.identity_id, 'invoice_paid', invoice.id,
+    jsonb_build_object('number', invoice.number, 'amount', invoice.total));
+end
+$$;
+comment on function private.mark_paid is 'A paid invoice: state, receipt, word to its owner.';
+
+create function private.pay_from_wallet(invoice_id uuid) returns void
+  language plpgsql
+  security definer -- spends the wallet of the invoice's own identity
+  set search_path = ''
+as $$
+declare
+  invoice public.invoices;
+begin
+  invoice := private.take_invoice(invoice_id);
+  if invoice.state not in ('open', 'failed') then
+    perform private.refuse(409, 'status_transition_invalid');
+  end if;
+  perform private.move_money(
+    private.wallet_of(invoice.identity_id), private.house('sales'), invoice.total,
+    'purchase', 'purchase', invoice.id, invoice.id);
+  perform private.mark_paid(invoice, 'wallet', false);
+  perform private.give_effects(invoice, 'wallet');
+end
+$$;
+comment on function private.pay_from_wallet is
+  'Pays an invoice from its identity''s wallet. 402 wallet_insufficient.';

@@ -1,0 +1,134 @@
+-- What an identity orders: a plan, its end, a top-up of the wallet.
+
+create function private.subscribe(plan_id uuid, pay_with text) returns uuid
+  language plpgsql
+  security definer -- writes invoices, money and plans of the acting identity
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.hold_identity();
+  plan public.plans;
+  invoice_id uuid;
+begin
+  if pay_with not in ('invoice', 'wallet') or pay_with is null then
+    perform private.refuse_field('payWith', 'invalid');
+  end if;
+  -- Two clicks at once pass one after another.
+  perform pg_advisory_xact_lock(hashtextextended('subscribe ' || owner_id, 0));
+  select * into plan from public.plans where plans.id = subscribe.plan_id and plans.on_sale;
+  if plan.id is null then
+    perform private.refuse(404, 'plan_not_found');
+  elsif plan.audience <> (
+    select identities.type from public.identities where identities.id = owner_id
+  ) then
+    perform private.refuse(409, 'plan_audience_mismatch');
+  elsif plan.price = 0 or exists (
+    select from public.subscriptions
+    where subscriptions.identity_id = owner_id and subscriptions.plan_id = plan.id
+      and subscriptions.status = 'active' and subscriptions.renews
+      and subscriptions.ends_at > now()
+  ) then
+    perform private.refuse(409, 'already_subscribed');
+  end if;
+
+  invoice_id := private.unpaid_plan_invoice(owner_id, plan);
+  if pay_with = 'wallet' and exists (
+    select from public.invoices where invoices.id = invoice_id and invoices.state = 'processing'
+  ) then
+    invoice_id := null; -- somebody is paying it at the provider just now
+  end if;
+  invoice_id := coalesce(
+    invoice_id, private.issue_plan_invoice(owner_id, plan, now() + interval '7 days'));
+  if pay_with = 'wallet' then
+    perform private.pay_from_wallet(invoice_id);
+  end if;
+  return invoice_id;
+end
+$$;
+comment on function private.subscribe is 'Buys a plan for the acting identity; gives the invoice.';
+
+create function api.subscribe_plan(plan_id uuid, pay_with text)
+  returns table (invoice json, current json)
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  invoice_id uuid := private.subscribe(subscribe_plan.plan_id, subscribe_plan.pay_with);
+begin
+  -- Two statements: one that reads sees only what was written before it began.
+  return query select private.own_invoice(invoice_id), private.current_plan();
+end
+$$;
+comment on function api.subscribe_plan is
+  'Buys a plan: by an invoice to be charged, or from the wallet at once. 404 plan_not_found, 409 '
+  'already_subscribed, plan_audience_mismatch, 402 wallet_insufficient.';
+
+create function private.cancel_plan() returns void
+  language plpgsql
+  security definer -- writes subscriptions and invoices of the acting identity
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.hold_identity();
+  current public.subscriptions;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('subscribe ' || owner_id, 0));
+  select * into current from public.subscriptions
+  where subscriptions.identity_id = owner_id and subscriptions.status = 'active'
+    and subscriptions.ends_at > now();
+  if current.id is null then
+    perform private.refuse(404, 'plan_not_found');
+  end if;
+  perform private.void_invoices(owner_id, current.plan_id);
+  perform private.hold_plan(owner_id);
+  update public.subscriptions set renews = false where subscriptions.id = current.id;
+end
+$$;
+comment on function private.cancel_plan is 'See api.cancel_plan.';
+
+create function api.cancel_plan() returns json
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  perform private.cancel_plan();
+  return private.current_plan();
+end
+$$;
+comment on function api.cancel_plan is
+  'The plan ends when its time is over and is not renewed. 404 plan_not_found without one.';
+
+create function private.order_topup(amount numeric) returns uuid
+  language plpgsql
+  security definer -- writes an invoice of the acting identity
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := private.hold_identity();
+begin
+  if amount is null or not (amount between 1 and 1000) or amount <> round(amount, 3) then
+    perform private.refuse_field('amount', 'amount_out_of_range');
+  end if;
+  return private.issue_invoice(
+    owner_id, 'topup', now() + interval '1 day', 'شحن رصيد المحفظة', 'Wallet top-up', amount);
+end
+$$;
+comment on function private.order_topup is 'An invoice whose payment goes into the wallet.';
+
+create function api.top_up_wallet(amount numeric) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  invoice_id uuid := private.order_topup(top_up_wallet.amount);
+begin
+  return private.own_invoice(invoice_id);
+end
+$$;
+comment on function api.top_up_wallet is
+  'An invoice of 1.000 to 1000.000 KWD whose payment goes into the wallet. 422 '
+  'amount_out_of_range.';
+
+grant execute on function private.subscribe, private.cancel_plan, private.order_topup
+  to authenticated;
+grant execute on function api.subscribe_plan, api.cancel_plan, api.top_up_wallet to authenticated;

@@ -1,0 +1,154 @@
+-- Subscriptions: a plan starts, goes on, ends, or is taken back with its invoice.
+
+create function private.hold_plan(identity_id uuid) returns void
+  language sql
+  set search_path = ''
+as $$
+  select pg_advisory_xact_lock(hashtextextended('plan ' || identity_id, 0))
+$$;
+comment on function private.hold_plan is
+  'Plans of an identity change one after another. Taken after the lock on an invoice or wallet.';
+
+create function private.add_credits(identity_id uuid, credits integer, invoice_id uuid)
+  returns void
+  language sql
+  security definer -- writes for functions that have decided it
+  set search_path = ''
+as $$
+  insert into public.featured_credits (identity_id, credits, invoice_id)
+  select add_credits.identity_id, add_credits.credits, add_credits.invoice_id
+  where add_credits.credits > 0
+$$;
+comment on function private.add_credits is 'More featured listings.';
+
+create function private.start_plan(
+  identity_id uuid, plan_id uuid, pay_with text, invoice_id uuid default null
+) returns void
+  language plpgsql
+  security definer -- writes subscriptions for functions that have decided it
+  set search_path = ''
+as $$
+declare
+  plan public.plans;
+  subscription public.subscriptions;
+begin
+  perform private.hold_plan(identity_id);
+  select * into plan from public.plans where plans.id = start_plan.plan_id;
+  select * into subscription from public.subscriptions
+  where subscriptions.identity_id = start_plan.identity_id and subscriptions.status = 'active'
+  for update;
+
+  if subscription.plan_id = plan.id and subscription.ends_at > now() then
+    update public.subscriptions
+    set ends_at = subscriptions.ends_at + make_interval(days => plan.interval_days),
+        pay_with = start_plan.pay_with, renews = true, reminded_at = null
+    where subscriptions.id = subscription.id;
+  else
+    update public.subscriptions
+    set ended_at = now(),
+        status = case when subscription.ends_at > now() then 'replaced' else 'lapsed' end
+    where subscriptions.id = subscription.id;
+    insert into public.subscriptions (identity_id, plan_id, ends_at, pay_with)
+    values (start_plan.identity_id, plan.id, now() + make_interval(days => plan.interval_days),
+      start_plan.pay_with)
+    returning * into subscription;
+    perform private.pause_over_quota(start_plan.identity_id);
+  end if;
+  insert into public.subscription_intervals (subscription_id, invoice_id, days)
+  values (subscription.id, start_plan.invoice_id, plan.interval_days);
+  perform private.add_credits(
+    start_plan.identity_id, plan.featured_credits, start_plan.invoice_id);
+end
+$$;
+comment on function private.start_plan is
+  'One more interval of the plan that an identity has, or another plan from now on.';
+
+create function private.end_subscription(subscription_id uuid, status text) returns boolean
+  language plpgsql
+  security definer -- writes subscriptions for functions that have decided it
+  set search_path = ''
+as $$
+declare
+  owner_id uuid := (
+    select subscriptions.identity_id from public.subscriptions
+    where subscriptions.id = end_subscription.subscription_id
+  );
+begin
+  perform private.hold_owner(owner_id);
+  perform private.hold_plan(owner_id);
+  update public.subscriptions set status = end_subscription.status, ended_at = now()
+  where subscriptions.id = end_subscription.subscription_id
+    and subscriptions.status = 'active'
+    and (end_subscription.status <> 'lapsed' or subscriptions.ends_at <= now());
+  if not found then
+    return false;
+  end if;
+  perform private.pause_over_quota(owner_id);
+  return true;
+end
+$$;
+comment on function private.end_subscription is
+  'A plan holds no longer, and what is active over the quota of now is paused, newest first.';
+
+create function private.take_back_interval(invoice_id uuid) returns void
+  language plpgsql
+  security definer -- writes subscriptions for functions that refund
+  set search_path = ''
+as $$
+declare
+  own public.subscription_intervals;
+  subscription public.subscriptions;
+  is_last boolean;
+  over_at timestamptz;
+  rest interval;
+begin
+  perform private.hold_plan(invoices.identity_id) from public.invoices
+  where invoices.id = take_back_interval.invoice_id;
+  update public.subscription_intervals set taken_back_at = now()
+  where subscription_intervals.invoice_id = take_back_interval.invoice_id
+    and subscription_intervals.taken_back_at is null
+  returning * into own;
+  select * into subscription from public.subscriptions
+  where subscriptions.id = own.subscription_id and subscriptions.status = 'active'
+  for update;
+  if subscription.id is null then
+    return; -- replaced or over: it does not come back, and nothing of it is left
+  end if;
+
+  select count(*) = 0,
+    subscription.ends_at - make_interval(days => coalesce(sum(later.days), 0)::integer)
+  into is_last, over_at
+  from public.subscription_intervals as later
+  where later.subscription_id = subscription.id and later.id > own.id
+    and later.taken_back_at is null;
+  rest := over_at - greatest(now(), over_at - make_interval(days => own.days));
+  if rest <= interval '0' then
+    return;
+  elsif subscription.ends_at - rest <= now() then
+    perform private.end_subscription(subscription.id, 'refunded');
+  else
+    update public.subscriptions
+    set ends_at = subscriptions.ends_at - rest, reminded_at = null,
+        -- A wallet would at once be charged again for the renewal that it was given back.
+        renews = subscriptions.renews and not is_last
+    where subscriptions.id = subscription.id;
+  end if;
+end
+$$;
+comment on function private.take_back_interval is
+  'Takes back what is left of the interval that an invoice paid. Those after it keep their length '
+  'and begin so much earlier; the plan ends when nothing of it is left.';
+
+create function private.take_back(invoice_id uuid) returns void
+  language plpgsql
+  security definer -- writes for functions that refund, holding the invoice
+  set search_path = ''
+as $$
+begin
+  perform private.take_back_interval(invoice_id);
+  update public.featured_credits set credits = 0
+  where featured_credits.invoice_id = take_back.invoice_id;
+end
+$$;
+comment on function private.take_back is
+  'Takes back what is left of what an invoice gave, and nothing else: all of it was refunded.';

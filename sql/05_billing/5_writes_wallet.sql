@@ -1,0 +1,100 @@
+-- Money moves: the one function that writes the ledger.
+
+create function private.wallet_of(identity_id uuid, part text default 'available') returns uuid
+  language plpgsql
+  security definer -- makes a wallet where there is none yet
+  set search_path = ''
+as $$
+declare
+  wallet_id uuid;
+begin
+  select wallets.id into wallet_id from public.wallets
+  where wallets.identity_id = wallet_of.identity_id and wallets.part = wallet_of.part;
+  if wallet_id is null then
+    insert into public.wallets (identity_id, part) values (wallet_of.identity_id, wallet_of.part)
+    on conflict do nothing;
+    select wallets.id into wallet_id from public.wallets
+    where wallets.identity_id = wallet_of.identity_id and wallets.part = wallet_of.part;
+  end if;
+  return wallet_id;
+end
+$$;
+comment on function private.wallet_of is
+  'A part of an identity''s wallet, made when it is missing.';
+
+create function private.house(name text) returns uuid
+  language sql
+  stable
+  security definer -- houses are nobody's to see
+  set search_path = ''
+as $$
+  select wallets.id from public.wallets where wallets.house = house.name
+$$;
+comment on function private.house is 'The wallet of a house.';
+
+create function private.move_money(
+  from_wallet uuid, to_wallet uuid, amount numeric,
+  kind text, source_kind text, source_id uuid, invoice_id uuid default null,
+  missing_from uuid default null
+) returns uuid
+  language plpgsql
+  security definer -- writes the ledger for functions that have decided it
+  set search_path = ''
+as $$
+declare
+  -- Named apart from the columns that they fill.
+  made uuid := gen_random_uuid();
+  available numeric;
+begin
+  if amount is null or amount <= 0 or amount <> round(amount, 3) then
+    perform private.refuse(422, 'amount_out_of_range');
+  end if;
+  -- One order for everybody, so that no two transfers wait for each other.
+  perform from public.wallets
+  where wallets.id in (from_wallet, to_wallet) and wallets.part <> 'house'
+  order by wallets.id
+  for no key update;
+  select wallets.balance into available from public.wallets
+  where wallets.id = from_wallet and wallets.part <> 'house';
+  if available < amount and missing_from is null then
+    perform private.refuse(402, 'wallet_insufficient');
+  end if;
+  available := least(available, amount); -- of a house: all of it
+  insert into public.wallet_transfers (id, kind, source_kind, source_id, invoice_id)
+  values (made, move_money.kind, move_money.source_kind, move_money.source_id,
+    move_money.invoice_id);
+  insert into public.wallet_entries (transfer_id, wallet_id, amount)
+  select made, side.wallet_id, side.amount
+  from (values
+    (from_wallet, -available),
+    (missing_from, available - move_money.amount),
+    (to_wallet, move_money.amount)
+  ) as side (wallet_id, amount)
+  where side.amount <> 0;
+  return made;
+end
+$$;
+comment on function private.move_money is
+  'The one way in which money moves: a transfer, once for its source. 402 wallet_insufficient, '
+  'unless there is a house that gives what the wallet lacks.';
+
+create function private.adjust_wallet(identity_id uuid, amount numeric, decision_id uuid)
+  returns uuid
+  language plpgsql
+  security definer -- an admin's correction, by SQL or in Studio
+  set search_path = ''
+as $$
+declare
+  wallet_id uuid := private.wallet_of(identity_id);
+  other_side uuid := private.house('adjustments');
+begin
+  if amount < 0 then
+    return private.move_money(
+      wallet_id, other_side, -amount, 'adjustment', 'adjustment', decision_id);
+  end if;
+  return private.move_money(
+    other_side, wallet_id, amount, 'adjustment', 'adjustment', decision_id);
+end
+$$;
+comment on function private.adjust_wallet is
+  'An admin gives or takes an amount, once for each decision.';

@@ -1,0 +1,41 @@
+-- An identity that is closed owes nothing, renews nothing, and is not named on its receipts.
+
+-- A closed identity has no plan, and owes nothing.
+create function private.forget_plans() returns trigger
+  language plpgsql
+  security definer -- writes rows of whoever is going
+  set search_path = ''
+as $$
+begin
+  perform private.void_invoices(new.id, null);
+  update public.subscriptions set renews = false
+  where subscriptions.identity_id = new.id and subscriptions.status = 'active';
+  return null;
+end
+$$;
+comment on function private.forget_plans is 'A closed identity renews nothing.';
+
+create trigger identities_forget_their_plans
+  after update of status on public.identities
+  for each row when (new.status = 'closed' and old.status <> 'closed')
+  execute function private.forget_plans();
+
+create function private.forget_payer() returns trigger
+  language plpgsql
+  security definer -- writes rows of whoever is going
+  set search_path = ''
+as $$
+begin
+  update public.receipts set payer_name = 'حساب محذوف'
+  from public.invoices
+  where invoices.id = receipts.invoice_id and invoices.identity_id = new.id;
+  return null;
+end
+$$;
+comment on function private.forget_payer is
+  'Records of money stay; whose name was on them does not.';
+
+create trigger identities_are_forgotten_on_receipts
+  after update of status on public.identities
+  for each row when (new.status = 'closed' and old.status <> 'closed')
+  execute function private.forget_payer();
