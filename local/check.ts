@@ -31,6 +31,7 @@ const checks: [what: string, command: string, args: string[]][] = [
     '--project',
     '.',
   ]],
+  ['imports of the functions', process.execPath, ['local/bundle/check-imports.ts']],
   ['packages of the functions', process.execPath, ['local/bundle/check.ts']],
   ['schema', process.execPath, ['local/schema/check.ts']],
 ]

@@ -1,24 +1,25 @@
 /**
- * What an admin has to look at. An alarm is a line in the log at once and a row in the database when
+ * What an admin has to look at. An alarm is a line in the log at once, and a row in the database when
  * that answers: a hosted project keeps a hundred lines in ten seconds and drops the rest. It fails
- * nobody's request and keeps nobody waiting.
+ * nobody's request and delays none.
  */
 import { inBackground } from './background.ts'
 
 type Alarm = { kind: string; subjectId: string; facts: Record<string, unknown> }
+type Save = (alarm: Alarm) => Promise<unknown>
 
-/** The same one again within this time says nothing new. */
-const pause = 10_000
+/** The same alarm again within this time says nothing new. */
+const repeatAfter = 10_000
 const capacity = 100
 
-const said = new Map<string, number>()
-const unwritten = new Map<string, Alarm>()
-let keep: ((alarm: Alarm) => Promise<unknown>) | undefined
-let writing: Promise<void> | undefined
+const lastRaised = new Map<string, number>()
+const unsaved = new Map<string, Alarm>()
+let save: Save | undefined
+let saving: Promise<void> | undefined
 
 /**
  * Raises an alarm, which stands until it is settled. The subject is one of a few, as a provider, a
- * job or a route, and never what a caller sent. Gives when its row is there, for who wants to wait.
+ * job or a route, and never what a caller sent. Resolves when its row is saved, for who wants to wait.
  */
 export function alarm(
   kind: string,
@@ -27,38 +28,38 @@ export function alarm(
 ): Promise<void> {
   const key = `${kind} ${subjectId}`
   const now = Date.now()
-  if (now - (said.get(key) ?? 0) > pause) {
-    if (said.size >= capacity) said.clear()
-    said.set(key, now)
+  if (now - (lastRaised.get(key) ?? 0) > repeatAfter) {
+    if (lastRaised.size >= capacity) lastRaised.clear()
+    lastRaised.set(key, now)
     console.error(JSON.stringify({ alert: kind, subject: subjectId, ...facts }))
-    if (unwritten.size < capacity) unwritten.set(key, { kind, subjectId, facts })
+    if (unsaved.size < capacity) unsaved.set(key, { kind, subjectId, facts })
   }
-  return write()
+  return startSaving()
 }
 
-/** How alarms are kept, once the database can be reached: those of the start come first. */
-export function keepAlarms(by: typeof keep) {
-  keep = by
-  void write()
+/** Says how alarms are saved, once the database can be reached; those raised before come first. */
+export function saveAlarmsWith(by: Save) {
+  save = by
+  void startSaving()
+}
+
+function startSaving(): Promise<void> {
+  if (!save || !unsaved.size) return Promise.resolve()
+  saving ??= saveAll(save)
+  inBackground(saving)
+  return saving
 }
 
 /** One after another, so that alarms never take more than one connection. */
-function write(): Promise<void> {
-  if (!keep || !unwritten.size) return Promise.resolve()
-  writing ??= writeAll(keep)
-  inBackground(writing)
-  return writing
-}
-
-async function writeAll(keep: (alarm: Alarm) => Promise<unknown>) {
+async function saveAll(save: Save) {
   try {
-    for (const [key, alarm] of unwritten) {
-      await keep(alarm)
-      unwritten.delete(key)
+    for (const [key, alarm] of unsaved) {
+      await save(alarm)
+      unsaved.delete(key)
     }
   } catch {
     // The log has it; the next alarm brings this one along.
   } finally {
-    writing = undefined
+    saving = undefined
   }
 }

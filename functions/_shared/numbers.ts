@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 
 /** Whether the number is the one that was written, digit for digit. */
-export function exact(value: number, source: string): boolean {
+export function isExact(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return false
   const digits = (number: string) =>
     number.replace(/[eE].*$/, '').replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '')
@@ -11,12 +11,12 @@ export function exact(value: number, source: string): boolean {
 
 const plain = /^-?[0-9]{1,20}(\.[0-9]{1,20})?$/
 
-/** A plain decimal as its number; NaN for what Number() would guess at: 0x10, 1e3, blanks, nothing. */
-export function plainNumber(text: string): number {
+/** The number of a plain decimal; NaN for what Number() would guess at: 0x10, 1e3, blanks, nothing. */
+export function parseDecimal(text: string): number {
   const value = plain.test(text) ? Number(text) : NaN
-  return exact(value, text) ? value : NaN
+  return isExact(value, text) ? value : NaN
 }
 
-/** A number in a query string: the schema's rules for what the text says. */
+/** A number in a query string, under the rules of a schema. */
 export const inQuery = <T extends z.ZodType>(schema: T) =>
-  z.preprocess((given) => (typeof given === 'string' ? plainNumber(given) : given), schema)
+  z.preprocess((given) => (typeof given === 'string' ? parseDecimal(given) : given), schema)

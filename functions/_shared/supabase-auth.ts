@@ -5,7 +5,7 @@ import { backend } from './db.ts'
 import { env } from './env.ts'
 import { type ErrorCode, isErrorCode } from './errors.ts'
 import type { Identifier } from './identifiers.ts'
-import { Refusal } from './problem.ts'
+import { Refusal } from './refusal.ts'
 import { unknownPassword } from './secrets.ts'
 
 export type Tokens = {

@@ -1,10 +1,9 @@
 /** Supabase Storage, which keeps the files. Only the functions write there, with the secret key. */
-import type { Bytes } from './bytes.ts'
-import type { Picture } from '../pictures/read.ts'
 import { alarm } from './alarms.ts'
+import type { Bytes } from './bytes.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'
-import { Refusal } from './problem.ts'
+import { Refusal } from './refusal.ts'
 
 export type Bucket = 'avatars' | 'listings'
 
@@ -12,7 +11,7 @@ export type Bucket = 'avatars' | 'listings'
 const cacheControl = 'max-age=86400'
 const pieceSize = 64 * 1024
 
-/** The pieces of a picture as a stream: no copy of the whole is made on its way. */
+/** The pieces of a file as a stream. */
 function streamOf(pieces: Bytes[]) {
   let index = 0
   let at = 0
@@ -29,11 +28,14 @@ function streamOf(pieces: Bytes[]) {
   }, { highWaterMark: 1 })
 }
 
-/** Stores a picture with what is known of it. A second try may find what the first one left. */
+/** A file in pieces, so that no copy of the whole is made. */
+type File = { type: string; pieces: Bytes[] }
+
+/** Stores a file with what is known of it. A second try may find what the first one left. */
 export async function store(
   bucket: Bucket,
   name: string,
-  { type, pieces }: Picture,
+  { type, pieces }: File,
   facts: Record<string, unknown>,
 ) {
   const send = async () =>

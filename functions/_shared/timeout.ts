@@ -1,6 +1,6 @@
-/** Time limits by one clock: a timer for each would be a tenth of the work of a small request. */
+/** Time limits by one clock: a timer each would be a tenth of the work of a small request. */
 import type { ErrorCode } from './errors.ts'
-import { Refusal } from './problem.ts'
+import { Refusal } from './refusal.ts'
 
 type Waiting = { until: number; end: () => void }
 
@@ -12,8 +12,8 @@ const clock = setInterval(() => {
 // Alone it keeps nothing alive.
 Deno.unrefTimer(clock)
 
-/** What the work gives, or the refusal when it takes longer; up to a quarter of a second late. */
-export async function within<T>(ms: number, work: Promise<T>, code: ErrorCode): Promise<T> {
+/** What the work gives, or the refusal if it takes longer, up to a quarter of a second late. */
+export async function withTimeout<T>(ms: number, work: Promise<T>, code: ErrorCode): Promise<T> {
   let limit: Waiting
   const late = new Promise<never>((_, reject) => {
     limit = { until: Date.now() + ms, end: () => reject(new Refusal(code)) }
@@ -26,8 +26,8 @@ export async function within<T>(ms: number, work: Promise<T>, code: ErrorCode): 
   }
 }
 
-/** What a client sends. What does not come in time, or from one that is gone, comes no more: 408. */
-export const arrived = <T>(ms: number, coming: Promise<T>): Promise<T> =>
-  within(ms, coming, 'upload_timeout').catch(() => {
+/** What a client sends: 408 if it does not arrive in time, or the client is gone. */
+export const receiveWithin = <T>(ms: number, arriving: Promise<T>): Promise<T> =>
+  withTimeout(ms, arriving, 'upload_timeout').catch(() => {
     throw new Refusal('upload_timeout')
   })

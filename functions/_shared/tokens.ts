@@ -8,8 +8,8 @@ import {
   type JWTPayload,
   jwtVerify,
 } from 'jose'
-import type { ErrorCode } from './errors.ts'
 import { env } from './env.ts'
+import type { ErrorCode } from './errors.ts'
 
 export type Caller = {
   role: 'anon' | 'authenticated'

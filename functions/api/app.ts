@@ -1,52 +1,53 @@
 /** The REST facade: which areas there are, and what surrounds them. */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { cors } from 'hono/cors'
-import { providerNamed } from '../payments/providers.ts'
-import { accountExport } from './privacy.ts'
-import { accounts } from './accounts/routes.ts'
-import { adminPayments } from './admin/routes-payments.ts'
-import { admin } from './admin/routes.ts'
-import { blocks } from './chat/routes-blocks.ts'
-import { chat } from './chat/routes.ts'
-import { devices } from './notifications/routes-devices.ts'
-import { page } from './http/docs-page.ts'
+import type { ApiEnv } from '../_shared/context.ts'
 import { env } from '../_shared/env.ts'
-import { favorites } from './favorites.ts'
-import { feed } from './search/routes-feed.ts'
-import type { Env } from './http/route.ts'
-import { invoices } from './billing/routes-invoices.ts'
-import { map } from './search/routes-map.ts'
-import { media } from './media/routes.ts'
-import { meta } from './meta.ts'
-import { notifications } from './notifications/routes.ts'
-import { organisations } from './organisations/routes.ts'
+import { jsonHeaders } from '../_shared/error-body.ts'
+import { providerNamed } from '../payments/providers.ts'
 import { passwords } from './accounts/routes-passwords.ts'
-import { payments } from './billing/routes-payments.ts'
-import { plans } from './billing/routes-plans.ts'
-import { jsonHeaders, onError, problem } from '../_shared/problem.ts'
-import { properties } from './properties/routes.ts'
-import { propertyActs } from './properties/routes-actions.ts'
-import { propertyMedia } from './media/routes-listing.ts'
 import { registration } from './accounts/routes-registration.ts'
-import { apiVersion, identified, logged } from './http/checks.ts'
-import { reports } from './admin/routes-reports.ts'
-import { reviews } from './reviews.ts'
-import { routesOf } from './http/allowed-methods.ts'
-import { sandboxPages } from './billing/sandbox-pages.ts'
-import { search } from './search/routes.ts'
-import { service } from './base.ts'
 import { settings } from './accounts/routes-settings.ts'
 import { signingIn } from './accounts/routes-sign-in.ts'
 import { social } from './accounts/routes-social.ts'
+import { accounts } from './accounts/routes.ts'
+import { adminPayments } from './admin/routes-payments.ts'
+import { reports } from './admin/routes-reports.ts'
+import { admin } from './admin/routes.ts'
+import { service } from './base.ts'
+import { invoices } from './billing/routes-invoices.ts'
+import { payments } from './billing/routes-payments.ts'
+import { plans } from './billing/routes-plans.ts'
 import { wallets } from './billing/routes-wallet.ts'
+import { sandboxPages } from './billing/sandbox-pages.ts'
+import { blocks } from './chat/routes-blocks.ts'
+import { chat } from './chat/routes.ts'
+import { favorites } from './favorites.ts'
+import { methodsOf } from './http/allowed-methods.ts'
+import { page } from './http/docs-page.ts'
+import { apiVersion, authenticate, logRequest } from './http/middleware.ts'
+import { onError, problem } from './http/problem.ts'
+import { propertyMedia } from './media/routes-listing.ts'
+import { media } from './media/routes.ts'
+import { meta } from './meta.ts'
+import { devices } from './notifications/routes-devices.ts'
+import { notifications } from './notifications/routes.ts'
+import { organisations } from './organisations/routes.ts'
+import { accountExport } from './privacy.ts'
+import { propertyActs } from './properties/routes-actions.ts'
+import { properties } from './properties/routes.ts'
+import { reviews } from './reviews.ts'
+import { feed } from './search/routes-feed.ts'
+import { map } from './search/routes-map.ts'
+import { search } from './search/routes.ts'
 
 // Routes are written as the contract names them; the platform puts the function's name before them.
 const getPath = ({ url }: Request) => new URL(url).pathname.replace(/^\/api(?=\/|$)/, '') || '/'
 
-export const app = new OpenAPIHono<Env>({ getPath })
+export const app = new OpenAPIHono<ApiEnv>({ getPath })
 
 app.onError(onError)
-app.use(logged)
+app.use(logRequest)
 const crossOrigin = cors({
   origin: env.corsOrigins,
   allowHeaders: [
@@ -76,7 +77,7 @@ app.use(async (c, next) => {
   headers.append('Vary', 'Authorization')
   return preflight
 })
-app.use(identified)
+app.use(authenticate)
 
 app.route('/', service)
 app.route('/admin', admin)
@@ -130,7 +131,7 @@ if (env.htmlPages && providerNamed('sandbox')) sandboxPages(app)
 if (env.htmlPages) app.get('/docs', (c) => c.html(page(described() as never)))
 
 // A known path with another method is 405; only what is no path at all is 404.
-const allowed = routesOf(app)
+const allowed = methodsOf(app)
 app.notFound((c) => {
   const methods = allowed(c.req.path)
   if (!methods.length) return problem(c, 'route_not_found')

@@ -1,14 +1,14 @@
 /** The service itself: health, the table of errors, the description of the API. */
 import { z } from '@hono/zod-openapi'
-import { paymentState } from '../payments/providers.ts'
 import { alarm } from '../_shared/alarms.ts'
-import { backendAside } from '../_shared/db.ts'
-import { within } from '../_shared/timeout.ts'
+import { backendOnReserve } from '../_shared/db.ts'
 import { env } from '../_shared/env.ts'
+import { jsonHeaders } from '../_shared/error-body.ts'
 import { errors } from '../_shared/errors.ts'
-import { area, json, problems, route } from './http/route.ts'
-import { jsonHeaders } from '../_shared/problem.ts'
+import { withTimeout } from '../_shared/timeout.ts'
+import { paymentState } from '../payments/providers.ts'
 import { smsState } from './accounts/code-senders.ts'
+import { area, json, problems, route } from './http/route.ts'
 
 const tags = ['service']
 const state = z.enum(['ok', 'down'])
@@ -74,7 +74,7 @@ async function isWell(path: string, says: (body: Record<string, unknown>) => boo
 
 async function look() {
   const [database, auth, storage, realtime] = await Promise.all([
-    within(patience, backendAside<{ jobsRan: boolean }>('health', {}), 'timeout')
+    withTimeout(patience, backendOnReserve<{ jobsRan: boolean }>('health', {}), 'timeout')
       .catch(() => undefined),
     isWell('/auth/v1/health', ({ name }) => name === 'GoTrue'),
     isWell('/storage/v1/health', ({ healthy }) => healthy === true),

@@ -1,9 +1,9 @@
 /** Meta: vocabularies and places, the same for everybody and seldom changed. SQL: sql/02_meta/8_api.sql. */
 import { z } from '@hono/zod-openapi'
 import { bytesToHex } from '@noble/hashes/utils.js'
-import type { Context } from 'hono'
+import type { ApiContext } from '../_shared/context.ts'
 import { call } from '../_shared/db.ts'
-import { area, type Env, json, pageOf, problems, route, send } from './http/route.ts'
+import { area, json, pageOf, problems, route, send } from './http/route.ts'
 
 const Word = z.object({ code: z.string(), textAr: z.string(), textEn: z.string() }).openapi('Word')
 
@@ -71,7 +71,7 @@ const enums = listed(
 )
 
 /** Sends what caches may keep; nothing at all to a client that has the very same. */
-async function sendTagged(c: Context<Env>, text: string) {
+async function sendTagged(c: ApiContext, text: string) {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   const tag = `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`
   c.header('ETag', tag)

@@ -1,7 +1,7 @@
 /** The export of an account: everything that it owns, to take along. Rules: sql/14_privacy/4_reads_export.sql. */
 import { z } from '@hono/zod-openapi'
-import { IdentityRecord, User } from './accounts/schemas.ts'
 import { call } from '../_shared/db.ts'
+import { IdentityRecord, User } from './accounts/schemas.ts'
 import { area, json, mine, problems, route, send } from './http/route.ts'
 import { Property, Time } from './properties/schemas.ts'
 

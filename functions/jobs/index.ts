@@ -5,12 +5,12 @@
  */
 import { alarm } from '../_shared/alarms.ts'
 import { revokeApple } from '../_shared/apple.ts'
-import { keepDecoy } from '../_shared/supabase-auth.ts'
 import { inBackground } from '../_shared/background.ts'
+import { clientAddress } from '../_shared/client-address.ts'
 import { backend, type BackendFunction } from '../_shared/db.ts'
 import { env } from '../_shared/env.ts'
-import { addressOf } from '../api/http/checks.ts'
 import { isSecretKey } from '../_shared/secrets.ts'
+import { keepDecoy } from '../_shared/supabase-auth.ts'
 import { proveMedia, removeFiles } from './files.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'
@@ -108,7 +108,7 @@ function seen(request: Request) {
   return {
     forwardedFor,
     hops: env.clientIpHops,
-    address: addressOf(forwardedFor ?? undefined),
+    address: clientAddress(forwardedFor ?? undefined),
   }
 }
 

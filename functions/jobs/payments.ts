@@ -2,8 +2,8 @@
 import { alarm } from '../_shared/alarms.ts'
 import { backend } from '../_shared/db.ts'
 import { lookUp, lookUpRefund, lookUpRefundsOf } from '../payments/events.ts'
-import { providerNamed } from '../payments/providers.ts'
 import { type RefundOrder, Refused, Silent } from '../payments/provider.ts'
+import { providerNamed } from '../payments/providers.ts'
 
 type Due = { paymentId: string; provider: string; ref: string | null; createdAt: string }
 

@@ -1,7 +1,7 @@
 /** Signatures of webhooks. */
 import { bytesToHex } from '@noble/hashes/utils.js'
-import { sameText } from '../_shared/secrets.ts'
 import type { Bytes } from '../_shared/bytes.ts'
+import { sameText } from '../_shared/secrets.ts'
 
 const utf8 = new TextEncoder()
 const keys = new Map<string, Promise<CryptoKey>>()

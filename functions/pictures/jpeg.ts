@@ -4,8 +4,8 @@
  * the end.
  */
 import type { Bytes } from '../_shared/bytes.ts'
-import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'
+import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 
 const SOI = 0xd8
 const EOI = 0xd9

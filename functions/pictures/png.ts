@@ -4,10 +4,10 @@
  * one that it shows where nothing moves.
  */
 import type { Bytes } from '../_shared/bytes.ts'
-import { Broken, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 import { crc } from './crc.ts'
 import { type Effort, endOfStream } from './deflate.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'
+import { Broken, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const utf8 = new TextEncoder()

@@ -3,8 +3,8 @@
  * an animated one the first frame is kept.
  */
 import type { Bytes } from '../_shared/bytes.ts'
-import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 import { checkSize, NoPicture, type Picture } from './picture.ts'
+import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 
 const riff = [0x52, 0x49, 0x46, 0x46]
 const webp = [0x57, 0x45, 0x42, 0x50]

@@ -9,11 +9,11 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const forgotten: Record<string, string> = {
-  '_shared/alarms.ts said':
+  '_shared/alarms.ts lastRaised':
     'keeps a storm of one alarm out of the log; a new worker says it once more',
-  '_shared/alarms.ts unwritten': 'the log has them',
-  '_shared/alarms.ts keep': 'given at start',
-  '_shared/alarms.ts writing': 'what runs at the moment',
+  '_shared/alarms.ts unsaved': 'the log has them',
+  '_shared/alarms.ts save': 'given at start',
+  '_shared/alarms.ts saving': 'what runs at the moment',
   'api/app.ts app': 'made at start from the code alone',
   'api/app.ts description': 'made from the code alone, when somebody asks',
   '_shared/apple.ts freshConnections': 'a client without connections',
@@ -21,7 +21,7 @@ const forgotten: Record<string, string> = {
   'api/search/concurrency.ts waiting': 'of this worker’s own connections',
   '_shared/db.ts pool': 'connections, which are made anew',
   '_shared/db.ts refusedUntil': 'a new worker tries a wrong password once',
-  '_shared/db.ts reserve': 'connections, which are made anew',
+  '_shared/db.ts reservePool': 'connections, which are made anew',
   '_shared/timeout.ts waiting': 'requests of this worker',
   'api/billing/routes-payments.ts told': 'within one request',
   'api/accounts/sms-mail-providers.ts freshConnections': 'a client without connections',

@@ -3,10 +3,10 @@ import { alarm } from '../../_shared/alarms.ts'
 import { inBackground } from '../../_shared/background.ts'
 import { env } from '../../_shared/env.ts'
 import type { Identifier } from '../../_shared/identifiers.ts'
-import { Refusal } from '../../_shared/problem.ts'
-import { type Send, sendMail, sendSms } from './sms-mail-providers.ts'
+import { Refusal } from '../../_shared/refusal.ts'
 import type { Purpose } from '../../_shared/secrets.ts'
 import { setting } from '../../_shared/setting.ts'
+import { type Send, sendMail, sendSms } from './sms-mail-providers.ts'
 
 // One part of an SMS in Arabic is 70 characters; nothing of a request gets into the text.
 const texts: Record<Purpose, string> = {

@@ -1,13 +1,13 @@
 /** Forgotten and changed passwords. Rules of the codes: sql/03_accounts/5_writes_codes.sql. */
 import { z } from '@hono/zod-openapi'
-import { proveByPassword } from './routes.ts'
-import { changePassword, discard, resetPassword, signIn } from '../../_shared/supabase-auth.ts'
 import { backend, call } from '../../_shared/db.ts'
-import { area, body, json, mine, problems, route, send } from '../http/route.ts'
 import { Code, Identifier, NewPassword, Password } from '../../_shared/identifiers.ts'
-import { Refusal, refuseReturned, type Returned } from '../../_shared/problem.ts'
-import { askForCode } from './routes-registration.ts'
+import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import { codeHmac, origin } from '../../_shared/secrets.ts'
+import { changePassword, discard, resetPassword, signIn } from '../../_shared/supabase-auth.ts'
+import { area, body, json, mine, problems, route, send } from '../http/route.ts'
+import { askForCode } from './routes-registration.ts'
+import { proveByPassword } from './routes.ts'
 
 const tags = ['sign-in']
 
@@ -67,14 +67,14 @@ async function isCurrent(identifier: Identifier, password: string, address: stri
   return tokens !== undefined
 }
 
-type Verified = Returned & { codeId: string; accountId: string | null }
+type Verified = MaybeError & { codeId: string; accountId: string | null }
 
 export const passwords = area()
   .openapi(forgot, async (c) => {
     const { identifier } = c.req.valid('json')
     const answer = await askForCode(c, identifier, 'reset')
     // Limits of the address and the service are told; those of the identifier are kept silently.
-    if (['code_address', 'code_service'].includes(answer.error?.rule ?? '')) refuseReturned(answer)
+    if (['code_address', 'code_service'].includes(answer.error?.rule ?? '')) throwIfError(answer)
     return send(c, JSON.stringify({ resendAfter: answer.resendAfter }), 202)
   })
   .openapi(reset, async (c) => {
@@ -85,7 +85,7 @@ export const passwords = area()
       hmac: await codeHmac('reset', identifier.value, code),
       ...await origin(c.var.address),
     })
-    refuseReturned(verified)
+    throwIfError(verified)
     if (!verified.accountId) throw new Refusal('otp_invalid', { attemptsLeft: 0 })
     try {
       if (await isCurrent(identifier, newPassword, c.var.address)) throw sameAsBefore()

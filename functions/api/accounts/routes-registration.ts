@@ -1,12 +1,9 @@
 /** Registration by email or phone, and codes for it. Rules: sql/03_accounts/5_writes_registrations.sql, sql/03_accounts/6_events_auth.sql. */
 import { z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
-import { Session } from './schemas.ts'
-import { createUser, isDecoy } from '../../_shared/supabase-auth.ts'
-import { backend, rateHeaders } from '../../_shared/db.ts'
-import { area, body, type Env, json, problems, route, send } from '../http/route.ts'
+import type { ApiContext } from '../../_shared/context.ts'
+import { backend, setRateHeaders } from '../../_shared/db.ts'
 import { Code, Identifier, NewPassword, PersonName } from '../../_shared/identifiers.ts'
-import { Refusal, refuseReturned, type Returned } from '../../_shared/problem.ts'
+import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import {
   codeHmac,
   newCode,
@@ -16,8 +13,11 @@ import {
   unknownPassword,
   unseal,
 } from '../../_shared/secrets.ts'
+import { createUser, isDecoy } from '../../_shared/supabase-auth.ts'
+import { area, body, json, problems, route, send } from '../http/route.ts'
 import { requireSms, sendCode, sendCodeLater } from './code-senders.ts'
 import { session } from './routes-sign-in.ts'
+import { Session } from './schemas.ts'
 
 const tags = ['sign-in']
 
@@ -95,13 +95,13 @@ const resend = route({
 })
 
 /** What the database says of a code: whether to send it, and the times that a client is told. */
-type Asked = Returned & { send?: boolean; resendAfter: number; expiresIn: number }
+type Asked = MaybeError & { send?: boolean; resendAfter: number; expiresIn: number }
 
 type Given = z.output<typeof Registration>
 
-async function registerEmail(c: Context<Env>, { identifier, password, fullName }: Given) {
+async function registerEmail(c: ApiContext, { identifier, password, fullName }: Given) {
   if (isDecoy(identifier)) throw new Refusal('identifier_invalid')
-  const rate = { rule: 'register_address', subject: c.var.address, tell: c }
+  const rate = { rule: 'register_address', subject: c.var.address, context: c }
   const claim = { email: identifier.value }
   await backend('claim_email', claim, rate)
   try {
@@ -113,7 +113,7 @@ async function registerEmail(c: Context<Env>, { identifier, password, fullName }
   }
 }
 
-async function registerPhone(c: Context<Env>, { identifier, password, fullName }: Given) {
+async function registerPhone(c: ApiContext, { identifier, password, fullName }: Given) {
   requireSms(identifier)
   const phone = identifier.value
   const registrationId = crypto.randomUUID()
@@ -126,8 +126,8 @@ async function registerPhone(c: Context<Env>, { identifier, password, fullName }
     hmac: await codeHmac('register', phone, code),
     ...await origin(c.var.address),
   })
-  rateHeaders(c, answer.rate)
-  refuseReturned(answer)
+  setRateHeaders(c, answer.rate)
+  throwIfError(answer)
   const { resendAfter, expiresIn } = answer
   await sendCode(identifier, { purpose: 'register', code, expiresIn })
   return { status: 'awaiting_otp', registrationId, otp: { resendAfter, expiresIn } }
@@ -135,7 +135,7 @@ async function registerPhone(c: Context<Env>, { identifier, password, fullName }
 
 /** Has another code made and, if there is anybody, sent after the answer; refusals come as {error}. */
 export async function askForCode(
-  c: Context<Env>,
+  c: ApiContext,
   identifier: Identifier,
   purpose: Purpose,
   registrationId: string | null = null,
@@ -154,7 +154,7 @@ export async function askForCode(
   return answer
 }
 
-type Verified = Returned & {
+type Verified = MaybeError & {
   codeId: string
   fullName: string | null
   sealedPassword: string | null
@@ -192,13 +192,13 @@ registration.openapi(verify, async (c) => {
     ...await origin(c.var.address),
     registrationId,
   })
-  refuseReturned(verified)
+  throwIfError(verified)
   const password = await accountOf(identifier, verified)
   return send(c, await session(c, identifier, password))
 })
 registration.openapi(resend, async (c) => {
   const { identifier, purpose, registrationId } = c.req.valid('json')
   const answer = await askForCode(c, identifier, purpose, registrationId)
-  refuseReturned(answer)
+  throwIfError(answer)
   return send(c, JSON.stringify({ resendAfter: answer.resendAfter }), 202)
 })

@@ -1,7 +1,10 @@
 /** Signing in and out: Auth keeps the sessions, the database says what they are worth. */
 import { z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
-import { Session } from './schemas.ts'
+import type { ApiContext } from '../../_shared/context.ts'
+import { backend, type BackendCall, call } from '../../_shared/db.ts'
+import { Identifier, Password } from '../../_shared/identifiers.ts'
+import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
+import { origin, sameText, unseal } from '../../_shared/secrets.ts'
 import {
   discard,
   makeDecoy,
@@ -12,12 +15,9 @@ import {
   signOut,
   type Tokens,
 } from '../../_shared/supabase-auth.ts'
-import { type After, backend, call } from '../../_shared/db.ts'
-import { area, body, type Env, json, mine, problems, route, send } from '../http/route.ts'
-import { Identifier, Password } from '../../_shared/identifiers.ts'
-import { Refusal, refuseReturned, type Returned } from '../../_shared/problem.ts'
-import { origin, sameText, unseal } from '../../_shared/secrets.ts'
 import { callerOfIssued } from '../../_shared/tokens.ts'
+import { area, body, json, mine, problems, route, send } from '../http/route.ts'
+import { Session } from './schemas.ts'
 
 const tags = ['sign-in']
 
@@ -66,12 +66,12 @@ const logout = route({
 
 /** The session's answer: tokens of Auth, and who that is as the database sees it. */
 export async function answer(
-  c: Context<Env>,
+  c: ApiContext,
   tokens: Tokens,
-  after: After[] = [],
+  before: BackendCall[] = [],
 ): Promise<string> {
   c.set('caller', callerOfIssued(tokens.access_token))
-  const who = await call(c, 'get_me', {}, { after })
+  const who = await call(c, 'get_me', {}, { before })
   const head = JSON.stringify({
     accessToken: tokens.access_token,
     refreshToken: tokens.refresh_token,
@@ -87,9 +87,9 @@ export async function answer(
  * account knows this address from now on. One too many within the hour ends its session again.
  */
 export async function signedIn(
-  c: Context<Env>,
+  c: ApiContext,
   tokens: Tokens,
-  { hits, also = [] }: { hits?: unknown; also?: After[] } = {},
+  { hits, also = [] }: { hits?: unknown; also?: BackendCall[] } = {},
 ) {
   const { addressHash } = await origin(c.var.address)
   const args = { accountId: tokens.user.id, addressHash, hits }
@@ -102,14 +102,14 @@ export async function signedIn(
 }
 
 /** Signs in whoever has just proved the identifier. */
-export async function session(c: Context<Env>, identifier: Identifier, password: string) {
+export async function session(c: ApiContext, identifier: Identifier, password: string) {
   const tokens = await signIn(identifier, password, c.var.address)
   if (!tokens) throw new Refusal('invalid_credentials')
   if ('refused' in tokens) throw new Refusal(tokens.refused, { reason: tokens.reason })
   return await signedIn(c, tokens)
 }
 
-type Entry = Returned & {
+type Entry = MaybeError & {
   exists: boolean
   attempts: string[]
   hits: unknown
@@ -149,7 +149,7 @@ export const signingIn = area()
       identifier: identifier.value,
       ...await origin(c.var.address),
     })
-    refuseReturned(entry)
+    throwIfError(entry)
     // Whoever signs in: what one way alone had to do before would tell who has an account.
     if (!entry.hasDecoy) await makeDecoy()
     const tokens = entry.exists

@@ -1,17 +1,19 @@
 /** Signing in with Google and Apple. Rules: sql/03_accounts/5_writes_social_sign_in.sql; tokens: social-tokens.ts. */
 import { z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
-import { Session } from './schemas.ts'
 import { keepAppleCode } from '../../_shared/apple.ts'
-import { createUser, isDecoy, signInByToken } from '../../_shared/supabase-auth.ts'
+import type { ApiContext } from '../../_shared/context.ts'
 import { backend, call } from '../../_shared/db.ts'
-import { area, body, type Check, type Env, json, problems, route, send } from '../http/route.ts'
 import { PersonName } from '../../_shared/identifiers.ts'
-import { problem, Refusal, refuseReturned, type Returned } from '../../_shared/problem.ts'
+import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import { unknownPassword } from '../../_shared/secrets.ts'
-import { signedIn } from './routes-sign-in.ts'
-import { type Proven, proven, type ProviderName, providers } from './social-tokens.ts'
+import { createUser, isDecoy, signInByToken } from '../../_shared/supabase-auth.ts'
 import { callerOfIssued } from '../../_shared/tokens.ts'
+import type { Check } from '../http/checks.ts'
+import { problem } from '../http/problem.ts'
+import { area, body, json, problems, route, send } from '../http/route.ts'
+import { signedIn } from './routes-sign-in.ts'
+import { Session } from './schemas.ts'
+import { type Proven, proven, type ProviderName, providers } from './social-tokens.ts'
 
 const tags = ['sign-in']
 
@@ -67,7 +69,7 @@ const apple = route({
   request: body(GivenByApple),
 })
 
-type Entry = Returned & { exists: boolean; hasName: boolean }
+type Entry = MaybeError & { exists: boolean; hasName: boolean }
 
 /** Whether this caller is the one to make the account: of many at once, one has Auth hash a password. */
 const isFirst = (email: string) =>
@@ -106,7 +108,7 @@ type Given = z.output<typeof GivenByApple>
 
 /** Has Auth open the account of a proven subject, made first if there is none. */
 async function tokensOf(
-  c: Context<Env>,
+  c: ApiContext,
   provider: ProviderName,
   given: Given,
   said: Proven,
@@ -124,12 +126,12 @@ async function tokensOf(
   return { tokens, isNewAccount }
 }
 
-async function comeBy(c: Context<Env>, provider: ProviderName, given: Given) {
+async function comeBy(c: ApiContext, provider: ProviderName, given: Given) {
   const said = await proven(provider, given.idToken, given.nonce)
   const { subject, email, emailVerified, keys, expiresAt } = said
   const who = { provider, subject, email, emailVerified, keys }
   const entry = await backend<Entry>('enter_social', who)
-  refuseReturned(entry)
+  throwIfError(entry)
   try {
     const { tokens, isNewAccount } = await tokensOf(c, provider, given, said, entry)
     if (given.authorizationCode) {

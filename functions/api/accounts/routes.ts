@@ -1,12 +1,12 @@
 /** Accounts: me, my identities, which one acts. Rules: sql/03_accounts. */
 import { z } from '@hono/zod-openapi'
-import { IdentityChanges, IdentityRecord, Me, NewIdentity, Switched } from './schemas.ts'
-import { discard, signIn } from '../../_shared/supabase-auth.ts'
 import { backend, call } from '../../_shared/db.ts'
-import { area, body, json, mine, pageOf, problems, route, send } from '../http/route.ts'
 import { Code, type Identifier, Password, PersonName } from '../../_shared/identifiers.ts'
-import { Refusal, refuseReturned, type Returned } from '../../_shared/problem.ts'
+import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import { codeHmac, origin } from '../../_shared/secrets.ts'
+import { discard, signIn } from '../../_shared/supabase-auth.ts'
+import { area, body, json, mine, pageOf, problems, route, send } from '../http/route.ts'
+import { IdentityChanges, IdentityRecord, Me, NewIdentity, Switched } from './schemas.ts'
 
 const tags = ['accounts']
 const OneIdentity = z.strictObject({ identityId: z.uuid() })
@@ -155,23 +155,23 @@ async function proveByCode(
   code: string,
   address: string,
 ) {
-  const verified = await backend<Returned & { accountId?: string }>('verify_code', {
+  const verified = await backend<MaybeError & { accountId?: string }>('verify_code', {
     purpose: 'delete',
     identifier: identifier.value,
     hmac: await codeHmac('delete', identifier.value, code),
     ...await origin(address),
   })
-  refuseReturned(verified)
+  throwIfError(verified)
   if (verified.accountId !== accountId) throw new Refusal('otp_invalid', { attemptsLeft: 0 })
 }
 
 /** The password again, counted like a sign-in; the session that this makes ends at once. */
 export async function proveByPassword(identifier: Identifier, password: string, address: string) {
-  const entry = await backend<Returned & { hits: unknown }>('enter_login', {
+  const entry = await backend<MaybeError & { hits: unknown }>('enter_login', {
     identifier: identifier.value,
     ...await origin(address),
   })
-  refuseReturned(entry)
+  throwIfError(entry)
   const tokens = await signIn(identifier, password, address)
   if (!tokens || 'refused' in tokens) throw new Refusal('invalid_credentials')
   await backend('forget_hits', { hits: entry.hits })

@@ -5,7 +5,7 @@ import { createRemoteJWKSet, errors as jose, type JWTPayload, jwtVerify } from '
 import { alarm } from '../../_shared/alarms.ts'
 import { env } from '../../_shared/env.ts'
 import { Identifier, PersonName } from '../../_shared/identifiers.ts'
-import { Refusal } from '../../_shared/problem.ts'
+import { Refusal } from '../../_shared/refusal.ts'
 
 export type ProviderName = 'google' | 'apple'
 

@@ -1,10 +1,10 @@
 /** Money for admins: refunds, and what providers told. Rules: sql/05_billing/5_writes_refunds.sql. */
 import { z } from '@hono/zod-openapi'
-import { provider, providerNamed } from '../../payments/providers.ts'
-import { type RefundOrder, Refused, Silent } from '../../payments/provider.ts'
 import { backend, call } from '../../_shared/db.ts'
-import { area, body, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
+import { type RefundOrder, Refused, Silent } from '../../payments/provider.ts'
+import { provider, providerNamed } from '../../payments/providers.ts'
 import { Invoice } from '../billing/schemas.ts'
+import { area, body, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
 
 const tags = ['admin']
 
@@ -120,7 +120,7 @@ export const adminPayments = area()
     const given = { ...c.req.valid('param'), ...rest, destination: to }
     const answer = await call(c, 'refund_invoice', given, {
       idempotent: true,
-      after: provider && {
+      before: provider && {
         name: 'use_provider',
         args: { provider: provider.name, mode: provider.mode },
       },

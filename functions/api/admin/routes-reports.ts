@@ -2,36 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, body, json, mine, problems, route, send } from '../http/route.ts'
-import { Time } from '../properties/schemas.ts'
-
-export const reportTargets = ['property', 'identity', 'message', 'review'] as const
-export const reportReasons = [
-  'spam',
-  'fraud',
-  'wrong_price',
-  'not_available',
-  'duplicate',
-  'offensive',
-  'impersonation',
-  'illegal',
-  'other',
-] as const
-
-const facts = {
-  targetType: z.enum(reportTargets),
-  targetId: z.uuid(),
-  reason: z.enum(reportReasons),
-}
-
-const Report = z
-  .object({
-    id: z.uuid(),
-    ...facts,
-    note: z.string().nullable(),
-    status: z.enum(['open', 'upheld', 'dismissed']),
-    createdAt: Time,
-  })
-  .openapi('Report')
+import { Report, ReportFields } from './schemas.ts'
 
 const add = route({
   ...mine,
@@ -40,7 +11,7 @@ const add = route({
   method: 'post',
   path: '/',
   summary: 'Report a listing, advertiser, message or review to the admins',
-  request: body(z.strictObject({ ...facts, note: z.string().max(1000).optional() })),
+  request: body(ReportFields.extend({ note: z.string().max(1000).optional() })),
   responses: { 201: json(Report, 'Reported.'), ...problems(401, 403, 404, 409) },
 })
 

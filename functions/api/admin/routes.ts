@@ -1,6 +1,19 @@
 /** Administration: people, identities, what waits, the audit trail. Rules: sql/11_admin. */
 import { z } from '@hono/zod-openapi'
+import { call } from '../../_shared/db.ts'
 import { IdentityRecord } from '../accounts/schemas.ts'
+import {
+  area,
+  body,
+  Cursor,
+  json,
+  Limit,
+  mine,
+  pageOf,
+  problems,
+  route,
+  send,
+} from '../http/route.ts'
 import {
   accountStatuses,
   AdminStats,
@@ -16,19 +29,6 @@ import {
   Reason,
   UserStatus,
 } from './schemas.ts'
-import { call } from '../../_shared/db.ts'
-import {
-  area,
-  body,
-  Cursor,
-  json,
-  Limit,
-  mine,
-  pageOf,
-  problems,
-  route,
-  send,
-} from '../http/route.ts'
 
 const tags = ['admin']
 const OneUser = z.strictObject({ userId: z.uuid() })

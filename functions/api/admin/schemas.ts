@@ -3,7 +3,6 @@ import { z } from '@hono/zod-openapi'
 import { Identity, IdentityRecord } from '../accounts/schemas.ts'
 import { Cursor, Limit } from '../http/route.ts'
 import { Property, statuses, Time } from '../properties/schemas.ts'
-import { reportReasons, reportTargets } from './routes-reports.ts'
 
 export const accountStatuses = [
   'active',
@@ -84,10 +83,37 @@ export const IdentityStatus = z.strictObject({
 const decisions = ['approve', 'reject', 'suspend', 'restore', 'uphold', 'dismiss'] as const
 export const moderationKinds = ['listing', 'changes', 'report'] as const
 
-const Reported = z.object({
+const reportTargets = ['property', 'identity', 'message', 'review'] as const
+const reportReasons = [
+  'spam',
+  'fraud',
+  'wrong_price',
+  'not_available',
+  'duplicate',
+  'offensive',
+  'impersonation',
+  'illegal',
+  'other',
+] as const
+
+export const ReportFields = z.strictObject({
   targetType: z.enum(reportTargets),
   targetId: z.uuid(),
   reason: z.enum(reportReasons),
+})
+
+export const Report = z
+  .object({
+    id: z.uuid(),
+    ...ReportFields.shape,
+    note: z.string().nullable(),
+    status: z.enum(['open', 'upheld', 'dismissed']),
+    createdAt: Time,
+  })
+  .openapi('Report')
+
+const Reported = z.object({
+  ...ReportFields.shape,
   note: z.string().nullable(),
   reporter: z.object({ accountId: z.uuid(), identityId: z.uuid(), displayName: z.string() }),
   target: z

@@ -1,10 +1,10 @@
 /** Invoices of the acting identity and their receipts. Rules: sql/05_billing/4_reads_invoices.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
+import { jsonHeaders } from '../../_shared/error-body.ts'
 import { area, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
-import { Invoice, InvoiceState } from './schemas.ts'
-import { jsonHeaders } from '../../_shared/problem.ts'
 import { type Receipt, receiptPage } from './receipt-page.ts'
+import { Invoice, InvoiceState } from './schemas.ts'
 
 const tags = ['invoices']
 const OneInvoice = z.strictObject({ id: z.uuid() })

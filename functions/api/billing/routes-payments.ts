@@ -1,8 +1,12 @@
 /** Payments: starting a charge, webhooks, how an invoice stands. Rules: sql/05_billing/5_writes_charges.sql. */
 import { z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
+import type { ApiContext } from '../../_shared/context.ts'
+import { backend, call } from '../../_shared/db.ts'
+import { env } from '../../_shared/env.ts'
+import { jsonHeaders } from '../../_shared/error-body.ts'
+import { Refusal } from '../../_shared/refusal.ts'
+import { thrownAsZodError } from '../../_shared/validation.ts'
 import { take } from '../../payments/events.ts'
-import { provider, providerNamed, providers } from '../../payments/providers.ts'
 import {
   Lied,
   type Order,
@@ -11,21 +15,11 @@ import {
   Silent,
   type Told,
 } from '../../payments/provider.ts'
-import { backend, call } from '../../_shared/db.ts'
-import { env } from '../../_shared/env.ts'
-import {
-  area,
-  body,
-  type Check,
-  type Env,
-  json,
-  mine,
-  problems,
-  route,
-  send,
-} from '../http/route.ts'
+import { provider, providerNamed, providers } from '../../payments/providers.ts'
+import type { Check } from '../http/checks.ts'
+import { problem } from '../http/problem.ts'
+import { area, body, json, mine, problems, route, send } from '../http/route.ts'
 import { Invoice, OneInvoice } from './schemas.ts'
-import { jsonHeaders, problem, Refusal, stumbled } from '../../_shared/problem.ts'
 
 const tags = ['payments']
 
@@ -70,14 +64,14 @@ type Started = { paymentId: string; redirectUrl?: string; wait?: true; start?: t
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 async function startCharge(
-  c: Context<Env>,
+  c: ApiContext,
   given: { invoiceId: string; returnUrl: string },
 ): Promise<string> {
   const key = c.var.idempotencyKey
   const deadline = Date.now() + 6000
   for (;;) {
     const text = await call(c, 'charge_invoice', { ...given, idempotencyKey: key }, {
-      after: provider && {
+      before: provider && {
         name: 'use_provider',
         args: { provider: provider.name, mode: provider.mode },
       },
@@ -137,7 +131,7 @@ const signed: Check = async (c) => {
     : providers.find(({ header }) => c.req.header(header) !== undefined)
   const event = await from?.verify(c.req.raw.headers, c.var.body ?? new Uint8Array())
     // What its reader stumbles over was signed by no provider.
-    .catch((error) => void stumbled(error))
+    .catch((error) => void thrownAsZodError(error))
   if (!from || !event) return problem(c, 'webhook_signature_invalid')
   told.set(c.req.raw, { from, told: event })
 }
@@ -176,7 +170,7 @@ const webhookOf = route({
   },
 })
 
-async function receive(c: Context<Env>) {
+async function receive(c: ApiContext) {
   const { from, told: event } = told.get(c.req.raw)!
   try {
     const { duplicate } = await take(from, event, c.var.body!)

@@ -1,13 +1,12 @@
 /** The sandbox's checkout page: where a person pays, fails or leaves, in Arabic, right to left. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { Context } from 'hono'
-import type { Truth } from '../../payments/provider.ts'
-import { signature } from '../../payments/sandbox.ts'
+import type { ApiContext, ApiEnv } from '../../_shared/context.ts'
 import { backend } from '../../_shared/db.ts'
 import { env } from '../../_shared/env.ts'
 import { secret } from '../../_shared/setting.ts'
-import type { Env } from '../http/route.ts'
-import { problem } from '../../_shared/problem.ts'
+import type { Truth } from '../../payments/provider.ts'
+import { signature } from '../../payments/sandbox.ts'
+import { problem } from '../http/problem.ts'
 import { escaped } from './receipt-page.ts'
 
 type Charge = Truth & { title: string; returnUrl: string }
@@ -116,7 +115,7 @@ async function callBack({ ref, status, amount, currency }: Charge, times: number
   )
 }
 
-async function decided(c: Context<Env>, ref: string) {
+async function decided(c: ApiContext, ref: string) {
   const given = new URLSearchParams((await c.req.text()).slice(0, 1000))
   const [outcome, callback] = [given.get('outcome') ?? '', given.get('callback') ?? 'once']
   const states: Record<string, string> = { pay: 'paid', fail: 'failed' }
@@ -136,7 +135,7 @@ async function decided(c: Context<Env>, ref: string) {
 }
 
 /** Hangs the pages on the app; only where HTML is served and the sandbox exists. */
-export function sandboxPages(app: OpenAPIHono<Env>) {
+export function sandboxPages(app: OpenAPIHono<ApiEnv>) {
   app.get('/sandbox/done', (c) =>
     c.html(
       shell('عدت إلى التطبيق', '<h1>عدت إلى التطبيق</h1><p>يمكنك إغلاق هذه الصفحة.</p>'),

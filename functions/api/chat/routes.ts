@@ -1,13 +1,13 @@
 /** Conversations and their messages. Rules: sql/10_chat; sockets: functions/chat. */
 import { z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
-import { realtimeTopic } from '../accounts/schemas.ts'
-import { Conversation, Message, NewMessage } from './schemas.ts'
+import { NewMessage } from '../../_shared/chat-message.ts'
+import type { ApiContext } from '../../_shared/context.ts'
 import { call } from '../../_shared/db.ts'
+import { inQuery } from '../../_shared/numbers.ts'
+import { realtimeTopic } from '../accounts/schemas.ts'
 import {
   area,
   body,
-  type Env,
   json,
   Limit,
   mine,
@@ -17,7 +17,7 @@ import {
   route,
   send,
 } from '../http/route.ts'
-import { inQuery } from '../../_shared/numbers.ts'
+import { Conversation, Message } from './schemas.ts'
 
 const tags = ['chat']
 const OneConversation = z.strictObject({ id: z.uuid() })
@@ -141,7 +141,7 @@ const read = route({
 })
 
 /** What was made now is 201, what was there already 200. */
-function sendMade(c: Context<Env>, text: string, name: 'conversation' | 'message') {
+function sendMade(c: ApiContext, text: string, name: 'conversation' | 'message') {
   const { created, [name]: record } = JSON.parse(text)
   return send(c, JSON.stringify(record), created ? 201 : 200)
 }

@@ -1,10 +1,9 @@
-/** What conversations and messages look like, and what a sender says. */
+/** What conversations and messages look like. */
 import { z } from '@hono/zod-openapi'
+import { messageTypes } from '../../_shared/chat-message.ts'
 import { Party } from '../organisations/schemas.ts'
 
 const time = z.iso.datetime({ offset: true })
-
-export const messageTypes = ['text', 'image', 'location', 'property'] as const
 
 export const Message = z
   .object({
@@ -23,20 +22,6 @@ export const Message = z
     createdAt: time,
   })
   .openapi('Message')
-
-/** What a sender says; the rest of a message is the server's. */
-export const NewMessage = z.strictObject({
-  clientMessageId: z.string().regex(/^[\x21-\x7e]{1,64}$/).openapi({
-    example: 'b1e0b3a2-5c1f-4f0e-9d1c-0f4f5a6b7c8d',
-    description: 'Made by the client, the same for every try: a message is stored once.',
-  }),
-  type: z.enum(messageTypes).default('text'),
-  body: z.string().max(20_000, { error: 'message_too_long' }).optional().openapi({
-    description: 'At most 4000 characters.',
-  }),
-  mediaId: z.uuid().optional().openapi({ description: 'An uploaded picture, for image.' }),
-  replyToId: z.uuid().optional().openapi({ description: 'A message of the same conversation.' }),
-})
 
 export const Conversation = z
   .object({

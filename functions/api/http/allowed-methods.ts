@@ -1,8 +1,9 @@
 /** Which methods a path has: for 405, which Hono does not know. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { Env } from './route.ts'
+import type { ApiEnv } from '../../_shared/context.ts'
 
-export function routesOf(app: OpenAPIHono<Env>): (path: string) => string[] {
+/** Gives the methods of a path; none for one that does not exist. */
+export function methodsOf(app: OpenAPIHono<ApiEnv>): (path: string) => string[] {
   const patterns = new Map<string, { pattern: RegExp; methods: Set<string> }>()
   for (const { method, path } of app.routes) {
     if (method === 'ALL') continue

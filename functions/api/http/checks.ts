@@ -1,69 +1,32 @@
-/** What happens to every request before its route: id, log line, size, headers, caller. */
-import type { Context, MiddlewareHandler } from 'hono'
-import { routePath } from 'hono/route'
-import { arrived } from '../../_shared/timeout.ts'
-import { env } from '../../_shared/env.ts'
+/** Checks of a request before its route sees it: size, token, form. */
+import { z } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
+import type { ApiContext, ApiEnv } from '../../_shared/context.ts'
 import type { ErrorCode } from '../../_shared/errors.ts'
-import type { Check, Env } from './route.ts'
-import { checkJson, shadowing, wrongAt } from '../../_shared/json.ts'
-import { problem, Refusal } from '../../_shared/problem.ts'
-import { callerOf } from '../../_shared/tokens.ts'
+import { checkJson, findReservedName } from '../../_shared/json.ts'
+import { invalidField, Refusal } from '../../_shared/refusal.ts'
+import { receiveWithin } from '../../_shared/timeout.ts'
+import { invalid, problem } from './problem.ts'
 
-export const apiVersion = '2026-11-01'
-export const bodyLimit = 256 * 1024
+/** Gives the refusal, or nothing. */
+export type Check = (c: ApiContext) => Response | undefined | void | Promise<Response | undefined>
+
+/** One check after another, without waiting for those that are done at once. */
+export const inOrder = (checks: readonly Check[]): MiddlewareHandler<ApiEnv> => async (c, next) => {
+  for (const check of checks) {
+    const result = check(c)
+    const refusal = result instanceof Promise ? await result : result
+    if (refusal) return refusal
+  }
+  await next()
+}
+
+const bodyLimit = 256 * 1024
 export const uploadLimit = 100 * 1024 * 1024
 const bodyTime = 30_000
 
-/** One JSON line per request: never a token, a code, a full number, or what was sent. */
-export const logged: MiddlewareHandler<Env> = async (c, next) => {
-  const started = performance.now()
-  const requestId = crypto.randomUUID()
-  c.set('requestId', requestId)
-  c.header('X-Request-Id', requestId)
-  c.header('X-Api-Version', apiVersion)
-  c.header('X-Content-Type-Options', 'nosniff')
-  // Before the answer is made: a header that comes after it makes it anew.
-  c.header('Cache-Control', 'no-store')
-  c.header('Vary', 'Authorization')
-  await next()
-  console.log(JSON.stringify({
-    time: new Date().toISOString(),
-    requestId,
-    method: c.req.method,
-    route: routePath(c, -1),
-    status: c.res.status,
-    ms: Math.round(performance.now() - started),
-    account: c.get('caller')?.sub,
-    code: c.get('errorCode'),
-    cause: c.get('cause'),
-  }))
-}
-
-/** Who calls, from where: the token is verified here, what it is worth is the database's business. */
-export const identified: MiddlewareHandler<Env> = async (c, next) => {
-  const caller = await callerOf(c.req.header('authorization'))
-  c.set('caller', caller)
-  c.set('address', addressOf(c.req.header('x-forwarded-for')))
-  if (caller.ignored) c.header('X-Auth-Ignored', '1')
-  await next()
-}
-
-/** The entry counted from the right that our own proxies wrote; IPv6 by /64. No other header counts. */
-export function addressOf(forwarded = ''): string {
-  const given = forwarded.split(',').at(-env.clientIpHops)?.trim() ?? ''
-  const entry = /(\d+\.\d+\.\d+\.\d+)(:\d+)?$/.exec(given)?.[1] ?? given
-  if (!entry.includes(':')) return entry || 'unknown'
-  const [head, tail = ''] = entry.replace(/^\[|\]$/g, '').split('::')
-  const left = head ? head.split(':') : []
-  const right = tail ? tail.split(':') : []
-  const groups = entry.includes('::')
-    ? [...left, ...Array(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right]
-    : left
-  return `${groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`
-}
-
 /** Reads a body up to the limit, counted as it comes. */
-export const bounded: Check = async (c) => {
+export const readBody: Check = async (c) => {
   const { raw } = c.req
   const length = c.req.header('content-length')
   if (length === '0') return
@@ -72,18 +35,25 @@ export const bounded: Check = async (c) => {
   // A body that says its length cannot be longer; only another has to be counted as it comes.
   const bytes = length === undefined
     ? await readUpTo(raw.body!, bodyLimit)
-    : new Uint8Array(await arrived(bodyTime, raw.arrayBuffer()))
+    : new Uint8Array(await receiveWithin(bodyTime, raw.arrayBuffer()))
   if (!bytes) return problem(c, 'body_too_large')
   c.set('body', bytes)
 }
 
-/** An upload counts as it reads; one that says itself that it is too large need not begin. */
-export const measured: Check = (c) => {
+/** An upload is counted while it is read; one that declares itself too large need not begin. */
+export const rejectLargeUpload: Check = (c) => {
   if (Number(c.req.header('content-length') ?? 0) > uploadLimit) return problem(c, 'body_too_large')
 }
 
-/** Headers, query and body in a form that means one thing; after the token, before the schema. */
-export const shaped = (unknownKey?: ErrorCode): Check => (c) => {
+/** 401 before anything else is looked at, unless the request carries a valid token. */
+export const requireToken: Check = (c) => {
+  const caller = c.get('caller')
+  if (caller.role === 'anon') return problem(c, caller.ignored ?? 'token_missing')
+  c.set('required', true)
+}
+
+/** Headers, names in the query, and a body that every layer reads alike; before the schemas. */
+export const validateEnvelope = (unknownKey?: ErrorCode): Check => (c) => {
   const wrong = (path: string) =>
     problem(c, 'validation_failed', { fields: [{ path, code: 'invalid' }] })
   const expected = c.req.header('x-expect-identity')
@@ -94,18 +64,18 @@ export const shaped = (unknownKey?: ErrorCode): Check => (c) => {
   c.set('idempotencyKey', key)
 
   const start = c.req.url.indexOf('?')
-  const name = start > 0 && shadowing(new URLSearchParams(c.req.url.slice(start)).keys())
-  if (name) throw wrongAt(name, unknownKey ?? 'unknown')
-  const code = jsonProblem(c, unknownKey)
+  const name = start > 0 && findReservedName(new URLSearchParams(c.req.url.slice(start)).keys())
+  if (name) throw invalidField(name, unknownKey ?? 'unknown')
+  const code = parseBody(c, unknownKey)
   if (code) return problem(c, code)
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Why the body is no JSON that every layer reads alike; otherwise it is kept for the validators. */
-function jsonProblem(c: Context<Env>, unknownKey?: ErrorCode): ErrorCode | undefined {
+/** Keeps the text of a JSON body for the validators; otherwise says why it is none. */
+function parseBody(c: ApiContext, unknownKey?: ErrorCode): ErrorCode | undefined {
   const bytes = c.get('body')
   if (!bytes) return undefined
   const type = c.req.header('content-type') ?? ''
@@ -114,7 +84,7 @@ function jsonProblem(c: Context<Env>, unknownKey?: ErrorCode): ErrorCode | undef
   }
   let text: string
   try {
-    text = strict.decode(bytes)
+    text = strictUtf8.decode(bytes)
     if (text) checkJson(text, unknownKey)
   } catch (error) {
     if (error instanceof Refusal) throw error
@@ -122,6 +92,23 @@ function jsonProblem(c: Context<Env>, unknownKey?: ErrorCode): ErrorCode | undef
   }
   c.req.bodyCache.text = Promise.resolve(text) as unknown as string & Promise<string>
   return undefined
+}
+
+/** For a route that takes no body. */
+export const rejectBody: Check = async (c) => {
+  const text = await c.req.text()
+  if (text && text.trim() !== '{}') {
+    return problem(c, 'validation_failed', { fields: [{ path: '', code: 'unknown' }] })
+  }
+}
+
+const nothing = z.strictObject({})
+
+/** For a route that takes no query. */
+export const rejectQuery: Check = (c) => {
+  if (!c.req.url.includes('?')) return
+  const { error } = nothing.safeParse(c.req.query())
+  if (error) return invalid(c, error)
 }
 
 async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number) {
@@ -134,17 +121,17 @@ async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number) {
       if (size > limit) return undefined
       parts.push(read.value)
     }
-    return joined(parts, size)
+    return concatenate(parts, size)
   }
   try {
-    return await arrived(bodyTime, reading())
+    return await receiveWithin(bodyTime, reading())
   } finally {
     // What is left of it, if anything, is not waited for.
     reader.cancel().catch(() => {})
   }
 }
 
-function joined(parts: Uint8Array[], size: number): Uint8Array {
+function concatenate(parts: Uint8Array[], size: number): Uint8Array {
   const bytes = new Uint8Array(size)
   let at = 0
   for (const part of parts) {

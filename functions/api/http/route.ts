@@ -1,84 +1,59 @@
-/** What every area shares: the app it hangs on, who is calling, how an answer leaves. */
+/** How every area declares its routes, reads pages and sends answers. */
 import { createRoute, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
-import type { Context, MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { ApiContext, ApiEnv } from '../../_shared/context.ts'
+import { jsonHeaders } from '../../_shared/error-body.ts'
 import { type ErrorCode, errors } from '../../_shared/errors.ts'
 import { inQuery } from '../../_shared/numbers.ts'
-import { invalid, jsonHeaders, Problem, problem, stumbled } from '../../_shared/problem.ts'
-import { bounded, measured, shaped } from './checks.ts'
-import type { Caller } from '../../_shared/tokens.ts'
-import { limitedRead, limitedRefusals } from './worker-rates.ts'
+import { thrownAsZodError } from '../../_shared/validation.ts'
+import {
+  type Check,
+  inOrder,
+  readBody,
+  rejectBody,
+  rejectLargeUpload,
+  rejectQuery,
+  requireToken,
+  validateEnvelope,
+} from './checks.ts'
+import { invalid, Problem } from './problem.ts'
+import { limitReads, limitRefusedWrites } from './worker-rates.ts'
 
-export type Env = {
-  Variables: {
-    requestId: string
-    caller: Caller
-    /** The client's address; IPv6 by /64. */
-    address: string
-    /** The body as it came, if there is one. */
-    body?: Uint8Array
-    /** X-Expect-Identity, if sent. */
-    expectIdentity?: string
-    /** Idempotency-Key, if sent. */
-    idempotencyKey?: string
-    /** The route needs a token, so the database refuses a caller that is not in order. */
-    required?: boolean
-    errorCode?: string
-    /** What stands behind a failure, for the log only. */
-    cause?: string
-  }
-}
-
-/** An area's routes. Broken input is 422 here; a route without a body or query takes none. */
-export function area() {
-  const app = new OpenAPIHono<Env>({
+/** The routes of an area. Broken input is 422 here; a route without a body or query takes none. */
+export const area = () =>
+  new OpenAPIHono<ApiEnv>({
     defaultHook: (result, c) => (result.success ? undefined : invalid(c, result.error)),
   })
-  return app
-}
 
-/** Looks at a request before its route does: gives the refusal, or nothing. */
-export type Check = (c: Context<Env>) => Response | undefined | void | Promise<Response | undefined>
-
-/** One after another, with no wait for those that need none. */
-const checked = (checks: readonly Check[]): MiddlewareHandler<Env> => async (c, next) => {
-  for (const check of checks) {
-    const looked = check(c)
-    const refused = looked instanceof Promise ? await looked : looked
-    if (refused) return refused
-  }
-  await next()
-}
-
-/** A route of the API: as createRoute, with what nobody asked for refused, and checks of its own. */
+/** A route of the API: as createRoute, with the checks of every route and those of its own. */
 export function route<
   const R extends Omit<RouteConfig, 'middleware'> & {
     operationId: string
     checks?: readonly Check[]
-    /** Refused however often: a provider that sends again what we did not understand. */
+    /** Refused writes are not counted: for a provider that sends again what was not understood. */
     unlimited?: boolean
-    /** What a key is called that the route does not know, where it has a code of its own. */
+    /** The code for a key that the route does not know, where it has its own. */
     unknownKey?: ErrorCode
   },
 >({ checks = [], unlimited = false, unknownKey, ...config }: R) {
   const { request = {}, security, method } = config
-  guard(request)
+  catchThrowingValidators(request)
   const upload = request.body?.content['multipart/form-data'] !== undefined
   const reads = method === 'get'
-  const counted = reads || config['x-read']
-  const limited = config.tags?.[0] !== 'service' && counted
-  // Size, token, shape: the order of the contract. Uploads read their own body, part by part.
-  const inOrder = checked([
-    ...(reads ? [] : [upload ? measured : bounded]),
+  const isRead = reads || config['x-read']
+  const limited = config.tags?.[0] !== 'service' && isRead
+  // Size, token, form: the order of the contract. Uploads read their own body, part by part.
+  const all = inOrder([
+    ...(reads ? [] : [upload ? rejectLargeUpload : readBody]),
     ...checks,
-    ...(limited ? [limitedRead] : []),
-    shaped(unknownKey),
-    ...(reads || request.body ? [] : [withoutBody]),
-    ...(request.query ? [] : [withoutQuery]),
+    ...(limited ? [limitReads] : []),
+    validateEnvelope(unknownKey),
+    ...(reads || request.body ? [] : [rejectBody]),
+    ...(request.query ? [] : [rejectQuery]),
   ])
   return createRoute({
     ...config,
-    middleware: counted || unlimited ? inOrder : [limitedRefusals, inOrder],
+    middleware: isRead || unlimited ? all : [limitRefusedWrites, all],
     responses: {
       ...problems(
         ...(security ? [401, 403, 409] : []),
@@ -93,8 +68,8 @@ export function route<
 
 type Input = NonNullable<RouteConfig['request']>
 
-/** What the schemas of a route stumble over is refused as what they do not take. */
-function guard({ params, query, headers, body }: Input) {
+/** Input that makes a schema of a route throw is refused as invalid input. */
+function catchThrowingValidators({ params, query, headers, body }: Input) {
   const contents = Object.values(body?.content ?? {}).map((one) =>
     one && 'schema' in one && one.schema
   )
@@ -102,34 +77,12 @@ function guard({ params, query, headers, body }: Input) {
     if (!(schema instanceof z.ZodType)) continue
     const parse = schema.safeParseAsync.bind(schema)
     schema.safeParseAsync = (given) =>
-      parse(given).catch((error) => ({ success: false, error: stumbled(error) }))
+      parse(given).catch((error) => ({ success: false, error: thrownAsZodError(error) }))
   }
-}
-
-/** 401 before anything else is looked at, unless the request carries a valid token. */
-export const signedIn: Check = (c) => {
-  const caller = c.get('caller')
-  if (caller.role === 'anon') return problem(c, caller.ignored ?? 'token_missing')
-  c.set('required', true)
-}
-
-const withoutBody: Check = async (c) => {
-  const text = await c.req.text()
-  if (text && text.trim() !== '{}') {
-    return problem(c, 'validation_failed', { fields: [{ path: '', code: 'unknown' }] })
-  }
-}
-
-const nothing = z.strictObject({})
-
-const withoutQuery: Check = (c) => {
-  if (!c.req.url.includes('?')) return
-  const { error } = nothing.safeParse(c.req.query())
-  if (error) return invalid(c, error)
 }
 
 /** For routes that need a token. Spread it into the route. */
-export const mine = { security: [{ bearer: [] }], checks: [signedIn] }
+export const mine = { security: [{ bearer: [] }], checks: [requireToken] }
 
 export const json = <T extends z.ZodType>(schema: T, description: string) => ({
   description,
@@ -159,10 +112,10 @@ const withExpectIdentity = Object.fromEntries(
 
 export const Limit = inQuery(z.int().min(1).max(50)).default(20)
 
-const damaged = { error: 'cursor_invalid' }
+const malformed = { error: 'cursor_invalid' }
 
 /** The opaque place after the last row seen; the database reads it. */
-export const Cursor = z.string(damaged).min(1, damaged).max(4000, damaged)
+export const Cursor = z.string(malformed).min(1, malformed).max(4000, malformed)
 
 export const PageQuery = z.strictObject({ cursor: Cursor.optional(), limit: Limit })
 
@@ -170,7 +123,7 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() })
 
 /** Sends JSON as Postgres wrote it. The suite holds it against the route's schema. */
-export function send(c: Context<Env>, text: string, status: ContentfulStatusCode = 200) {
+export function send(c: ApiContext, text: string, status: ContentfulStatusCode = 200) {
   // The route's type wants a value; parsing the text again to please it would be work for nothing.
   return c.body(text, status, jsonHeaders) as never
 }

@@ -1,21 +1,22 @@
 /**
  * Limits that each worker keeps in its memory, best effort: of reads, so that a read stays one
- * read-only message to the database, and of writes that were refused, which count nowhere else.
- * Everything that must be counted exactly is counted in the database.
+ * read-only message to the database, and of refused writes, which nothing else counts. What must be
+ * counted exactly is counted in the database.
  */
-import type { Context, MiddlewareHandler } from 'hono'
-import { rateHeaders } from '../../_shared/db.ts'
+import type { MiddlewareHandler } from 'hono'
+import type { ApiContext, ApiEnv } from '../../_shared/context.ts'
+import { setRateHeaders } from '../../_shared/db.ts'
 import { env } from '../../_shared/env.ts'
-import type { Check, Env } from './route.ts'
-import { Refusal } from '../../_shared/problem.ts'
+import { Refusal } from '../../_shared/refusal.ts'
+import type { Check } from './checks.ts'
 
 const minute = 60_000
 const capacity = 50_000
 
 type Window = { until: number; count: number }
 
-/** What each account or address did in its minute. */
-class Windows {
+/** Counts by account or address, each in its own minute. */
+class RateWindows {
   private readonly windows = new Map<string, Window>()
   private readonly max: number
 
@@ -23,13 +24,13 @@ class Windows {
     this.max = max
   }
 
-  /** The caller's minute, with room or not. */
-  of(c: Context<Env>) {
+  /** The caller's window, whether or not anything is left of it. */
+  of(c: ApiContext) {
     const key = c.get('caller').sub ?? c.get('address')
     const now = Date.now()
     let window = this.windows.get(key)
     if (!window || window.until <= now) {
-      // Full of others: better to forget what they did than to grow without end.
+      // Better to forget all counts than to grow without end.
       if (this.windows.size >= capacity) this.windows.clear()
       window = { until: now + minute, count: 0 }
       this.windows.set(key, window)
@@ -37,37 +38,37 @@ class Windows {
     return window
   }
 
-  /** Tells in the headers what is left; gives the seconds until there is all of it again. */
-  tell(c: Context<Env>, { until, count }: Window) {
+  /** Sets the headers; gives the seconds until the window starts anew. */
+  setHeaders(c: ApiContext, { until, count }: Window) {
     const reset = Math.max(1, Math.ceil((until - Date.now()) / 1000))
-    rateHeaders(c, [this.max, this.max - count, reset].join(','))
+    setRateHeaders(c, [this.max, this.max - count, reset].join(','))
     return reset
   }
 
   /** Refuses when nothing is left. */
-  hold(c: Context<Env>, window: Window) {
+  check(c: ApiContext, window: Window) {
     if (window.count < this.max) return
-    throw new Refusal('rate_limited', { retryAfter: this.tell(c, window) })
+    throw new Refusal('rate_limited', { retryAfter: this.setHeaders(c, window) })
   }
 }
 
-const reads = new Windows(env.readRate)
-const refusals = new Windows(env.refusalRate)
+const reads = new RateWindows(env.readRate)
+const refusals = new RateWindows(env.refusalRate)
 
-/** Counts one read of an account or address; READ_RATE a minute, 0 is no limit. */
-export const limitedRead: Check = (c) => {
+/** Counts a read of an account or address; READ_RATE a minute, 0 is no limit. */
+export const limitReads: Check = (c) => {
   if (env.readRate === 0) return
   const window = reads.of(c)
-  reads.hold(c, window)
+  reads.check(c, window)
   window.count++
-  reads.tell(c, window)
+  reads.setHeaders(c, window)
 }
 
-/** Writes of whoever had REFUSAL_RATE of them refused within the minute wait; 0 is no limit. */
-export const limitedRefusals: MiddlewareHandler<Env> = async (c, next) => {
+/** Whoever had REFUSAL_RATE writes refused within a minute waits for its end; 0 is no limit. */
+export const limitRefusedWrites: MiddlewareHandler<ApiEnv> = async (c, next) => {
   if (env.refusalRate === 0) return await next()
   const window = refusals.of(c)
-  refusals.hold(c, window)
+  refusals.check(c, window)
   await next()
   if (c.res.status >= 400 && c.res.status < 500) window.count++
 }

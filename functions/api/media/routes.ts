@@ -1,13 +1,13 @@
 /** Media: pictures of people and listings. Rules: sql/09_media/5_writes_uploads.sql and beside it. */
 import { z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
-import { effortOfRequest } from '../../pictures/read.ts'
-import type { Part } from '../../_shared/multipart.ts'
+import type { ApiContext } from '../../_shared/context.ts'
 import { call } from '../../_shared/db.ts'
 import { type ErrorCode, errors } from '../../_shared/errors.ts'
-import { area, type Env, json, mine, problems, route, send } from '../http/route.ts'
-import { type Field, Refusal } from '../../_shared/problem.ts'
+import type { Part } from '../../_shared/multipart.ts'
+import { type Field, Refusal } from '../../_shared/refusal.ts'
 import { noteFilesUrl } from '../../_shared/supabase-storage.ts'
+import { effortOfRequest } from '../../pictures/read.ts'
+import { area, json, mine, problems, route, send } from '../http/route.ts'
 import { openForm, shownName, textOf, wrong } from './upload-form.ts'
 import { withRoom, withTurn } from './upload-memory.ts'
 import {
@@ -99,7 +99,7 @@ const listings = route({
   },
 })
 
-async function uploadAvatar(c: Context<Env>, came: number): Promise<string> {
+async function uploadAvatar(c: ApiContext, came: number): Promise<string> {
   const upload = openForm(c, came, 3)
   try {
     const { value: part } = await upload.parts.next()
@@ -137,7 +137,7 @@ const missing = (field: string, part?: Part | void) =>
 
 type Asked = { propertyId?: string; uploadSessionId?: string; startPosition?: number }
 
-const begin = async (c: Context<Env>, args: { bucket: string } & Asked): Promise<Entrance> =>
+const begin = async (c: ApiContext, args: { bucket: string } & Asked): Promise<Entrance> =>
   JSON.parse(await call(c, 'begin_upload', args, { rate: 'uploads' }))
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -165,9 +165,9 @@ class ListingUpload {
   stored?: Stored
   private entrance?: Entrance
   private readonly effort = effortOfRequest()
-  private readonly c: Context<Env>
+  private readonly c: ApiContext
 
-  constructor(c: Context<Env>) {
+  constructor(c: ApiContext) {
     this.c = c
   }
 
@@ -215,7 +215,7 @@ class ListingUpload {
   }
 }
 
-async function uploadListings(c: Context<Env>, came: number): Promise<string> {
+async function uploadListings(c: ApiContext, came: number): Promise<string> {
   const form = openForm(c, came, mostFiles + 4)
   const upload = new ListingUpload(c)
   try {
@@ -277,7 +277,7 @@ function told({ code, detail: { max } }: Bad) {
 }
 
 /** Time in line is part of the time that a request may take. */
-const inTurn = (c: Context<Env>, upload: typeof uploadAvatar) => {
+const inTurn = (c: ApiContext, upload: typeof uploadAvatar) => {
   const came = Date.now()
   return withTurn(c.var.caller.sub!, () => upload(c, came))
 }

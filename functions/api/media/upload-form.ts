@@ -1,10 +1,9 @@
 /** The form of an upload, read from the request as it comes: size and time are counted on the way. */
-import type { Context } from 'hono'
 import type { Bytes } from '../../_shared/bytes.ts'
+import type { ApiContext } from '../../_shared/context.ts'
 import { boundaryOf, MultipartError, type Part, partsOf } from '../../_shared/multipart.ts'
-import { arrived } from '../../_shared/timeout.ts'
-import type { Env } from '../http/route.ts'
-import { type Field, Refusal } from '../../_shared/problem.ts'
+import { type Field, Refusal } from '../../_shared/refusal.ts'
+import { receiveWithin } from '../../_shared/timeout.ts'
 import { uploadLimit } from '../http/checks.ts'
 import type { Room } from './upload-memory.ts'
 
@@ -22,7 +21,7 @@ export type Upload = {
 }
 
 /** Opens the form of a request that came then. Whoever opens it closes it. */
-export function openForm(c: Context<Env>, came: number, mostParts: number): Upload {
+export function openForm(c: ApiContext, came: number, mostParts: number): Upload {
   const boundary = boundaryOf(c.req.header('content-type') ?? '')
   if (!boundary) throw new Refusal('content_type_unsupported')
   if (!c.req.raw.body) throw wrong({ path: '', code: 'invalid' })
@@ -37,7 +36,10 @@ async function* counted(reader: ReadableStreamDefaultReader<Uint8Array>, end: nu
   let [size, waited, come] = [0, 0, 0]
   for (;;) {
     const asked = Date.now()
-    const { done, value } = await arrived(Math.min(pace.ms - waited, end - asked), reader.read())
+    const { done, value } = await receiveWithin(
+      Math.min(pace.ms - waited, end - asked),
+      reader.read(),
+    )
     if (done) return
     size += value.length
     if (size > uploadLimit) throw new Refusal('body_too_large')

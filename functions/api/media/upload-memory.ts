@@ -4,7 +4,7 @@
  * sends slowly holds up nobody but itself.
  */
 import type { Bytes } from '../../_shared/bytes.ts'
-import { Refusal } from '../../_shared/problem.ts'
+import { Refusal } from '../../_shared/refusal.ts'
 
 const mebibyte = 1024 * 1024
 const total = 96 * mebibyte

@@ -1,6 +1,10 @@
 /** One picture of an upload, from the form to Storage: read, looked at, rewritten, stored. */
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Bytes } from '../../_shared/bytes.ts'
+import type { ErrorCode } from '../../_shared/errors.ts'
+import type { Part } from '../../_shared/multipart.ts'
+import { type Detail, Refusal } from '../../_shared/refusal.ts'
+import { type Bucket, remove, store } from '../../_shared/supabase-storage.ts'
 import {
   beginsAsPicture,
   type Effort,
@@ -9,10 +13,6 @@ import {
   readPicture,
   TooManyPixels,
 } from '../../pictures/read.ts'
-import type { Part } from '../../_shared/multipart.ts'
-import type { ErrorCode } from '../../_shared/errors.ts'
-import { type Detail, Refusal } from '../../_shared/problem.ts'
-import { type Bucket, remove, store } from '../../_shared/supabase-storage.ts'
 import { readInto } from './upload-form.ts'
 import type { Room } from './upload-memory.ts'
 

@@ -3,8 +3,8 @@
  * Rules: sql/04_organisations.
  */
 import { z } from '@hono/zod-openapi'
-import { IdentityChanges } from '../accounts/schemas.ts'
 import { call } from '../../_shared/db.ts'
+import { IdentityChanges } from '../accounts/schemas.ts'
 import {
   area,
   body,
@@ -18,6 +18,7 @@ import {
   route,
   send,
 } from '../http/route.ts'
+import { Property, statuses } from '../properties/schemas.ts'
 import {
   Lead,
   Organisation,
@@ -25,7 +26,6 @@ import {
   OrganisationProfile,
   OrganisationStats,
 } from './schemas.ts'
-import { Property, statuses } from '../properties/schemas.ts'
 
 const tags = ['organisations']
 const OneOrganisation = z.strictObject({ id: z.uuid() })

@@ -1,21 +1,20 @@
 /**
- * Searches and the like come in crowds. They take at most half of the database connections, so that
- * signing in, paying and writing messages go on whatever happens to them; who would wait for long
- * is told to come back.
+ * Searches take at most half of the database connections, so that signing in, paying and writing
+ * messages go on however many search at once. Who would wait for long is told to come back.
  */
 import { env } from '../../_shared/env.ts'
-import { Refusal } from '../../_shared/problem.ts'
+import { Refusal } from '../../_shared/refusal.ts'
 
-const places = Math.max(1, Math.floor(env.databasePool / 2))
-const patience = 800
+const slots = Math.max(1, Math.floor(env.databasePool / 2))
+const maxWait = 800
 
 let taken = 0
 const waiting: (() => void)[] = []
 
-/** Does the work when there is a place for it. 503 service_unavailable after 0.8 s of waiting. */
-export async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (taken < places) taken++
-  else await place()
+/** Runs the work when a slot is free. 503 service_unavailable after 0.8 s of waiting. */
+export async function withSearchSlot<T>(work: () => Promise<T>): Promise<T> {
+  if (taken < slots) taken++
+  else await freeSlot()
   try {
     return await work()
   } finally {
@@ -25,7 +24,7 @@ export async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function place(): Promise<void> {
+function freeSlot(): Promise<void> {
   return new Promise((resolve, reject) => {
     const enter = () => {
       clearTimeout(timer)
@@ -34,7 +33,7 @@ function place(): Promise<void> {
     const timer = setTimeout(() => {
       waiting.splice(waiting.indexOf(enter), 1)
       reject(new Refusal('service_unavailable', { retryAfter: 2 }))
-    }, patience)
+    }, maxWait)
     waiting.push(enter)
   })
 }

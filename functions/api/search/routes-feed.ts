@@ -1,9 +1,9 @@
 /** Feed: what was published, newest first, in numbered pages. Rules: sql/08_search/4_reads_feed.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
+import { inQuery } from '../../_shared/numbers.ts'
 import { area, json, Limit, problems, route, send } from '../http/route.ts'
 import { OrganisationFields } from '../organisations/schemas.ts'
-import { inQuery } from '../../_shared/numbers.ts'
 import { Property } from '../properties/schemas.ts'
 
 const PropertyItem = Property.extend({

@@ -1,15 +1,15 @@
 /** Map: what is listed in a box, and what each area costs. Rules: sql/08_search/4_reads_map.sql. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
+import { inQuery, parseDecimal } from '../../_shared/numbers.ts'
 import { area, json, pageOf, problems, route, send } from '../http/route.ts'
-import { inQuery, plainNumber } from '../../_shared/numbers.ts'
 import { queryFilters, unknownFilter } from './schemas-filters.ts'
 
 const invalid = { error: 'bbox_invalid' }
 
 const bbox = z
   .preprocess(
-    (given) => typeof given === 'string' ? given.split(',').map(plainNumber) : given,
+    (given) => typeof given === 'string' ? given.split(',').map(parseDecimal) : given,
     z.array(z.number(invalid), invalid).length(4, invalid),
   )
   .openapi({

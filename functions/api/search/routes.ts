@@ -1,22 +1,11 @@
 /** Search: five strategies, one set of filters. Rules: sql/08_search/4_reads_search.sql and beside it. */
 import { z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
-import { inTurn } from './concurrency.ts'
+import type { ApiContext } from '../../_shared/context.ts'
 import { call } from '../../_shared/db.ts'
-import {
-  area,
-  body,
-  Cursor,
-  type Env,
-  json,
-  Limit,
-  pageOf,
-  problems,
-  route,
-  send,
-} from '../http/route.ts'
-import { invalid, problem } from '../../_shared/problem.ts'
+import { invalid, problem } from '../http/problem.ts'
+import { area, body, Cursor, json, Limit, pageOf, problems, route, send } from '../http/route.ts'
 import { Property } from '../properties/schemas.ts'
+import { withSearchSlot } from './concurrency.ts'
 import { jsonFilters, queryFilters, unknownFilter } from './schemas-filters.ts'
 
 const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as const
@@ -71,7 +60,7 @@ const quick = route({
 
 /** Who names no strategy that there is gets told which there are. */
 type Result = { success: true } | { success: false; error: z.ZodError }
-function naming(result: Result, c: Context<Env>): undefined {
+function naming(result: Result, c: ApiContext): undefined {
   if (result.success) return
   const code = 'search_strategy_unknown'
   if (!result.error.issues.some(({ message }) => message === code)) {
@@ -84,10 +73,10 @@ export const search = area()
   .openapi(advanced, async (c) => {
     const { strategy, q, sort, cursor, limit, ...filters } = c.req.valid('json')
     const args = { filters, q, sort, pageCursor: cursor, pageSize: limit }
-    return send(c, await inTurn(() => call(c, 'search', { strategy, ...args })))
+    return send(c, await withSearchSlot(() => call(c, 'search', { strategy, ...args })))
   }, naming)
   .openapi(quick, async (c) => {
     const { q, sort, cursor, limit, ...filters } = c.req.valid('query')
     const args = { filters, q, sort, pageCursor: cursor, pageSize: limit }
-    return send(c, await inTurn(() => call(c, 'quick_search', args)))
+    return send(c, await withSearchSlot(() => call(c, 'quick_search', args)))
   })

@@ -1,6 +1,6 @@
 /** Filters of searches and of the map, as JSON and as query strings. Rules: sql/08_search/2_rules_filters.sql. */
 import { z } from '@hono/zod-openapi'
-import { inQuery, plainNumber } from '../../_shared/numbers.ts'
+import { inQuery, parseDecimal } from '../../_shared/numbers.ts'
 
 const code = z.string().min(1).max(60)
 const money = z.number().min(0).max(99_999_999_999.999)
@@ -52,7 +52,7 @@ export const jsonFilters = {
 // A key given twice comes as an array: null is no list either.
 const commas = (given: unknown) => (typeof given === 'string' ? given.split(',') : null)
 const numbers = (given: unknown) =>
-  typeof given === 'string' ? given.split(',').map(plainNumber) : given
+  typeof given === 'string' ? given.split(',').map(parseDecimal) : given
 
 const codesInQuery = z.preprocess(commas, z.array(code).max(200)).optional().openapi({
   type: 'string',

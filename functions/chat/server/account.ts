@@ -2,13 +2,13 @@
  * What the sockets of one account hear in this process, over one channel for all of them: changes
  * of its conversations, their messages, and the end of its rights.
  */
-import type { Refusal } from '../../_shared/problem.ts'
 import { ask } from './asking.ts'
 import { Follower, passing } from './follower.ts'
 import { Newest } from '../newest.ts'
 import type { ConversationUpdated, Message } from '../protocol.ts'
 import type { Session } from './session.ts'
 import { compare, lookForNews } from './standing.ts'
+import type { Refusal } from '../../_shared/refusal.ts'
 
 /** Events of Realtime, as the database sends them. */
 type NewMessage = {

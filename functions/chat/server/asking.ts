@@ -1,9 +1,10 @@
 /** The gateway's way to the database: the same functions and the same refusals as the REST facade. */
 import { alarm } from '../../_shared/alarms.ts'
-import { type Args, type Asking, backend, call } from '../../_shared/db.ts'
-import { reasonOf, Refusal } from '../../_shared/problem.ts'
 import type { Caller } from '../../_shared/tokens.ts'
 import type { Database } from '../../_shared/database.types.ts'
+import type { CallContext } from '../../_shared/context.ts'
+import { type Args, backend, call } from '../../_shared/db.ts'
+import { classifyError, Refusal } from '../../_shared/refusal.ts'
 
 type Functions = Database['api']['Functions']
 
@@ -31,7 +32,7 @@ export async function ask<T, Name extends keyof Functions & string>(
     // Required: a caller who is not in order is refused and never taken for a guest.
     var: { requestId: '', address: '', caller, required: true },
     header: () => {},
-  } as unknown as Asking
+  } as unknown as CallContext
   try {
     return JSON.parse(await call(asking, name, args))
   } catch (error) {
@@ -42,7 +43,7 @@ export async function ask<T, Name extends keyof Functions & string>(
 /** Any thrown thing as a refusal; what nobody foresaw is logged under a number that the client sees. */
 export function refusalOf(thrown: Error, caller: { role: string }, what: string): Refusal {
   if (thrown instanceof Refusal) return thrown
-  const { code, detail = {}, cause } = reasonOf(thrown, caller)
+  const { code, detail = {}, cause } = classifyError(thrown, caller)
   if (!cause) return new Refusal(code, detail)
   const requestId = crypto.randomUUID()
   if (code === 'internal') alarm('internal', `chat ${what}`, { requestId, name: thrown.name })

@@ -1,11 +1,11 @@
 /** A conversation that a socket has joined: its messages in order, each once, nothing left out. */
-import type { Refusal } from '../../_shared/problem.ts'
 import { ask } from './asking.ts'
 import { Feed, type Page } from '../feed.ts'
 import { passing } from './follower.ts'
 import { seqOf } from '../newest.ts'
 import type { ConversationUpdated } from '../protocol.ts'
 import type { Session } from './session.ts'
+import type { Refusal } from '../../_shared/refusal.ts'
 
 export type Joinable = { conversationId: string; lastSeq: number }
 

@@ -2,8 +2,8 @@
  * A topic that is followed for somebody while the database lets them. Topics change and channels
  * are lost; each time the database is asked anew, so that one place decides about rights.
  */
-import { Refusal } from '../../_shared/problem.ts'
 import { type Channel, type Listener, subscribe } from './upstream.ts'
+import { Refusal } from '../../_shared/refusal.ts'
 
 // A connection may have been dead for so long before that is noticed.
 const unnoticed = 60

@@ -1,10 +1,11 @@
 /** Frames of clients: read strictly, so that nothing in them is guessed at. */
 import { z } from '@hono/zod-openapi'
-import { NewMessage } from '../../api/chat/schemas.ts'
 import type { ErrorCode } from '../../_shared/errors.ts'
-import { type Detail, found, Refusal, stumbled } from '../../_shared/problem.ts'
 import { checkJson } from '../../_shared/json.ts'
 import type { Ref } from '../protocol.ts'
+import { type Detail, Refusal } from '../../_shared/refusal.ts'
+import { thrownAsZodError, validationError } from '../../_shared/validation.ts'
+import { NewMessage } from '../../_shared/chat-message.ts'
 
 const ConversationId = z.uuid().toLowerCase()
 
@@ -68,12 +69,12 @@ function read<T extends z.ZodType>(schema: T, value: unknown): z.ZodSafeParseRes
   try {
     return schema.safeParse(value)
   } catch (error) {
-    return { success: false, error: stumbled(error) as z.ZodError<z.output<T>> }
+    return { success: false, error: thrownAsZodError(error) as z.ZodError<z.output<T>> }
   }
 }
 
 function bad(error: z.ZodError, within: string, ref?: Ref) {
-  const [code, { fields = [] }] = found(error)
+  const [code, { fields = [] }] = validationError(error)
   const inFrame = fields.map(({ path, code }) => ({
     path: [within, path].filter(Boolean).join('.'),
     code,

@@ -3,7 +3,6 @@
  * events. It carries Realtime and keeps nothing that Realtime and the database do not have.
  */
 import { env } from '../../_shared/env.ts'
-import { prefersEnglish } from '../../_shared/problem.ts'
 import { Account } from './account.ts'
 import { closes, subprotocol, tokenPrefix } from '../protocol.ts'
 import { notUpgraded } from './refusals.ts'
@@ -11,6 +10,7 @@ import { type House, Session } from './session.ts'
 import { keepStanding } from './standing.ts'
 import { hangUp } from './upstream.ts'
 import type { Asked, Decision } from './wire.ts'
+import { prefersEnglish } from '../../_shared/error-body.ts'
 
 type Choice = {
   /** When a socket that opens at this time must end. */

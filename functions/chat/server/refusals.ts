@@ -1,12 +1,12 @@
 /** How an upgrade is refused: by HTTP, in the shape of every error. */
 import type { ErrorCode } from '../../_shared/errors.ts'
-import { jsonHeaders, worded } from '../../_shared/problem.ts'
+import { errorBody, jsonHeaders } from '../../_shared/error-body.ts'
 
 export type HttpRefusal = { refuse: number; code: ErrorCode; path?: string }
 
 export function answerOf({ refuse: status, code, path }: HttpRefusal) {
   const detail = path === undefined ? {} : { fields: [{ path, code: 'invalid' }] }
-  const error = worded(code, detail, { english: false, requestId: crypto.randomUUID() })
+  const error = errorBody(code, detail, { english: false, requestId: crypto.randomUUID() })
   const headers: Record<string, string> = {
     ...jsonHeaders,
     'X-Content-Type-Options': 'nosniff',

@@ -2,7 +2,6 @@
 import { decodeJwt } from 'jose'
 import { env } from '../../_shared/env.ts'
 import type { ErrorCode } from '../../_shared/errors.ts'
-import { Refusal, worded } from '../../_shared/problem.ts'
 import { type Caller, callerOf } from '../../_shared/tokens.ts'
 import type { Account } from './account.ts'
 import { ask, Failure, log } from './asking.ts'
@@ -12,6 +11,8 @@ import { BadFrame, type Frame, readFrame } from './frames.ts'
 import { Pace } from './limits.ts'
 import { closes, limits, type Message, type Outgoing, type Ref } from '../protocol.ts'
 import type { Peer, Wire } from './wire.ts'
+import { Refusal } from '../../_shared/refusal.ts'
+import { errorBody } from '../../_shared/error-body.ts'
 
 /** What the sockets of a process share. */
 export type House = {
@@ -283,7 +284,7 @@ export class Session implements Peer {
 
   private tell(refusal: Refusal, ref?: Ref) {
     const requestId = refusal instanceof Failure ? refusal.requestId : crypto.randomUUID()
-    const error = worded(refusal.code, refusal.detail, { english: this.english, requestId })
+    const error = errorBody(refusal.code, refusal.detail, { english: this.english, requestId })
     this.send('error', { ...error, ...(ref !== undefined && { ref }) }, ref)
   }
 

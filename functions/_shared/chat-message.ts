@@ -1,0 +1,18 @@
+/** What a sender says: the same in the body of a route and in a frame of a socket. */
+import { z } from '@hono/zod-openapi'
+
+export const messageTypes = ['text', 'image', 'location', 'property'] as const
+
+/** The rest of a message is the server's. */
+export const NewMessage = z.strictObject({
+  clientMessageId: z.string().regex(/^[\x21-\x7e]{1,64}$/).openapi({
+    example: 'b1e0b3a2-5c1f-4f0e-9d1c-0f4f5a6b7c8d',
+    description: 'Made by the client, the same for every try: a message is stored once.',
+  }),
+  type: z.enum(messageTypes).default('text'),
+  body: z.string().max(20_000, { error: 'message_too_long' }).optional().openapi({
+    description: 'At most 4000 characters.',
+  }),
+  mediaId: z.uuid().optional().openapi({ description: 'An uploaded picture, for image.' }),
+  replyToId: z.uuid().optional().openapi({ description: 'A message of the same conversation.' }),
+})

@@ -1,0 +1,75 @@
+/** Refusals: thrown by the functions, returned or raised by the database, each with a stable code. */
+import { HTTPException } from 'hono/http-exception'
+import { alarm } from './alarms.ts'
+import { type ErrorCode, isErrorCode } from './errors.ts'
+
+export type Field = { path: string; code: string }
+export type Detail = Record<string, unknown> & { fields?: Field[]; retryAfter?: number }
+
+/** A refusal of the contract, thrown where the functions themselves decide. */
+export class Refusal extends Error {
+  readonly code: ErrorCode
+  readonly detail: Detail
+  constructor(code: ErrorCode, detail: Detail = {}) {
+    super(code)
+    this.code = code
+    this.detail = detail
+  }
+}
+
+/** 422 for these fields. */
+export const invalidFields = (...fields: Field[]) => new Refusal('validation_failed', { fields })
+
+/** The refusal of one field; a code of the table wins over the general one. */
+export const invalidField = (path: string, code: string) =>
+  new Refusal(isErrorCode(code) ? code : 'validation_failed', { fields: [{ path, code }] })
+
+/** What a backend function returns instead of raising, so that what it counted stays counted. */
+export type MaybeError = { error?: { code: string; detail: Detail; rule?: string } }
+
+export function throwIfError({ error }: MaybeError) {
+  if (!error) return
+  // The service's ceiling of codes is somebody running up the bill.
+  if (error.rule === 'code_service') alarm('code_ceiling', 'codes')
+  throw new Refusal(error.code as ErrorCode, error.detail)
+}
+
+type DatabaseError = { code?: string; message: string; detail?: string }
+
+/** SQLSTATEs that say what the caller did; of all others the details are for the log alone. */
+const codesBySqlState: Record<string, ErrorCode> = {
+  '23502': 'validation_failed', // not_null_violation
+  '23514': 'validation_failed', // check_violation
+  '23503': 'not_found', // foreign_key_violation
+  '40001': 'service_unavailable', // serialization_failure
+  '40P01': 'service_unavailable', // deadlock_detected
+  '53300': 'service_unavailable', // too_many_connections
+  '55P03': 'service_unavailable', // lock_not_available
+  '57014': 'service_unavailable', // query_canceled: the statement's time limit
+  '57P01': 'service_unavailable', // admin_shutdown
+  '57P02': 'service_unavailable', // crash_shutdown
+  '57P03': 'service_unavailable', // cannot_connect_now
+}
+
+/** Code and facts of anything thrown; `cause` is what stands behind a failure, for the log only. */
+export function classifyError(
+  thrown: Error,
+  caller: { role: string },
+): { code: ErrorCode; detail?: Detail; cause?: string } {
+  if (thrown instanceof Refusal) return { code: thrown.code, detail: thrown.detail }
+  if (thrown instanceof HTTPException) return { code: 'body_not_json' }
+  const { code: state = '', message, detail } = thrown as DatabaseError
+  if (/^PT[45]\d\d$/.test(state) && isErrorCode(message)) {
+    return { code: message, detail: JSON.parse(detail || '{}') }
+  }
+  if (state === '42501') return { code: caller.role === 'anon' ? 'token_missing' : 'admin_only' }
+  const known = codesBySqlState[state] ??
+    (/^(08|22)/.test(state) || isConnectionError(state)
+      ? state.startsWith('22') ? 'validation_failed' : 'service_unavailable'
+      : undefined)
+  const cause = known && known !== 'service_unavailable' ? undefined : `${state} ${thrown.message}`
+  return { code: known ?? 'internal', cause: cause?.trim() }
+}
+
+const isConnectionError = (code: string) =>
+  ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'POOL'].includes(code)

@@ -1,0 +1,42 @@
+/** What happens to every request before its route: id, headers, log line, caller. */
+import type { MiddlewareHandler } from 'hono'
+import { routePath } from 'hono/route'
+import { clientAddress } from '../../_shared/client-address.ts'
+import type { ApiEnv } from '../../_shared/context.ts'
+import { callerOf } from '../../_shared/tokens.ts'
+
+export const apiVersion = '2026-11-01'
+
+/** One JSON line per request: never a token, a code, a full number, or what was sent. */
+export const logRequest: MiddlewareHandler<ApiEnv> = async (c, next) => {
+  const started = performance.now()
+  const requestId = crypto.randomUUID()
+  c.set('requestId', requestId)
+  c.header('X-Request-Id', requestId)
+  c.header('X-Api-Version', apiVersion)
+  c.header('X-Content-Type-Options', 'nosniff')
+  // Set before the answer is made: a header that is set later makes it anew.
+  c.header('Cache-Control', 'no-store')
+  c.header('Vary', 'Authorization')
+  await next()
+  console.log(JSON.stringify({
+    time: new Date().toISOString(),
+    requestId,
+    method: c.req.method,
+    route: routePath(c, -1),
+    status: c.res.status,
+    ms: Math.round(performance.now() - started),
+    account: c.get('caller')?.sub,
+    code: c.get('errorCode'),
+    cause: c.get('cause'),
+  }))
+}
+
+/** Who is calling, and from where. The token is verified here; what it is worth the database says. */
+export const authenticate: MiddlewareHandler<ApiEnv> = async (c, next) => {
+  const caller = await callerOf(c.req.header('authorization'))
+  c.set('caller', caller)
+  c.set('address', clientAddress(c.req.header('x-forwarded-for')))
+  if (caller.ignored) c.header('X-Auth-Ignored', '1')
+  await next()
+}

@@ -1,0 +1,52 @@
+/** Failures as HTTP answers: one shape for all of them. */
+import { z } from '@hono/zod-openapi'
+import { routePath } from 'hono/route'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { alarm } from '../../_shared/alarms.ts'
+import type { ApiContext } from '../../_shared/context.ts'
+import { errorBody, jsonHeaders, prefersEnglish } from '../../_shared/error-body.ts'
+import { type ErrorCode, errors } from '../../_shared/errors.ts'
+import { classifyError, type Detail } from '../../_shared/refusal.ts'
+import { validationError } from '../../_shared/validation.ts'
+
+export const Problem = z
+  .object({
+    error: z.looseObject({
+      code: z.string().openapi({ example: 'property_not_found' }),
+      message: z.string().openapi({ description: 'Arabic, or English with Accept-Language: en.' }),
+      messageEn: z.string(),
+      fields: z
+        .array(z.object({ path: z.string(), code: z.string(), message: z.string() }))
+        .optional(),
+      retryAfter: z.int().optional().openapi({ description: 'Seconds, also in Retry-After.' }),
+      requestId: z.string(),
+    }),
+  })
+  .openapi('Problem')
+
+/** The contract's answer to a failure; extra facts of a code stand beside its text. */
+export function problem(c: ApiContext, code: ErrorCode, detail: Detail = {}) {
+  const [status] = errors[code]
+  if (detail.retryAfter !== undefined) c.header('Retry-After', String(detail.retryAfter))
+  else if (status === 429 || status === 503) c.header('Retry-After', '2')
+  c.header('Cache-Control', 'no-store')
+  c.set('errorCode', code)
+  const english = prefersEnglish(c.req.header('accept-language'))
+  const error = errorBody(code, detail, { english, requestId: c.get('requestId') })
+  return c.json({ error }, status as ContentfulStatusCode, jsonHeaders)
+}
+
+/** The 422 of a failed validation. */
+export const invalid = (c: ApiContext, error: z.ZodError) => problem(c, ...validationError(error))
+
+/** Anything thrown as the contract's answer. The unforeseen is logged whole and shown as 500. */
+export function onError(thrown: Error, c: ApiContext) {
+  const { code, detail, cause } = classifyError(thrown, c.var.caller)
+  if (cause) c.set('cause', cause)
+  if (code === 'internal') {
+    const { requestId } = c.var
+    console.error(JSON.stringify({ requestId, stack: thrown.stack }))
+    alarm('internal', `${c.req.method} ${routePath(c, -1)}`, { requestId, name: thrown.name })
+  }
+  return problem(c, code, detail)
+}
