@@ -17,7 +17,7 @@ select cron.schedule('jobs', '* * * * *', $$
   )
 $$);
 
--- Pushes, and news for many, leave within seconds; the function is called only when there are any.
+-- Pushes and notifications of many leave within seconds; the function is called only when there are any.
 select cron.schedule('jobs often', '5 seconds', $$
   select net.http_post(
     url := (select decrypted_secret from vault.decrypted_secrets where name = 'project_url')
@@ -26,7 +26,7 @@ select cron.schedule('jobs often', '5 seconds', $$
       'apikey', (select decrypted_secret from vault.decrypted_secrets where name = 'jobs_key')),
     timeout_milliseconds := 30000
   )
-  where private.has_pushes() or private.has_news()
+  where private.has_pushes() or private.has_notification_events()
 $$);
 
 -- pg_cron keeps what it did for ever unless told otherwise.

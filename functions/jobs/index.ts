@@ -37,7 +37,7 @@ const jobs: BackendFunction[] = [
   'sweep_codes',
   'sweep_idempotency_keys',
   'sweep_known_addresses',
-  'sweep_news',
+  'sweep_notification_events',
   'sweep_notifications',
   'sweep_office_ranks',
   'sweep_publications',
@@ -60,9 +60,9 @@ const others: Record<string, () => Promise<number>> = {
 
 /** What people wait for: notices to many, pushes. `jobs/<name>` is one alone, whatever runs. */
 const often: Record<string, () => Promise<number>> = {
-  spread_sign_ins: () => untilDone('spread_sign_ins'),
-  spread_news: () => untilDone('spread_news'),
-  spread_late_notices: () => untilDone('spread_late_notices'),
+  notify_of_sign_ins: () => untilDone('notify_of_sign_ins'),
+  fan_out_listing_events: () => untilDone('fan_out_listing_events'),
+  retry_deferred_notifications: () => untilDone('retry_deferred_notifications'),
   send_pushes: sendPushes,
   revoke_apple: revokeApple,
 }

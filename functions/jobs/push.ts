@@ -41,7 +41,7 @@ async function deliver(push: Push): Promise<boolean> {
   if (result.all) {
     const seconds = result.wait ?? 0
     pausedUntil = Math.max(pausedUntil, Date.now() + seconds * 1000)
-    await backend('rest_pushes', { seconds })
+    await backend('pause_pushes', { seconds })
   }
   await finish(push, outcome, wait)
   return outcome === 'sent'

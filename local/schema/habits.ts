@@ -91,12 +91,6 @@ export const habits: Habit[] = [
       and obj_description(pg_class.oid, 'pg_class') is null`,
   },
   {
-    name: 'every column has a comment',
-    query: `select format('%s.%I', pg_class.oid::regclass, attname)
-      from pg_attribute, ${tables} and attrelid = pg_class.oid and attnum > 0 and not attisdropped
-      and col_description(attrelid, attnum) is null`,
-  },
-  {
     name: 'every function has a comment',
     query: `select pg_proc.oid::regprocedure::text from ${functions}
       and obj_description(pg_proc.oid, 'pg_proc') is null`,

@@ -95,7 +95,7 @@ create table private.moments (
 );
 comment on table private.moments is 'Moments that hold for all workers of the functions.';
 comment on column private.moments.name is
-  'jobs_ran: when a run of all jobs last came to its end. pushes_rest: until when FCM wants none.';
+  'jobs_ran: when a run of all jobs last came to its end. pushes_paused: until when FCM wants none.';
 comment on column private.moments.at is 'The moment.';
 alter table private.moments enable row level security;
 create policy "nobody but functions of their owner" on private.moments using (false);

@@ -86,7 +86,7 @@ begin
       marketing_consent = coalesce((fields ->> 'marketingConsent')::boolean, marketing_consent),
       updated_at = now()
   where account_settings.account_id = caller_id;
-  perform private.apply_wishes(caller_id);
+  perform private.apply_push_preferences(caller_id);
   return private.settings_record(caller_id);
 end
 $$;

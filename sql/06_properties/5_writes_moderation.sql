@@ -31,7 +31,7 @@ begin
     end if;
     property.pending_changes := null;
     property.status_reason := case when not approved then reason end;
-    perform private.tell_listing_owner(property,
+    perform private.notify_listing_owner(property,
       case when approved then 'listing_approved' else 'listing_rejected' end,
       jsonb_build_object('change', true, 'reason', property.status_reason));
   else

@@ -1,6 +1,6 @@
--- Chat: conversations between two accounts, each acting as the identity that it was opened with, and
--- blocks, which name an identity and act on the account behind it: switching identities is no way
--- around one.
+-- Chat: conversations between two accounts, each acting as the identity that it was opened with.
+-- Blocks name an identity and act on the account behind it, so switching identities does not evade
+-- them.
 
 create table public.conversations (
   id uuid primary key default gen_random_uuid(),
@@ -10,16 +10,15 @@ create table public.conversations (
   last_seq bigint not null default 0,
   created_at timestamptz not null default clock_timestamp()
 );
-comment on table public.conversations is 'Two people about a listing, or about nothing in particular.';
-comment on column public.conversations.id is 'As clients name it.';
+comment on table public.conversations is
+  'Two identities about a listing, or about nothing in particular.';
 comment on column public.conversations.pair_key is
   'Both identities in order and the listing, if any: what makes two conversations one.';
-comment on column public.conversations.property_id is 'What it is about.';
 comment on column public.conversations.live_key is
-  'Random, and shown to nobody: the name of its live channel is made of it. Another one whenever one '
-  'side blocks the other.';
-comment on column public.conversations.last_seq is 'Number of the newest message; 0 before the first.';
-comment on column public.conversations.created_at is 'When it was opened.';
+  'Random and secret: the name of the live channel is made of it. Renewed whenever one side '
+  'blocks the other.';
+comment on column public.conversations.last_seq is
+  'Number of the newest message; 0 before the first.';
 create index conversations_property_idx on public.conversations (property_id);
 
 create table public.participants (
@@ -33,10 +32,8 @@ create table public.participants (
   primary key (conversation_id, identity_id)
 );
 comment on table public.participants is 'Who takes part in a conversation: two rows each.';
-comment on column public.participants.conversation_id is 'In which.';
-comment on column public.participants.identity_id is 'As whom.';
-comment on column public.participants.account_id is 'The account behind it.';
-comment on column public.participants.last_read_seq is 'Everything up to this number has been read.';
+comment on column public.participants.last_read_seq is
+  'Everything up to this number has been read.';
 comment on column public.participants.unread is 'How many of the other''s messages come after it.';
 comment on column public.participants.muted is 'No push for its messages.';
 comment on column public.participants.active_at is
@@ -48,7 +45,7 @@ create index participants_account_idx on public.participants (account_id, conver
 
 create table public.messages (
   id uuid primary key default gen_random_uuid(),
-  -- Both are of the sender's row in participants, which refers to what they name.
+  -- Both refer to the sender's row in participants.
   conversation_id uuid not null,
   sender_identity_id uuid not null,
   seq bigint not null,
@@ -68,20 +65,14 @@ create table public.messages (
     references public.messages (conversation_id, seq),
   constraint messages_of_pictures_have_one check ((type = 'image') = (media_id is not null))
 );
-comment on table public.messages is 'What was written. Rows are added, never changed.';
-comment on column public.messages.id is 'As clients name it.';
-comment on column public.messages.conversation_id is 'Where.';
+comment on table public.messages is 'Messages. Rows are added, never changed.';
 comment on column public.messages.seq is 'Its number in the conversation, from 1, without gaps.';
-comment on column public.messages.sender_identity_id is 'Who wrote it.';
 comment on column public.messages.client_message_id is
-  'The sender''s own name for it: sent again it is the same message.';
-comment on column public.messages.type is 'text, image, location or property.';
+  'Given by the sender: the same one sent again is the same message.';
 comment on column public.messages.body is
-  'The text; of an image its caption, maybe empty; of a location "lat,lng" in degrees; of a '
+  'The text; of an image its caption, perhaps empty; of a location "lat,lng" in degrees; of a '
   'property its id.';
-comment on column public.messages.media_id is 'The picture of an image.';
 comment on column public.messages.reply_to_seq is 'Number of the message that it answers.';
-comment on column public.messages.created_at is 'When it was stored.';
 create index messages_media_idx on public.messages (media_id) where media_id is not null;
 create index messages_reply_idx on public.messages (conversation_id, reply_to_seq)
   where reply_to_seq is not null;
@@ -94,11 +85,11 @@ create table public.blocks (
   primary key (account_id, identity_id),
   constraint blocks_is_of_somebody_else check (blocked_account_id <> account_id)
 );
-comment on table public.blocks is 'Whom an account does not want to hear from.';
+comment on table public.blocks is 'Identities that an account has blocked.';
 comment on column public.blocks.account_id is 'Who blocks; for all of its identities.';
 comment on column public.blocks.identity_id is 'The identity that was blocked, as it was known.';
-comment on column public.blocks.blocked_account_id is 'The account behind it, which the block acts on.';
-comment on column public.blocks.created_at is 'When; the list is newest first.';
+comment on column public.blocks.blocked_account_id is
+  'The account behind it, which the block acts on.';
 create index blocks_newest_idx
   on public.blocks (account_id, created_at desc, identity_id desc);
 create index blocks_of_idx on public.blocks (blocked_account_id, account_id);
@@ -126,14 +117,13 @@ alter table public.messages enable row level security;
 alter table public.blocks enable row level security;
 revoke all on public.conversations, public.participants, public.messages from anon, authenticated;
 revoke all on public.blocks from anon, authenticated;
--- Which account is behind an identity is nobody's to read, nor of what names are made.
+-- Nobody may read which account is behind an identity, nor the keys of channels.
 grant select (id, pair_key, property_id, last_seq, created_at)
   on public.conversations to authenticated;
 grant select (conversation_id, identity_id, last_read_seq, unread, muted, active_at)
   on public.participants to authenticated;
 grant select (id, conversation_id, seq, sender_identity_id, client_message_id, type, body, media_id,
   reply_to_seq, created_at) on public.messages to authenticated;
--- The account behind an identity is nobody's to read.
 grant select (account_id, identity_id, created_at) on public.blocks to authenticated;
 create policy "participants see their conversations" on public.conversations
   for select to authenticated

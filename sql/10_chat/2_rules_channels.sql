@@ -1,16 +1,17 @@
 -- Who may join which channel of Realtime.
 --
--- Everything that an account hears goes out through one private channel whose name is random, and
--- whether a participant hears is decided when an event is sent. Beside it each conversation has a live
--- channel for presence and typing, where the participants themselves send.
+-- All events for an account go through one private channel whose name is random, and whether the
+-- account gets an event is decided when it is sent. Besides, each conversation has a live channel
+-- for presence and typing, where the participants themselves send.
 --
--- Realtime asks whether somebody may hear a channel when they join it, and not again for as long as
--- their token lives. So whenever a session or a right ends, the name of the account's channel
--- changes: topic_changed is the last event on the old one, and only those who remain may join the
--- new one. The names of live channels change by themselves then, since they are made of what
--- changed; whoever is on an old one finds the new one by looking.
+-- Realtime asks whether somebody may hear a channel when they join it, and not again as long as
+-- their token lives. So whenever a session or a right ends, the account's channel is renamed:
+-- topic_changed is the last event on the old one, and only those who remain may join the new one.
+-- Live channels are renamed with it, since their names are made of what changed; whoever is on an
+-- old one looks up the new one.
 
-create function private.hears(conversation_id uuid, identity_id uuid) returns boolean
+create function private.may_hear_conversation(conversation_id uuid, identity_id uuid)
+  returns boolean
   language plpgsql
   stable
   security definer -- reads both participants and the blocks between them
@@ -19,8 +20,8 @@ as $$
 begin
   return exists (
     select from public.participants
-    where participants.conversation_id = hears.conversation_id
-      and participants.identity_id = hears.identity_id
+    where participants.conversation_id = may_hear_conversation.conversation_id
+      and participants.identity_id = may_hear_conversation.identity_id
       and private.is_in_order(participants.identity_id)
       and not exists (
         select from public.participants as others
@@ -32,13 +33,13 @@ begin
   );
 end
 $$;
-comment on function private.hears is
+comment on function private.may_hear_conversation is
   'Whether an identity may hear a conversation now: it takes part, is in order, is not blocked.';
 
 create function private.live_topic(conversation_id uuid) returns text
   language plpgsql
   stable
-  security definer -- reads what nobody is shown
+  security definer -- reads keys that nobody is shown
   set search_path = ''
 as $$
 begin
@@ -59,7 +60,7 @@ end
 $$;
 comment on function private.live_topic is
   'Name of the channel of presence and typing of a conversation: its id, so that it can be found, '
-  'and a hash of three random values, so that it is another one when one of these is.';
+  'and a hash of three random keys, so that it changes whenever one of them does.';
 
 create function private.renew_topic(account_id uuid) returns void
   language plpgsql
@@ -74,30 +75,30 @@ begin
   where accounts.id = renew_topic.account_id
   returning accounts.topic into new_topic;
   if found then
-    perform private.tell(old_topic, 'topic_changed',
+    perform private.broadcast(old_topic, 'topic_changed',
       jsonb_build_object('old', old_topic, 'new', new_topic));
   end if;
 end
 $$;
 comment on function private.renew_topic is
-  'Gives the channel of an account a new name and says so on the old one; the live channels of its '
-  'conversations have new names with it.';
+  'Renames the channel of an account and says so on the old one; the live channels of its '
+  'conversations are renamed with it.';
 
 create function private.may_speak(topic text, extension text) returns boolean
   language plpgsql
   stable
-  security definer -- the caller may see neither names nor participants before this is decided
+  security definer -- the caller may not read names and participants
   set search_path = ''
 as $$
 declare
-  -- One spelling only: a name is compared as it stands.
+  -- One spelling only: names are compared as text.
   conversation_id constant uuid := substring(may_speak.topic
     from '^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[.][0-9a-f]{32}$');
 begin
   return coalesce(
     may_speak.extension in ('broadcast', 'presence')
       and may_speak.topic = private.live_topic(conversation_id)
-      and private.hears(conversation_id, private.identity_id()),
+      and private.may_hear_conversation(conversation_id, private.identity_id()),
     false);
 end
 $$;

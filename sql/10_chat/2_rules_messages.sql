@@ -1,13 +1,13 @@
--- What a message is, and its number: given under the lock of its conversation's row, so numbers have
--- no gaps and all see one order.
+-- What a message may say, and its number: given under the lock of its conversation's row, so
+-- numbers have no gaps and everybody sees one order.
 
-create function private.message_body(type text, body text) returns text
+create function private.clean_message_body(type text, body text) returns text
   language plpgsql
   immutable
   set search_path = ''
 as $$
 declare
-  clean text := btrim(coalesce(message_body.body, ''), E' \t\r\n');
+  clean text := btrim(coalesce(clean_message_body.body, ''), E' \t\r\n');
   place text[];
 begin
   if not private.is_clean(clean) then
@@ -16,9 +16,9 @@ begin
     perform private.refuse(422, 'message_too_long',
       '{"fields":[{"path":"body","code":"message_too_long"}]}');
   end if;
-  case message_body.type
+  case clean_message_body.type
     when 'text' then
-      -- Spaces of every kind and what shows as nothing, as in private.is_name, are no text.
+      -- Spaces of every kind and invisible characters, as in private.is_name, are no text.
       if clean !~ (
         '[^[:space:]\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F'
         '\u2028-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
@@ -47,13 +47,13 @@ begin
   return clean;
 end
 $$;
-comment on function private.message_body is
-  'The body of a message of its type: a text that shows, a caption or nothing, "lat,lng", the id of '
-  'a listing. 422 message_empty, message_too_long.';
+comment on function private.clean_message_body is
+  'The body of a message of its type: a text that shows, a caption or nothing, "lat,lng", the id '
+  'of a listing. 422 message_empty, message_too_long.';
 
 create function private.number_message() returns trigger
   language plpgsql
-  security definer -- whoever stores it
+  security definer -- clients have no write grant on conversations
   set search_path = ''
 as $$
 begin

@@ -18,7 +18,7 @@ end
 $$;
 comment on function private.are_blocked is 'Whether one of two accounts has blocked the other.';
 
-create function private.have_met(account_id uuid, identity_id uuid) returns boolean
+create function private.has_conversation_with(account_id uuid, identity_id uuid) returns boolean
   language plpgsql
   stable
   security definer -- reads both sides of conversations
@@ -28,13 +28,13 @@ begin
   return exists (
     select from public.participants
     join public.participants as others on others.conversation_id = participants.conversation_id
-    where participants.account_id = have_met.account_id
-      and others.identity_id = have_met.identity_id
+    where participants.account_id = has_conversation_with.account_id
+      and others.identity_id = has_conversation_with.identity_id
   );
 end
 $$;
-comment on function private.have_met is
-  'Whether an account has a conversation with an identity, whatever became of that one.';
+comment on function private.has_conversation_with is
+  'Whether an account has a conversation with an identity, whatever state that is in now.';
 
 create function private.conversation_peer(
   caller_id uuid, property_id uuid, identity_id uuid
@@ -60,7 +60,7 @@ begin
   if peer.account_id = private.account_id() then
     perform private.refuse(422, 'validation_failed',
       '{"fields":[{"path":"identityId","code":"self"}]}');
-  elsif peer.id is null or not private.is_on_show(peer.id) then
+  elsif peer.id is null or not private.is_publicly_visible(peer.id) then
     perform private.refuse(404, 'identity_not_found');
   elsif property.owner_identity_id not in (peer.id, caller_id) then
     perform private.refuse(422, 'validation_failed',
@@ -70,13 +70,13 @@ begin
 end
 $$;
 comment on function private.conversation_peer is
-  'With whom: the identity that is named, else the owner of the listing. 404 property_not_found, '
-  'identity_not_found; 422 for oneself, and for a listing of neither side.';
+  'Whom a conversation is with: the identity that is given, else the owner of the listing. 404 '
+  'property_not_found, identity_not_found; 422 for oneself, and for a listing that neither owns.';
 
 create function private.check_open_to_chat(property_id uuid, caller_id uuid) returns void
   language plpgsql
   stable
-  security definer -- looks at listings that row security hides from the caller
+  security definer -- reads listings that row security hides from the caller
   set search_path = ''
 as $$
 declare
@@ -94,5 +94,5 @@ begin
 end
 $$;
 comment on function private.check_open_to_chat is
-  '409 property_state_conflict for a listing of another that is over or takes no chat: a '
-  'conversation that there is goes on, a new one is not begun.';
+  '409 property_state_conflict for a listing of another that has ended or allows no chat: existing '
+  'conversations go on, new ones are not opened.';

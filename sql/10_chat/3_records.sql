@@ -1,9 +1,10 @@
--- What conversations and messages look like: made here and nowhere else, for answers and for events.
+-- What conversations and messages look like: made here and nowhere else, for answers and for
+-- events.
 
 create function private.peer_json(identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- names of others; who may see them was decided before
+  security definer -- reads names of others; the caller decided who may see them
   set search_path = ''
 as $$
 begin
@@ -18,7 +19,7 @@ begin
   );
 end
 $$;
-comment on function private.peer_json is 'The other side, as it shows itself.';
+comment on function private.peer_json is 'An identity as the other participant sees it.';
 
 create function private.message_json(message public.messages) returns jsonb
   language plpgsql
@@ -54,7 +55,7 @@ begin
   );
 end
 $$;
-comment on function private.message_json is 'A message; the same for both sides.';
+comment on function private.message_json is 'A message; the same for both participants.';
 
 create function private.message_preview(message public.messages) returns text
   language plpgsql
@@ -89,7 +90,8 @@ begin
   );
 end
 $$;
-comment on function private.message_summary is 'A message as one side''s list shows it.';
+comment on function private.message_summary is
+  'A message as one participant''s list of conversations shows it.';
 
 create function private.last_message_json(conversation_id uuid, identity_id uuid) returns jsonb
   language plpgsql
@@ -107,10 +109,11 @@ begin
   );
 end
 $$;
-comment on function private.last_message_json is 'The newest message as this side''s list shows it.';
+comment on function private.last_message_json is
+  'The newest message as this participant''s list shows it.';
 
-create function private.conversation_news(
-  side public.participants, last_message jsonb, live_topic text
+create function private.conversation_state_json(
+  participant public.participants, last_message jsonb, live_topic text
 ) returns jsonb
   language plpgsql
   immutable
@@ -119,29 +122,33 @@ as $$
 begin
   return jsonb_build_object(
     'lastMessage', last_message,
-    'unread', side.unread,
+    'unread', participant.unread,
     'liveTopic', live_topic
   );
 end
 $$;
-comment on function private.conversation_news is
-  'What events say of a conversation to one side: the same as its list.';
+comment on function private.conversation_state_json is
+  'The state of a conversation in events for one participant: the same as in its list.';
 
-create function private.conversation_update(side public.participants) returns jsonb
+create function private.conversation_updated_json(participant public.participants)
+  returns jsonb
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  return jsonb_build_object('conversationId', side.conversation_id) || private.conversation_news(
-    side,
-    private.last_message_json(side.conversation_id, side.identity_id),
-    private.live_topic(side.conversation_id));
+  return jsonb_build_object('conversationId', participant.conversation_id)
+    || private.conversation_state_json(
+      participant,
+      private.last_message_json(participant.conversation_id, participant.identity_id),
+      private.live_topic(participant.conversation_id));
 end
 $$;
-comment on function private.conversation_update is 'Payload of conversation_updated for one side.';
+comment on function private.conversation_updated_json is
+  'Payload of conversation_updated for one participant.';
 
-create function private.subject_json(property_id uuid, identity_id uuid) returns json
+create function private.conversation_property_json(property_id uuid, identity_id uuid)
+  returns json
   language plpgsql
   stable
   security definer -- reads listings of others that may be seen
@@ -157,18 +164,18 @@ begin
       'status', properties.status
     )
     from public.properties
-    where properties.id = subject_json.property_id
-      and private.may_see(properties, subject_json.identity_id)
+    where properties.id = conversation_property_json.property_id
+      and private.may_see(properties, conversation_property_json.identity_id)
   );
 end
 $$;
-comment on function private.subject_json is
-  'The listing that a conversation is about, as long as this side may see it.';
+comment on function private.conversation_property_json is
+  'The listing that a conversation is about, as long as this participant may see it.';
 
 create function private.conversation_json(conversation_id uuid, identity_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads both sides; who may see it was decided before
+  security definer -- reads both participants; who may see it was decided before
   set search_path = ''
 as $$
 begin
@@ -176,7 +183,7 @@ begin
     select json_build_object(
       'id', conversations.id,
       'liveTopic', private.live_topic(conversations.id),
-      'property', private.subject_json(conversations.property_id, own.identity_id),
+      'property', private.conversation_property_json(conversations.property_id, own.identity_id),
       'peer', private.peer_json(other.identity_id),
       'lastMessage', private.last_message_json(conversations.id, own.identity_id),
       'unread', own.unread,
@@ -192,4 +199,4 @@ begin
   );
 end
 $$;
-comment on function private.conversation_json is 'A conversation as one side sees it.';
+comment on function private.conversation_json is 'A conversation as one participant sees it.';

@@ -1,26 +1,27 @@
--- Chat: the list of conversations, the history, the list of blocks. All go by index, however long they are.
+-- Chat: the list of conversations, the history, the list of blocks. Indexes serve all, however
+-- long.
 
-create function private.my_part(conversation_id uuid, caller_id uuid)
+create function private.require_participant(conversation_id uuid, caller_id uuid)
   returns public.participants
   language plpgsql
   stable
-  security definer -- the same answer for what is another's and what there is not
+  security definer -- the same answer for a conversation of others as for none
   set search_path = ''
 as $$
 declare
-  part public.participants;
+  participant public.participants;
 begin
-  select * into part from public.participants
-  where participants.conversation_id = my_part.conversation_id
-    and participants.identity_id = my_part.caller_id;
-  if part.conversation_id is null then
+  select * into participant from public.participants
+  where participants.conversation_id = require_participant.conversation_id
+    and participants.identity_id = require_participant.caller_id;
+  if participant.conversation_id is null then
     perform private.refuse(404, 'conversation_not_found');
   end if;
-  return part;
+  return participant;
 end
 $$;
-comment on function private.my_part is
-  'How the calling identity takes part in a conversation; 404 conversation_not_found.';
+comment on function private.require_participant is
+  'The calling identity''s row of a conversation; 404 conversation_not_found.';
 
 create function private.get_conversation(conversation_id uuid) returns json
   language plpgsql
@@ -29,10 +30,10 @@ create function private.get_conversation(conversation_id uuid) returns json
   set search_path = ''
 as $$
 declare
-  part public.participants := private.my_part(
+  participant public.participants := private.require_participant(
     get_conversation.conversation_id, private.require_identity());
 begin
-  return private.conversation_json(part.conversation_id, part.identity_id);
+  return private.conversation_json(participant.conversation_id, participant.identity_id);
 end
 $$;
 comment on function private.get_conversation is 'See api.get_conversation.';
@@ -107,8 +108,8 @@ end
 $$;
 comment on function api.list_conversations is
   'The conversations of the acting identity, the one with the newest message first, how many '
-  'messages it has not read in all of them, and the channel of the account. A page of one tells who '
-  'looks now and then whether anything was missed.';
+  'messages it has not read in all of them, and the channel of the account. A page of one shows '
+  'whether anything was missed.';
 
 create function private.list_messages(
   conversation_id uuid, before_seq bigint, after_seq bigint, page_size integer
@@ -119,7 +120,7 @@ create function private.list_messages(
   set search_path = ''
 as $$
 declare
-  part public.participants := private.my_part(
+  participant public.participants := private.require_participant(
     list_messages.conversation_id, private.require_identity());
 begin
   if num_nonnulls(before_seq, after_seq) = 2 then
@@ -131,7 +132,7 @@ begin
     with page as (
       select messages as message, row_number() over (order by messages.seq) as place
       from public.messages
-      where messages.conversation_id = part.conversation_id
+      where messages.conversation_id = participant.conversation_id
         and messages.seq > list_messages.after_seq
       order by messages.seq
       limit private.page_size(page_size) + 1
@@ -146,7 +147,7 @@ begin
     with page as (
       select messages as message, row_number() over (order by messages.seq desc) as place
       from public.messages
-      where messages.conversation_id = part.conversation_id
+      where messages.conversation_id = participant.conversation_id
         and messages.seq < coalesce(list_messages.before_seq, 9223372036854775807)
       order by messages.seq desc
       limit private.page_size(page_size) + 1

@@ -10,7 +10,10 @@ declare
   other_id uuid := (
     select identities.account_id from public.identities
     where identities.id = block_identity.identity_id
-      and (private.is_on_show(identities.id) or private.have_met(caller_id, identities.id))
+      and (
+        private.is_publicly_visible(identities.id)
+        or private.has_conversation_with(caller_id, identities.id)
+      )
   );
 begin
   if other_id is null then
@@ -34,8 +37,8 @@ begin
 end
 $$;
 comment on function api.block_identity is
-  'Neither side can write to the other any more, and the blocked one no longer sees who is there or '
-  'typing. Can be repeated. 404 identity_not_found, 422 for oneself.';
+  'Blocks an identity: neither can write to the other any more, and the blocked one no longer sees '
+  'presence and typing. Can be repeated. 404 identity_not_found, 422 for oneself.';
 
 create function private.unblock_identity(identity_id uuid) returns void
   language plpgsql

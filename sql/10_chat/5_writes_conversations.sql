@@ -31,14 +31,15 @@ begin
     insert into public.participants (conversation_id, identity_id, account_id)
     values (id, caller_id, caller_account_id), (id, peer.id, peer.account_id);
   else
-    -- Whoever waited for another to make it sees it in this statement, and not before.
+    -- Made by somebody else meanwhile, which only a new statement sees.
     select conversations.id into id from public.conversations
     where conversations.pair_key = pair;
   end if;
 end
 $$;
 comment on function private.open_conversation is
-  'The conversation of the acting identity with another about a listing, made if there is none yet.';
+  'The conversation of the acting identity with another about a listing, made if there is none '
+  'yet.';
 
 create function private.create_conversation(property_id uuid, identity_id uuid, message text)
   returns json
@@ -91,7 +92,7 @@ comment on function api.create_conversation is
   'Opens a conversation with the owner of a listing, or with an identity, and may write its first '
   'message; gives {created, conversation}. The same pair and listing is the same conversation. '
   '404 property_not_found, identity_not_found; 403 blocked; 409 property_state_conflict for a new '
-  'one about a listing that is over or takes no chat; 422 for oneself.';
+  'one about a listing that has ended or allows no chat; 422 for oneself.';
 
 grant execute on function private.create_conversation to authenticated;
 grant execute on function api.create_conversation to authenticated;

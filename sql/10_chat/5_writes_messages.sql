@@ -1,7 +1,7 @@
 -- Chat: writing and reading messages.
 --
--- Unread counts change under the lock under which messages get their numbers, so they are always the
--- number of the other's messages after the last one read.
+-- Unread counts change under the lock under which messages get their numbers, so they are always
+-- the number of the other's messages after the last one read.
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -17,7 +17,7 @@ declare
   other record;
   stored public.messages;
 begin
-  -- The lock of this conversation: from here on everything happens one after another.
+  -- From here on writers of this conversation take turns.
   select participants.account_id into account_id
   from public.conversations
   join public.participants on participants.conversation_id = conversations.id
@@ -32,7 +32,7 @@ begin
     perform private.refuse(422, 'validation_failed',
       '{"fields":[{"path":"mediaId","code":"invalid"}]}');
   end if;
-  clean := private.message_body(write_message.type, write_message.body);
+  clean := private.clean_message_body(write_message.type, write_message.body);
   if reply_to_id is not null then
     select messages.seq into answered_seq from public.messages
     where messages.id = write_message.reply_to_id
@@ -78,7 +78,7 @@ begin
 end
 $$;
 comment on function private.write_message is
-  'Writes a message of the acting identity, which the caller holds; gives {created, message}.';
+  'Writes a message of the acting identity, which the caller has locked; gives {created, message}.';
 
 create function private.send_message(
   conversation_id uuid, client_message_id text, type text, body text, media_id uuid,
@@ -93,7 +93,7 @@ declare
   sent json := private.write_message(private.hold_identity(), conversation_id, client_message_id,
     type, body, media_id, reply_to_id);
 begin
-  -- Who asks again because an answer was lost has not said more.
+  -- Whoever repeats a request because the answer was lost has written nothing more.
   if sent ->> 'created' = 'false' then
     perform private.forget_act('messages', hit);
   end if;
@@ -115,11 +115,11 @@ begin
 end
 $$;
 comment on function api.send_message is
-  'Stores a message and gives {created, message}. The same clientMessageId of the same sender gives '
-  'the stored one again. Body: a text of at most 4,000 characters; of an image a caption or nothing '
-  'beside mediaId; of a location "lat,lng"; of a property its id. 404 conversation_not_found; 403 '
-  'blocked, also when the other side cannot act any more; 422 message_empty, message_too_long, '
-  'idempotency_mismatch.';
+  'Stores a message and gives {created, message}. The same clientMessageId of the same sender '
+  'gives the stored one again. Body: a text of at most 4,000 characters; of an image a caption or '
+  'nothing beside mediaId; of a location "lat,lng"; of a property its id. 404 '
+  'conversation_not_found; 403 blocked, also when the other side cannot act any more; 422 '
+  'message_empty, message_too_long, idempotency_mismatch.';
 
 create function private.read_conversation(conversation_id uuid, up_to_seq bigint) returns json
   language plpgsql
@@ -127,26 +127,26 @@ create function private.read_conversation(conversation_id uuid, up_to_seq bigint
   set search_path = ''
 as $$
 declare
-  part public.participants := private.my_part(
+  participant public.participants := private.require_participant(
     read_conversation.conversation_id, private.require_identity());
   newest bigint;
   read_to bigint;
   still_unread bigint;
 begin
-  -- The lock under which messages get their numbers: none comes between looking and counting.
+  -- The lock under which messages get their numbers: none comes between reading and counting.
   select conversations.last_seq into newest from public.conversations
-  where conversations.id = part.conversation_id
+  where conversations.id = participant.conversation_id
   for no key update;
   select greatest(participants.last_read_seq, least(coalesce(up_to_seq, newest), newest))
   into read_to from public.participants
-  where participants.conversation_id = part.conversation_id
-    and participants.identity_id = part.identity_id;
+  where participants.conversation_id = participant.conversation_id
+    and participants.identity_id = participant.identity_id;
   select count(*) into still_unread from public.messages
-  where messages.conversation_id = part.conversation_id and messages.seq > read_to
-    and messages.sender_identity_id <> part.identity_id;
+  where messages.conversation_id = participant.conversation_id and messages.seq > read_to
+    and messages.sender_identity_id <> participant.identity_id;
   update public.participants set last_read_seq = read_to, unread = still_unread
-  where participants.conversation_id = part.conversation_id
-    and participants.identity_id = part.identity_id
+  where participants.conversation_id = participant.conversation_id
+    and participants.identity_id = participant.identity_id
     and participants.last_read_seq < read_to;
   return json_build_object('unread', still_unread);
 end
@@ -163,7 +163,7 @@ begin
 end
 $$;
 comment on function api.read_conversation is
-  'Everything up to that message, or all, has been read; never moves back. Gives {unread}. '
+  'Marks everything up to a message, or all, as read; never moves back. Gives {unread}. '
   '404 conversation_not_found.';
 
 grant execute on function private.send_message, private.read_conversation to authenticated;

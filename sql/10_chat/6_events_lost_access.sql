@@ -1,4 +1,4 @@
--- When a session or a right ends, channels get other names: see 2_rules_channels.sql.
+-- When a session or a right ends, channels are renamed: see 2_rules_channels.sql.
 
 create function private.on_sessions_ended() returns trigger
   language plpgsql
@@ -20,8 +20,8 @@ begin
 end
 $$;
 comment on function private.on_sessions_ended is
-  'What a session that ended could hear goes on under another name, one for all of an account that '
-  'end at once. The trigger is in 90_platform.sql.';
+  'Renames the channels that an ended session could hear, once for all sessions of an account that '
+  'end together. The trigger is in 90_platform.sql.';
 
 create function private.discard_session(session_id uuid) returns void
   language plpgsql
@@ -32,32 +32,33 @@ begin
   -- For on_sessions_ended, in this transaction. Auth ends sessions in transactions of its own.
   perform set_config('private.discarded_session', discard_session.session_id::text, true);
   delete from auth.sessions where sessions.id = discard_session.session_id;
-  delete from private.news where news.session_id = discard_session.session_id
-    and news.told_at is null;
+  delete from private.notification_events
+  where notification_events.session_id = discard_session.session_id
+    and notification_events.notified_at is null;
 end
 $$;
 comment on function private.discard_session is
-  'Ends a session whose tokens nobody was given, as of a password that was only checked: nobody '
-  'heard anything by it, so no name changes, and nobody is told of a sign-in.';
+  'Ends a session whose tokens nobody was given, as where a password was only checked: it heard '
+  'nothing, so no channel is renamed, and nobody is notified of a sign-in.';
 
-create function private.on_identity_stopped() returns trigger
+create function private.on_identity_deactivated() returns trigger
   language plpgsql
-  security definer -- whoever took it away
+  security definer -- clients have no write grant on accounts
   set search_path = ''
 as $$
 begin
-  -- No event: what it heard of its conversations is not sent to it any more.
+  -- The account's own channel stays: what concerns this identity is not sent there any more.
   update public.accounts set live_key = gen_random_uuid() where accounts.id = new.account_id;
   return null;
 end
 $$;
-comment on function private.on_identity_stopped is
-  'Those who talked with an identity that was taken away go on under other live names.';
+comment on function private.on_identity_deactivated is
+  'Renames the live channels of an identity that is no longer active.';
 
-create trigger identities_stop_hearing
+create trigger identities_renew_live_keys
   after update of status on public.identities
   for each row when (old.status = 'active' and new.status <> 'active')
-  execute function private.on_identity_stopped();
+  execute function private.on_identity_deactivated();
 
 create function private.on_blocked() returns trigger
   language plpgsql
@@ -67,8 +68,8 @@ as $$
 declare
   newest public.participants;
 begin
-  -- Under the lock under which messages get their numbers: none goes to who is blocked by then.
-  with held as materialized (
+  -- Under the lock under which messages get their numbers: none reaches somebody blocked by then.
+  with locked as materialized (
     select conversations.id from public.conversations
     where conversations.id in (
       select participants.conversation_id from public.participants
@@ -80,8 +81,8 @@ begin
     for no key update
   ), renewed as (
     update public.conversations set live_key = gen_random_uuid()
-    from held
-    where conversations.id = held.id
+    from locked
+    where conversations.id = locked.id
     returning conversations.id
   )
   select participants.* into newest
@@ -91,16 +92,16 @@ begin
   order by participants.active_at desc
   limit 1;
   if found then
-    perform private.tell_updated(newest);
+    perform private.broadcast_conversation_updated(newest);
   end if;
   return null;
 end
 $$;
 comment on function private.on_blocked is
-  'Gives the live channels of the conversations with somebody who was blocked other names and tells '
-  'the one who blocks, with the newest of them.';
+  'Renames the live channels of the conversations with somebody who was blocked, and tells whoever '
+  'blocks the name of the newest.';
 
-create trigger blocked_people_hear_no_more
+create trigger blocks_renew_live_keys
   after insert on public.blocks
   for each row execute function private.on_blocked();
 

@@ -1,5 +1,5 @@
--- What the chat gateway asks for the sockets that it holds (functions/chat). Clients of Realtime may
--- ask the same: it tells nothing that the lists do not.
+-- What the chat gateway asks for its sockets (functions/chat). Clients of Realtime may call the
+-- same: it shows nothing that the lists do not.
 
 create function api.open_socket() returns json
   language plpgsql
@@ -13,7 +13,7 @@ begin
   );
 end
 $$;
-comment on function api.open_socket is 'The channel of the calling account, if it may come in.';
+comment on function api.open_socket is 'The channel of the calling account, if its token is good.';
 
 create function private.join_conversation(conversation_id uuid) returns json
   language plpgsql
@@ -32,7 +32,7 @@ begin
     and participants.identity_id = caller_id;
   if joined.id is null then
     perform private.refuse(404, 'conversation_not_found');
-  elsif not private.hears(joined.id, caller_id) then
+  elsif not private.may_hear_conversation(joined.id, caller_id) then
     perform private.refuse(403, 'blocked');
   end if;
   return json_build_object(
@@ -53,13 +53,13 @@ begin
 end
 $$;
 comment on function api.join_conversation is
-  'The newest number of a conversation for who may hear it now: 404 conversation_not_found, '
+  'The newest number of a conversation, for whoever may hear it now: 404 conversation_not_found, '
   '403 blocked.';
 
-create function private.socket_standing(sockets jsonb) returns json
+create function private.changed_sockets(sockets jsonb) returns json
   language plpgsql
   stable
-  security definer -- looks at the rights of everybody whose socket is open
+  security definer -- reads the rights of everybody whose socket is open
   set search_path = ''
 as $$
 begin
@@ -90,7 +90,7 @@ begin
         join public.conversations on conversations.id = participants.conversation_id
         where participants.conversation_id = (joined ->> 'id')::uuid
           and participants.account_id = known."accountId"
-          and private.hears(participants.conversation_id, participants.identity_id)
+          and private.may_hear_conversation(participants.conversation_id, participants.identity_id)
           and conversations.last_seq = (joined ->> 'seq')::bigint
       )
     )
@@ -104,15 +104,15 @@ begin
   );
 end
 $$;
-comment on function private.socket_standing is
-  'Of the sessions and conversations that a gateway holds sockets for, those of which it knows '
-  'something else than what is so now: topic, newest number, who acts and hears. It asks about '
-  'these anew.';
+comment on function private.changed_sockets is
+  'Of the sessions and conversations that a gateway has sockets for, those whose state differs '
+  'from what it knows: topic, newest number, acting identity, right to hear. It looks these up '
+  'again.';
 
-create function private.socket_news(questions jsonb) returns json
+create function private.missed_updates(questions jsonb) returns json
   language plpgsql
   stable
-  security definer -- looks at the conversations of everybody whose socket is open
+  security definer -- reads the conversations of everybody whose socket is open
   set search_path = ''
 as $$
 begin
@@ -147,7 +147,7 @@ begin
     )
     select coalesce(
       json_agg(
-        private.conversation_update(participants) || jsonb_build_object(
+        private.conversation_updated_json(participants) || jsonb_build_object(
           'identityId', participants.identity_id, 'accountId', participants.account_id)
         order by participants.active_at
       ),
@@ -155,18 +155,18 @@ begin
     )
     from changed
     join public.participants using (conversation_id, identity_id)
-    where private.hears(participants.conversation_id, participants.identity_id)
+    where private.may_hear_conversation(participants.conversation_id, participants.identity_id)
   );
 end
 $$;
-comment on function private.socket_news is
-  'What changed for accounts with sockets: conversations with something unread that came in so many '
-  'seconds, and those that have less unread than they were told of, each as the event says it.';
+comment on function private.missed_updates is
+  'What changed for accounts with sockets: conversations with unread messages of the last so many '
+  'seconds, and those with fewer unread than the gateway knows, each as its event shows it.';
 
-create function private.standing_topics(channels jsonb) returns json
+create function private.current_topics(channels jsonb) returns json
   language plpgsql
   stable
-  security definer -- reads the names of everybody whose socket is open
+  security definer -- reads the channels of everybody whose socket is open
   set search_path = ''
 as $$
 begin
@@ -177,11 +177,11 @@ begin
   );
 end
 $$;
-comment on function private.standing_topics is
-  'Those of the names that still are an account''s channel: a gateway joins no others when its '
+comment on function private.current_topics is
+  'Those of the names that still are an account''s channel: a gateway joins only these when its '
   'connection to Realtime is back.';
 
 grant execute on function api.open_socket, api.join_conversation to authenticated;
 grant execute on function private.join_conversation to authenticated;
-grant execute on function private.socket_standing, private.socket_news, private.standing_topics
+grant execute on function private.changed_sockets, private.missed_updates, private.current_topics
   to backend;

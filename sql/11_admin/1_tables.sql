@@ -6,10 +6,9 @@ create table public.admins (
   created_at timestamptz not null default now()
 );
 comment on table public.admins is
-  'Who may use /admin. Add or remove a row here, in Studio or by SQL; the last one stays.';
-comment on column public.admins.account_id is 'The account.';
+  'Who may use /admin. Add or remove a row here, in Studio or by SQL; the last admin cannot be '
+  'removed.';
 comment on column public.admins.role is 'admin: everything there is under /admin.';
-comment on column public.admins.created_at is 'Since when.';
 alter table public.admins enable row level security;
 revoke all on public.admins from anon, authenticated, service_role;
 grant select on public.admins to service_role;

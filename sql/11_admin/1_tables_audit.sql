@@ -14,19 +14,17 @@ create table public.audit (
 );
 comment on table public.audit is
   'What admins did, wherever they did it. Nobody can change or delete a row.';
-comment on column public.audit.id is 'Order of the entries.';
-comment on column public.audit.at is 'When the change began.';
--- No foreign keys: a record outlives what it is about.
+comment on column public.audit.at is 'When the transaction of the change began.';
+-- No foreign keys: an entry outlives what it is about.
 comment on column public.audit.actor_id is
   'The admin''s account; null for a change made in Studio, by SQL or by a job.';
 comment on column public.audit.actor_role is
   'The login at the database: facade is the API and its jobs, others are Studio and SQL.';
-comment on column public.audit.action is 'What was done, as account.status.';
-comment on column public.audit.target_type is 'To what: account, identity, property, invoice …';
-comment on column public.audit.target_id is 'To which; null where it has no id.';
-comment on column public.audit.reason is 'Why, as the admin said.';
-comment on column public.audit.before is 'What was, of the values that changed.';
-comment on column public.audit.after is 'What is since then.';
+comment on column public.audit.action is 'What was done, such as account.status.';
+comment on column public.audit.target_type is 'account, identity, property, invoice …';
+comment on column public.audit.target_id is 'Null where the target has no id.';
+comment on column public.audit.before is 'The values that changed, as they were.';
+comment on column public.audit.after is 'The same values since then.';
 create index audit_target_idx on public.audit (target_id, id desc);
 create index audit_actor_idx on public.audit (actor_id, id desc);
 create index audit_action_idx on public.audit (action, id desc);

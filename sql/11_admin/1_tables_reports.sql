@@ -1,4 +1,4 @@
--- Reports: what people tell admins of a listing, an advertiser, a message or a review.
+-- Reports: complaints to the admins about a listing, an advertiser, a message or a review.
 --
 -- An account reports a thing once, whichever identity it acts as. Admins find reports among what
 -- waits for them (4_reads_moderation.sql).
@@ -20,18 +20,11 @@ create table public.reports (
   decided_at timestamptz,
   constraint reports_once_key unique (account_id, target_type, target_id)
 );
-comment on table public.reports is 'What people report to admins; each account a thing once.';
-comment on column public.reports.id is 'Its id.';
-comment on column public.reports.account_id is 'Who reports.';
-comment on column public.reports.identity_id is 'Acting as whom.';
+comment on table public.reports is 'Complaints to the admins; each account reports a thing once.';
 comment on column public.reports.target_type is 'Vocabulary report_target.';
-comment on column public.reports.target_id is 'The listing, identity, message or review.';
 comment on column public.reports.reason is 'Vocabulary report_reason.';
-comment on column public.reports.note is 'In the reporter''s words; gone when the account is deleted.';
+comment on column public.reports.note is 'In the reporter''s words; deleted with the account.';
 comment on column public.reports.status is 'open, upheld (it was right) or dismissed.';
-comment on column public.reports.status_reason is 'Why it was decided so.';
-comment on column public.reports.created_at is 'When.';
-comment on column public.reports.decided_at is 'When an admin decided.';
 create index reports_identity_idx on public.reports (identity_id);
 create index reports_target_idx on public.reports (target_type, target_id);
 create index reports_open_idx on public.reports (created_at, id) where status = 'open';

@@ -31,13 +31,13 @@ $$;
 comment on function private.require_admin is
   'The calling admin''s account, or what require_account refuses, or 403 admin_only.';
 
-create function private.keep_an_admin() returns void
+create function private.require_remaining_admin() returns void
   language plpgsql
-  security definer -- reads closed tables, for whoever took an admin away
+  security definer -- reads closed tables, for whoever removed an admin
   set search_path = ''
 as $$
 begin
-  -- One after another: of two who take each other's rights away at once the second finds nobody.
+  -- One after another: of two admins who remove each other at once the second finds no other.
   perform pg_advisory_xact_lock(hashtextextended('admins', 0));
   if not exists (
     select from public.admins
@@ -49,29 +49,29 @@ begin
   end if;
 end
 $$;
-comment on function private.keep_an_admin is
-  '409 last_admin unless an admin whose account is in order is left.';
+comment on function private.require_remaining_admin is
+  '409 last_admin unless an admin whose account is in order remains.';
 
-create function private.on_admin_gone() returns trigger
+create function private.on_admin_removed() returns trigger
   language plpgsql
-  security definer -- as keep_an_admin
+  security definer -- as require_remaining_admin
   set search_path = ''
 as $$
 begin
-  perform private.keep_an_admin();
+  perform private.require_remaining_admin();
   return null;
 end
 $$;
-comment on function private.on_admin_gone is 'Nobody takes the last admin away, in whatever way.';
+comment on function private.on_admin_removed is 'Nobody removes the last admin, in whatever way.';
 
 create trigger admins_keep_one
   after delete or update of account_id on public.admins
-  for each row execute function private.on_admin_gone();
+  for each row execute function private.on_admin_removed();
 create trigger admins_are_not_emptied
   after truncate on public.admins
-  for each statement execute function private.on_admin_gone();
+  for each statement execute function private.on_admin_removed();
 
-create function private.on_admin_account() returns trigger
+create function private.on_admin_account_changed() returns trigger
   language plpgsql
   security definer -- reads and writes a closed table
   set search_path = ''
@@ -80,17 +80,17 @@ begin
   if new.status = 'deleted' then
     delete from public.admins where admins.account_id = new.id;
   elsif exists (select from public.admins where admins.account_id = new.id) then
-    perform private.keep_an_admin();
+    perform private.require_remaining_admin();
   end if;
   return null;
 end
 $$;
-comment on function private.on_admin_account is
-  'An account that is locked, or will be deleted, leaves another admin; deleted it is none any more.';
+comment on function private.on_admin_account_changed is
+  'An admin is locked, or asks to be deleted, only while another remains; a deleted one is none.';
 
 create trigger accounts_keep_an_admin
   after update of status, suspended_until on public.accounts
   for each row when (new.status <> 'active')
-  execute function private.on_admin_account();
+  execute function private.on_admin_account_changed();
 
 grant execute on function private.is_admin, private.require_admin to authenticated;

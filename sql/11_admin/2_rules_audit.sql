@@ -1,20 +1,20 @@
 -- What is recorded of admins' acts. A function of the API calls private.audit before it changes
 -- anything; triggers record what was changed in any other way.
 
-create function private.keep_the_record() returns trigger
+create function private.refuse_audit_edit() returns trigger
   language plpgsql
   set search_path = ''
 as $$
 begin
-  raise exception 'the audit trail is only added to' using errcode = 'insufficient_privilege';
+  raise exception 'the audit trail is append-only' using errcode = 'insufficient_privilege';
 end
 $$;
-comment on function private.keep_the_record is
-  'Refuses to change, delete or empty, whoever asks: also the owner of the table.';
+comment on function private.refuse_audit_edit is
+  'Refuses update, delete and truncate to everybody, the owner of the table included.';
 
 create trigger audit_is_only_added_to
   before update or delete or truncate on public.audit
-  for each statement execute function private.keep_the_record();
+  for each statement execute function private.refuse_audit_edit();
 
 create function private.audit(
   action text, target_type text, target_id uuid,
@@ -27,14 +27,14 @@ as $$
 begin
   insert into public.audit (actor_id, action, target_type, target_id, reason, before, after)
   values (private.account_id(), action, target_type, target_id, reason, before, after);
-  -- The triggers below leave out what has been told.
-  perform set_config('audit.told',
-    concat_ws(' ', nullif(current_setting('audit.told', true), ''), target_id), true);
+  -- The triggers below leave out what has been recorded.
+  perform set_config('audit.recorded',
+    concat_ws(' ', nullif(current_setting('audit.recorded', true), ''), target_id), true);
 end
 $$;
 comment on function private.audit is
-  'Writes what the caller is about to do to a target, with its reason. Called before the change, '
-  'so that audit_change does not tell it a second time.';
+  'Records what the caller is about to do to a target, with its reason. Called before the change, '
+  'so that audit_change does not record it a second time.';
 
 create function private.audit_change() returns trigger
   language plpgsql
@@ -48,10 +48,10 @@ declare
   before jsonb;
   after jsonb;
 begin
-  -- What people do with their own is no act of an admin, and neither is what follows from an act.
+  -- What people do with their own is no act of an admin, nor is what triggers do after one.
   if private.account_id() is not null and not private.is_admin()
     or pg_trigger_depth() > 1 and tg_table_name <> 'accounts'
-    or target::text = any (string_to_array(current_setting('audit.told', true), ' ')) then
+    or target::text = any (string_to_array(current_setting('audit.recorded', true), ' ')) then
     return null;
   end if;
   select
@@ -68,14 +68,15 @@ begin
 end
 $$;
 comment on function private.audit_change is
-  'Writes a change made in Studio, by SQL or by a job. Arguments: action, target type, the columns.';
+  'Records a change made in Studio, by SQL or by a job. Arguments: action, target type, the '
+  'columns.';
 
 create trigger accounts_are_audited
   after update of status, status_reason, suspended_until on public.accounts
   for each row
   when ((old.status, old.status_reason, old.suspended_until)
       is distinct from (new.status, new.status_reason, new.suspended_until)
-    -- Who asks to be deleted and who takes that back is nobody but the person.
+    -- Only the person asks for deletion, or takes that back.
     and new.status <> 'deletion_requested'
     and not (old.status = 'deletion_requested' and new.status = 'active'))
   execute function private.audit_change('account.status', 'account', 'status', 'suspended_until');
@@ -87,7 +88,7 @@ create trigger properties_are_audited
   after update of status on public.properties
   for each row
   when (old.status is distinct from new.status
-    -- A job ends listings by the thousand when their time is over.
+    -- A job expires listings by the thousand.
     and not (old.status = 'active' and new.status = 'expired'))
   execute function private.audit_change('property.status', 'property', 'status');
 
@@ -98,7 +99,8 @@ create trigger reports_are_audited
 
 create trigger admins_are_audited
   after insert or update or delete on public.admins
-  for each row execute function private.audit_change('admin.changed', 'account', 'account_id', 'role');
+  for each row
+  execute function private.audit_change('admin.changed', 'account', 'account_id', 'role');
 create trigger settings_are_audited
   after update or delete on private.settings
   for each row execute function private.audit_change('setting.changed', 'setting', 'name', 'value');

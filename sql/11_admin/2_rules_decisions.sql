@@ -1,6 +1,6 @@
 -- What admins can decide: about an identity, about a listing.
 --
--- Whether listings are looked at before everybody sees them is the setting review_listings.
+-- Whether listings are reviewed before they are published is the setting review_listings.
 
 create function private.tidy_reason(reason text) returns text
   language plpgsql
@@ -34,9 +34,10 @@ as $$
   end::text[]
 $$;
 comment on function private.identity_decisions is
-  'The states to which an admin can bring an identity from the one that it is in.';
+  'The states that an admin can give an identity now.';
 
--- As private.may_act (03_accounts/1_tables.sql) without a search_path: the index above serves what asks this.
+-- As private.may_act (03_accounts/1_tables.sql) without a search_path, so that queries with it use
+-- properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
   language sql
   immutable
@@ -46,7 +47,7 @@ create function private.awaits_review(property public.properties) returns boolea
     or (awaits_review.property).pending_changes is not null
   ) and (awaits_review.property).status not in ('deleted', 'suspended');
 comment on function private.awaits_review is
-  'Whether a listing, or a change of one that is out, waits for an admin.';
+  'Whether a listing, or a change of a published one, waits for an admin.';
 
 create function private.property_decisions(property public.properties) returns text[]
   language sql
@@ -64,5 +65,5 @@ as $$
 $$;
 comment on function private.property_decisions is 'What an admin can decide about a listing now.';
 
--- For the view of Studio, which reads with the rights of whoever asks.
+-- For the view of Studio, which reads with its caller's rights.
 grant execute on function private.awaits_review to service_role;

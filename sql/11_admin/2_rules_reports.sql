@@ -5,7 +5,7 @@ create function private.require_reportable(
 ) returns void
   language plpgsql
   stable
-  security definer -- reads what belongs to others, to tell whether the caller sees it
+  security definer -- reads what belongs to others, to decide whether the caller may see it
   set search_path = ''
 as $$
 declare
@@ -15,14 +15,14 @@ begin
     when 'property' then
       author_id := (private.seen_property(target_id, viewer_identity_id)).owner_identity_id;
     when 'identity' then
-      if not private.is_on_show(target_id) then
+      if not private.is_publicly_visible(target_id) then
         perform private.refuse(404, 'identity_not_found');
       end if;
       author_id := target_id;
     when 'message' then
       select messages.sender_identity_id into author_id from public.messages
       where messages.id = target_id
-        and private.hears(messages.conversation_id, viewer_identity_id);
+        and private.may_hear_conversation(messages.conversation_id, viewer_identity_id);
     else
       select reviews.author_identity_id into author_id from public.reviews
       where reviews.id = target_id and reviews.listed;
@@ -38,9 +38,9 @@ begin
 end
 $$;
 comment on function private.require_reportable is
-  '404 for what the identity does not see, 422 for what belongs to the calling account.';
+  '404 for what the identity may not see, 422 for what belongs to the calling account.';
 
-create function private.enter_report_state() returns trigger
+create function private.on_report_decided() returns trigger
   language plpgsql
   set search_path = ''
 as $$
@@ -56,9 +56,10 @@ begin
   return new;
 end
 $$;
-comment on function private.enter_report_state is 'A report is decided once, and upheld for a reason.';
+comment on function private.on_report_decided is
+  'A report is decided once, and upheld with a reason.';
 
-create trigger reports_abide_by_their_state
+create trigger reports_are_decided_once
   before update of status on public.reports
   for each row when (old.status <> new.status)
-  execute function private.enter_report_state();
+  execute function private.on_report_decided();

@@ -1,11 +1,11 @@
--- Users, entries of the audit trail and reports as admins see them; a report as whoever made it does.
+-- Users, entries of the audit trail and reports as admins see them; a report as its reporter does.
 
 create function private.user_records(account_ids uuid[])
   returns table (place bigint, id uuid, record json)
   language plpgsql
   stable
   rows 20
-  security definer -- reads accounts of others; its callers asked for an admin before
+  security definer -- reads accounts of others; its callers require an admin
   set search_path = ''
 as $$
 begin
@@ -44,14 +44,14 @@ begin
 end
 $$;
 comment on function private.user_records is
-  'Accounts as admins see them, in the order asked for; no secret of theirs is among it.';
+  'Accounts as admins see them, in the order of the ids, without any secret.';
 
 create function private.audit_records(entry_ids bigint[])
   returns table (place bigint, id bigint, record json)
   language plpgsql
   stable
   rows 20
-  security definer -- reads a closed table; its callers asked for an admin before
+  security definer -- reads a closed table; its callers require an admin
   set search_path = ''
 as $$
 begin
@@ -80,7 +80,7 @@ begin
   order by asked.place;
 end
 $$;
-comment on function private.audit_records is 'Entries of the audit trail, in the order asked for.';
+comment on function private.audit_records is 'Entries of the audit trail, in the order of the ids.';
 
 create function private.report_record(report public.reports) returns json
   language sql
@@ -97,12 +97,12 @@ as $$
     'createdAt', report.created_at
   )
 $$;
-comment on function private.report_record is 'A report as whoever made it sees it.';
+comment on function private.report_record is 'A report as its reporter sees it.';
 
-create function private.reported(report public.reports) returns json
+create function private.reported_json(report public.reports) returns json
   language plpgsql
   stable
-  security definer -- reads what belongs to others; its caller asked for an admin before
+  security definer -- reads what belongs to others; its caller requires an admin
   set search_path = ''
 as $$
 begin
@@ -121,7 +121,7 @@ begin
         'displayName', identities.display_name)
       from public.identities where identities.id = report.identity_id
     ),
-    -- Whom it is about, and what there is to see of it.
+    -- Whom it is about, and an excerpt.
     'target', case report.target_type
       when 'property' then (
         select json_build_object(
@@ -160,4 +160,5 @@ begin
   );
 end
 $$;
-comment on function private.reported is 'A report as admins see it: by whom, about what and whom.';
+comment on function private.reported_json is
+  'A report as admins see it: by whom, about what and whom.';

@@ -1,4 +1,4 @@
--- What waits for an admin: listings handed in for review, changes of listings that are out, reports.
+-- What waits for an admin: listings to be reviewed, changes of published listings, reports.
 
 create function private.list_moderation(kind text, page_cursor text, page_size integer)
   returns table (items json, "nextCursor" text)
@@ -6,7 +6,7 @@ create function private.list_moderation(kind text, page_cursor text, page_size i
   stable
   security definer -- reads listings of others, for an admin
   set search_path = ''
-  set plan_cache_mode = 'force_custom_plan' -- a kind that is not asked for costs nothing
+  set plan_cache_mode = 'force_custom_plan' -- a kind that is left out costs nothing
 as $$
 declare
   query text := concat_ws(' ', 'list_moderation', private.require_admin(), kind);
@@ -56,7 +56,7 @@ begin
       end,
       'listing', records.record,
       'changes', properties.pending_changes,
-      'report', private.reported(reports)
+      'report', private.reported_json(reports)
     ) order by page.place) filter (where page.place <= page_size), '[]'),
     case when count(*) > page_size then (
       select private.cursor_of(query, jsonb_build_array(page.since, page.id))

@@ -3,7 +3,7 @@
 create function private.waiting_counts() returns json
   language plpgsql
   stable
-  security definer -- counts what belongs to others; its caller asked for an admin before
+  security definer -- counts what belongs to others; its caller requires an admin
   set search_path = ''
 as $$
 begin

@@ -1,25 +1,26 @@
--- The people whom admins look for. Where a list is searched, the words are found by indexes.
+-- The accounts that admins look for. Indexes serve the search for words.
 
-create function private.is_nobody(account public.accounts) returns boolean
+create function private.is_decoy(account public.accounts) returns boolean
   language sql
   immutable
   set search_path = ''
 as $$
   select account.email is not distinct from private.decoy_email()
 $$;
-comment on function private.is_nobody is
-  'The account that is nobody''s and only takes time at sign-in: admins do not see it.';
+comment on function private.is_decoy is
+  'Whether an account is the decoy, tried for unknown identifiers at sign-in: admins do not see '
+  'it.';
 
-create function private.users_like(q text) returns setof uuid
+create function private.find_users(q text) returns setof uuid
   language plpgsql
   stable
   rows 100
-  security definer -- reads accounts of others; its caller asked for an admin before
+  security definer -- reads accounts of others; its caller requires an admin
   set search_path = ''
 as $$
 declare
   given constant text := private.ascii_digits(private.tidy(q));
-  -- Text is no pattern: what LIKE reads as one is escaped.
+  -- The search is no pattern: what LIKE would read as one is escaped.
   part constant text := '%' || replace(replace(replace(lower(given),
     '\', '\\'), '%', '\%'), '_', '\_') || '%';
   digits constant text := regexp_replace(
@@ -47,14 +48,14 @@ begin
   limit 2001;
 end
 $$;
-comment on function private.users_like is
-  'Accounts with a part of an email, phone or name, or with an id of the account or an identity; '
-  'more than 2000 are many, and not all of them.';
+comment on function private.find_users is
+  'Accounts by a part of an email, phone or name, or by an id of the account or an identity. Stops '
+  'after 2001: then too many match for this list to be of use.';
 
-create function private.is_named_so(account public.accounts, q text) returns boolean
+create function private.matches_user(account public.accounts, q text) returns boolean
   language plpgsql
   stable
-  security definer -- reads identities of others; its caller asked for an admin before
+  security definer -- reads identities of others; its caller requires an admin
   set search_path = ''
 as $$
 declare
@@ -67,9 +68,9 @@ begin
   );
 end
 $$;
-comment on function private.is_named_so is
-  'Whether a part of the email or of a name is this: for what so many have that looking at one '
-  'account after another soon finds a page.';
+comment on function private.matches_user is
+  'Whether the email or a name contains this: for parts so common that checking one account after '
+  'another soon fills a page.';
 
 create function private.list_users(
   q text, status text, type text, page_cursor text, page_size integer
@@ -99,20 +100,20 @@ begin
     where holds is false
   ));
   if q is not null then
-    named := array(select private.users_like(q));
+    named := array(select private.find_users(q));
   end if;
   ids := array(
     select accounts.id from public.accounts
     where (q is null
         or cardinality(named) <= 2000 and accounts.id = any (named)
-        or cardinality(named) > 2000 and private.is_named_so(accounts, private.tidy(q)))
+        or cardinality(named) > 2000 and private.matches_user(accounts, private.tidy(q)))
       and (list_users.status is null or accounts.status = list_users.status)
       and (list_users.type is null or accounts.id in (
         select identities.account_id from public.identities
         where identities.type = list_users.type
       ))
       and (accounts.created_at, accounts.id) < (before_at, before_id)
-      and not private.is_nobody(accounts)
+      and not private.is_decoy(accounts)
     order by accounts.created_at desc, accounts.id desc
     limit private.page_size(page_size) + 1
   );
@@ -144,8 +145,8 @@ begin
 end
 $$;
 comment on function api.list_users is
-  'For admins: accounts, newest first, by a part of an email, phone or name, an id, a state, a type '
-  'of identity that they have. 403 admin_only.';
+  'For admins: accounts, newest first, by a part of an email, phone or name, an id, a state, a '
+  'type of identity that they have. 403 admin_only.';
 
 create function private.get_user(user_id uuid) returns json
   language plpgsql
@@ -158,7 +159,7 @@ declare
   account public.accounts;
 begin
   select * into account from public.accounts
-  where accounts.id = get_user.user_id and not private.is_nobody(accounts);
+  where accounts.id = get_user.user_id and not private.is_decoy(accounts);
   if account.id is null then
     perform private.refuse(404, 'user_not_found');
   end if;
@@ -167,7 +168,8 @@ begin
       'user', (select records.record from private.user_records(array[account.id]) as records),
       'identities', (
         select coalesce(
-          json_agg(private.identity_record(identities) order by identities.created_at, identities.id),
+          json_agg(private.identity_record(identities)
+            order by identities.created_at, identities.id),
           '[]')
         from public.identities where identities.account_id = account.id
       ),

@@ -1,4 +1,4 @@
--- What admins do to identities: verify, reject, suspend, or take that back.
+-- What admins do to identities: verify, reject, suspend, lift the suspension.
 
 create function private.set_identity_status(identity_id uuid, status text, reason text)
   returns json
@@ -18,7 +18,7 @@ begin
   where identities.id = set_identity_status.identity_id;
   select identities.* into identity from public.identities
   join public.accounts on accounts.id = identities.account_id
-  where identities.id = set_identity_status.identity_id and not private.is_nobody(accounts);
+  where identities.id = set_identity_status.identity_id and not private.is_decoy(accounts);
   if identity.id is null then
     perform private.refuse(404, 'identity_not_found');
   elsif identity.account_id = admin_id then
@@ -39,7 +39,8 @@ begin
   return private.identity_record(identity);
 end
 $$;
-comment on function private.set_identity_status is 'Decides about an identity; see the one of api.';
+comment on function private.set_identity_status is
+  'Sets the status of an identity; see api.set_identity_status.';
 
 create function api.set_identity_status(identity_id uuid, status text, reason text) returns json
   language plpgsql
@@ -50,8 +51,9 @@ begin
 end
 $$;
 comment on function api.set_identity_status is
-  'For admins: verifies, rejects, suspends an identity or takes that back. 403 admin_only, 404 '
-  'identity_not_found, 409 admin_self, status_transition_invalid, 422 licence_expired.';
+  'For admins: verifies, rejects or suspends an identity, or lifts its suspension. 403 '
+  'admin_only, 404 identity_not_found, 409 admin_self, status_transition_invalid, 422 '
+  'licence_expired.';
 
 grant execute on function private.set_identity_status to authenticated;
 grant execute on function api.set_identity_status to authenticated;

@@ -1,7 +1,7 @@
--- What an admin does about what waits: a listing is approved, rejected, suspended, restored; a report
--- is upheld, which takes its listing or review away, or dismissed.
+-- What an admin does about what waits: a listing is approved, rejected, suspended, restored; a
+-- report is upheld, which suspends its listing or hides its review, or dismissed.
 
-create function private.decide_about_property(
+create function private.moderate_property(
   property public.properties, decision text, reason text
 ) returns json
   language plpgsql
@@ -31,10 +31,10 @@ begin
   );
 end
 $$;
-comment on function private.decide_about_property is
-  'Carries out a decision about a listing; what it calls locks it, after the quota of its owner.';
+comment on function private.moderate_property is
+  'Applies a decision to a listing; what it calls locks the listing, after its owner''s quota.';
 
-create function private.decide_about_report(report public.reports, decision text, reason text)
+create function private.moderate_report(report public.reports, decision text, reason text)
   returns json
   language plpgsql
   security definer -- writes what belongs to another, for an admin
@@ -50,16 +50,16 @@ begin
   end if;
   perform private.audit('report.status', 'report', report.id, reason,
     jsonb_build_object('status', report.status), jsonb_build_object('status', outcome));
-  update public.reports set status = outcome, status_reason = decide_about_report.reason
+  update public.reports set status = outcome, status_reason = moderate_report.reason
   where reports.id = report.id;
   return json_build_object('id', report.id, 'kind', 'report', 'status', outcome,
     'decisions', '[]'::json);
 end
 $$;
-comment on function private.decide_about_report is
-  'Decides about a report that its caller has locked; what follows is the trigger''s.';
+comment on function private.moderate_report is
+  'Decides a report that its caller has locked; a trigger applies the decision.';
 
-create function private.carry_out_report() returns trigger
+create function private.apply_report_decision() returns trigger
   language plpgsql
   security definer -- writes what belongs to another, for whoever decided
   set search_path = ''
@@ -77,21 +77,22 @@ begin
     update public.reviews set hidden_at = now()
     where reviews.id = new.target_id and reviews.hidden_at is null;
   end if;
-  -- Whoever else reported the same is answered with it.
+  -- Others who reported the same are answered with it.
   update public.reports set status = new.status, status_reason = new.status_reason
   where reports.target_type = new.target_type and reports.target_id = new.target_id
     and reports.status = 'open';
   return null;
 end
 $$;
-comment on function private.carry_out_report is
-  'What follows when a report is decided, at the route or in Studio: all others of the same thing '
-  'are, and upheld, a listing is suspended and a review hidden.';
+comment on function private.apply_report_decision is
+  'When a report is decided, by the API or in Studio, so are all others about the same thing; '
+  'when it is upheld, the listing is suspended or the review hidden.';
 
-create trigger reports_are_carried_out
+create trigger reports_apply_decisions
   after update of status on public.reports
-  for each row when (old.status <> new.status and pg_trigger_depth() = 0) -- the others follow
-  execute function private.carry_out_report();
+  -- Not for the others that it decides.
+  for each row when (old.status <> new.status and pg_trigger_depth() = 0)
+  execute function private.apply_report_decision();
 
 create function private.decide_moderation(id uuid, decision text, reason text) returns json
   language plpgsql
@@ -108,22 +109,22 @@ begin
     or decision not in ('approve', 'reject', 'suspend', 'restore', 'uphold', 'dismiss') then
     perform private.refuse_fields('[{"path":"decision","code":"invalid"}]');
   end if;
-  -- What is taken from somebody is explained; the rest may be.
+  -- What restricts somebody needs a reason; otherwise it is optional.
   if reason is not null or decision in ('reject', 'suspend', 'uphold') then
     why := private.tidy_reason(reason);
   end if;
   select * into report from public.reports where reports.id = decide_moderation.id;
   if report.id is not null then
-    -- All of the same thing at once: whoever decides about another of them waits here.
+    -- All about the same thing: whoever decides another of them waits here.
     perform from public.reports
     where reports.target_type = report.target_type and reports.target_id = report.target_id
     order by reports.id
     for no key update;
     select * into report from public.reports where reports.id = decide_moderation.id;
-    if private.reported(report) -> 'target' ->> 'accountId' = admin_id::text then
+    if private.reported_json(report) -> 'target' ->> 'accountId' = admin_id::text then
       perform private.refuse(409, 'admin_self');
     end if;
-    return private.decide_about_report(report, decision, why);
+    return private.moderate_report(report, decision, why);
   end if;
   select * into property from public.properties
   where properties.id = decide_moderation.id and properties.status <> 'deleted';
@@ -135,10 +136,10 @@ begin
   ) then
     perform private.refuse(409, 'admin_self');
   end if;
-  return private.decide_about_property(property, decision, why);
+  return private.moderate_property(property, decision, why);
 end
 $$;
-comment on function private.decide_moderation is 'Carries out a decision; see the one of api.';
+comment on function private.decide_moderation is 'Applies a decision; see api.decide_moderation.';
 
 create function api.decide_moderation(id uuid, decision text, reason text default null)
   returns json

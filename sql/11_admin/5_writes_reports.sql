@@ -8,7 +8,7 @@ create function private.add_report(target_type text, target_id uuid, reason text
 as $$
 declare
   reporter_id uuid;
-  words constant text := nullif(btrim(normalize(note, nfc), E' \t\r\n'), '');
+  note_text constant text := nullif(btrim(normalize(note, nfc), E' \t\r\n'), '');
   report public.reports;
 begin
   perform private.count_act('reports');
@@ -19,14 +19,14 @@ begin
       ('targetType', private.is_word('report_target', target_type)),
       ('targetId', target_id is not null),
       ('reason', private.is_word('report_reason', reason)),
-      ('note', words is null or char_length(words) <= 1000 and private.is_clean(words))
+      ('note', note_text is null or char_length(note_text) <= 1000 and private.is_clean(note_text))
     ) as rule (path, holds)
     where holds is not true
   ));
   perform private.require_reportable(target_type, target_id, reporter_id);
   insert into public.reports (account_id, identity_id, target_type, target_id, reason, note)
   values (private.account_id(), reporter_id, add_report.target_type, add_report.target_id,
-    add_report.reason, words)
+    add_report.reason, note_text)
   on conflict on constraint reports_once_key do nothing
   returning * into report;
   if report.id is null then
@@ -48,7 +48,7 @@ begin
 end
 $$;
 comment on function api.add_report is
-  'Reports a listing, advertiser, message or review that the caller sees to the admins. 404 '
+  'Reports a listing, advertiser, message or review that the caller may see to the admins. 404 '
   'property_not_found, identity_not_found, not_found; 409 report_exists; 422 for one''s own.';
 
 grant execute on function private.add_report to authenticated;

@@ -1,5 +1,5 @@
--- What admins do to accounts: lock, release, delete. Each act is written to the audit trail before it
--- changes anything.
+-- What admins do to accounts: lock, release, delete. Each act is written to the audit trail before
+-- it changes anything.
 
 create function private.set_user_status(
   user_id uuid, status text, reason text, until timestamptz
@@ -19,13 +19,13 @@ begin
     perform private.refuse_fields('[{"path":"until","code":"invalid"}]');
   end if;
   if status <> 'active' and user_id <> admin_id then
-    -- Sessions first, as a refresh locks them: its session, then the account. They end with the new
-    -- status, when all that follows is locked.
+    -- Sessions first, as a refresh locks its session, then the account. They end with the new
+    -- status, when everything else is locked.
     perform from auth.sessions where sessions.user_id = set_user_status.user_id
     order by sessions.id for update;
   end if;
   account := private.take_account(user_id);
-  if account.id is null or private.is_nobody(account) then
+  if account.id is null or private.is_decoy(account) then
     perform private.refuse(404, 'user_not_found');
   elsif account.id = admin_id then
     perform private.refuse(409, 'admin_self');
@@ -45,7 +45,8 @@ begin
   return (select records.record from private.user_records(array[account.id]) as records);
 end
 $$;
-comment on function private.set_user_status is 'Locks or releases an account; see the one of api.';
+comment on function private.set_user_status is
+  'Locks or releases an account; see api.set_user_status.';
 
 create function api.set_user_status(
   user_id uuid, status text, reason text, until timestamptz default null
@@ -58,8 +59,8 @@ begin
 end
 $$;
 comment on function api.set_user_status is
-  'For admins: suspends an account, for good or until a time, bans it, or makes it active again. Its '
-  'sessions end at once. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin, '
+  'For admins: suspends an account, for good or until a time, bans it, or makes it active again. '
+  'Its sessions end at once. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin, '
   'status_transition_invalid for a deleted one.';
 
 create function private.delete_user(user_id uuid, reason text) returns void
@@ -73,10 +74,10 @@ declare
   account public.accounts;
 begin
   if user_id <> admin_id then
-    perform private.take_user(user_id);
+    perform private.lock_auth_user(user_id);
   end if;
   account := private.take_account(user_id);
-  if account.id is null or private.is_nobody(account) then
+  if account.id is null or private.is_decoy(account) then
     perform private.refuse(404, 'user_not_found');
   elsif account.id = admin_id then
     perform private.refuse(409, 'admin_self');
@@ -99,8 +100,8 @@ begin
 end
 $$;
 comment on function api.delete_user is
-  'For admins: makes an account anonymous for good; records of money stay. Doing it again changes '
-  'nothing. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin.';
+  'For admins: deletes an account: what remains of it is anonymous, records of money among it. '
+  'Can be repeated. 403 admin_only, 404 user_not_found, 409 admin_self, last_admin.';
 
 grant execute on function private.set_user_status, private.delete_user to authenticated;
 grant execute on function api.set_user_status, api.delete_user to authenticated;

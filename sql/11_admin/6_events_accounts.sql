@@ -21,9 +21,9 @@ create trigger accounts_end_sessions
   )
   execute function private.end_sessions();
 
-create function private.forget_notes() returns trigger
+create function private.forget_report_notes() returns trigger
   language plpgsql
-  security definer -- writes rows of whoever is going
+  security definer -- writes rows of whoever is deleted
   set search_path = ''
 as $$
 begin
@@ -32,9 +32,10 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_notes is 'Of a deleted account''s reports the words go.';
+comment on function private.forget_report_notes is
+  'The notes of a deleted account''s reports are deleted.';
 
-create trigger accounts_forget_their_notes
+create trigger accounts_forget_report_notes
   after update of status on public.accounts
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
-  execute function private.forget_notes();
+  execute function private.forget_report_notes();

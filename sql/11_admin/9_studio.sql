@@ -1,5 +1,6 @@
--- What an admin looks for in Studio. Views read with the rights of whoever asks, and clients may not
--- ask. An admin changes the tables behind them: the comment of each view says which column of which.
+-- What an admin looks for in Studio. Views read with their caller's rights, and are closed to
+-- clients. An admin changes the tables behind them: the comment of each view says which column of
+-- which.
 
 create view public.admin_users with (security_invoker = true) as
   select
@@ -27,7 +28,7 @@ create view public.admin_users with (security_invoker = true) as
   order by accounts.created_at desc;
 comment on view public.admin_users is
   'People, newest first. To lock one, set accounts.status to suspended or banned and status_reason '
-  'to what the person is told; sessions end at once. To make an admin, add a row to admins.';
+  'to what the person will read; sessions end at once. To make an admin, add a row to admins.';
 
 create view public.admin_identities_to_verify with (security_invoker = true) as
   select
@@ -49,7 +50,7 @@ create view public.admin_identities_to_verify with (security_invoker = true) as
   where identities.status = 'pending_verification'
   order by identities.created_at;
 comment on view public.admin_identities_to_verify is
-  'Companies and offices whose licence waits to be seen, the oldest first. To decide, set '
+  'Companies and offices that wait to be verified, the oldest first. To decide, set '
   'identities.status to active, or to rejected with status_reason.';
 
 create view public.admin_listings_to_review with (security_invoker = true) as
@@ -72,9 +73,9 @@ create view public.admin_listings_to_review with (security_invoker = true) as
   order by properties.created_at, properties.id;
 comment on view public.admin_listings_to_review is
   'Listings and changes that wait, the oldest first, while the setting review_listings is true. '
-  'Decide at POST /admin/moderation/:id/decide, or call private.decide_property(id, true or false, '
-  'reason) in the SQL editor. A listing may also be decided by setting properties.status to active, '
-  'or to rejected with status_reason.';
+  'Decide at POST /admin/moderation/:id/decide, or call private.decide_property(id, true or '
+  'false, reason) in the SQL editor. A listing may also be decided by setting properties.status '
+  'to active, or to rejected with status_reason.';
 
 create view public.admin_reports with (security_invoker = true) as
   select
@@ -102,8 +103,8 @@ create view public.admin_alarms with (security_invoker = true) as
   where alarms.settled_at is null
   order by alarms.raised_at;
 comment on view public.admin_alarms is
-  'What nobody has settled, the oldest first: money that does not fit, a job, a provider or a '
-  'setting that fails. When done, set settled_at and settled_note of private.alarms.';
+  'Alarms that nobody has settled, the oldest first: money that does not match, a job, a provider '
+  'or a setting that fails. When done, set settled_at and settled_note of private.alarms.';
 
 create view public.admin_payment_events with (security_invoker = true) as
   select
@@ -123,7 +124,7 @@ create view public.admin_payment_events with (security_invoker = true) as
   left join public.invoices on invoices.id = payments.invoice_id
   order by payment_events.id desc;
 comment on view public.admin_payment_events is
-  'What payment providers told, newest first, and what became of it.';
+  'What payment providers reported, newest first, and its outcome.';
 
 create view public.admin_audit with (security_invoker = true) as
   select

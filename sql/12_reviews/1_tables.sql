@@ -1,4 +1,5 @@
--- Reviews: what identities say of one another after a real contact. One by each author of each subject.
+-- Reviews: what identities say of one another after a real contact. One by each author of each
+-- subject.
 
 create table public.reviews (
   id uuid primary key default gen_random_uuid(),
@@ -21,21 +22,14 @@ create table public.reviews (
   constraint reviews_are_of_others check (author_identity_id <> subject_identity_id),
   constraint reviews_once_key unique (author_identity_id, subject_identity_id)
 );
-comment on table public.reviews is 'What an identity says of another one, at most once.';
-comment on column public.reviews.id is 'Its id.';
-comment on column public.reviews.author_identity_id is 'Who says it.';
-comment on column public.reviews.subject_identity_id is 'Of whom: a company, an office, an individual.';
-comment on column public.reviews.property_id is 'About which listing, if it names one.';
-comment on column public.reviews.rating is '1 to 5.';
-comment on column public.reviews.comment is 'At most 1000 characters; null once its author is deleted.';
-comment on column public.reviews.reply is 'The answer of the subject.';
-comment on column public.reviews.created_at is 'When; it can be changed for 48 hours.';
-comment on column public.reviews.edited_at is 'When its author last changed it.';
+comment on table public.reviews is 'Reviews of identities by identities, at most one of each pair.';
+comment on column public.reviews.comment is 'Null also once its author is deleted.';
+comment on column public.reviews.created_at is 'It can be changed for 48 hours from then.';
 comment on column public.reviews.replied_at is 'When the subject first answered.';
 comment on column public.reviews.author_active is
-  'Its author is not suspended or banned; kept by triggers. A deleted author''s rating stays.';
+  'False while its author is suspended or banned. The rating of a deleted author stays.';
 comment on column public.reviews.hidden_at is 'When an admin hid it; null is shown.';
-comment on column public.reviews.listed is 'Everybody sees it, and it counts.';
+comment on column public.reviews.listed is 'Shown to everybody, and counted.';
 create index reviews_subject_idx
   on public.reviews (subject_identity_id, listed, created_at desc, id desc);
 create index reviews_property_idx on public.reviews (property_id) where property_id is not null;
@@ -45,9 +39,10 @@ create table private.review_totals (
   histogram integer[] not null default '{0,0,0,0,0}' constraint review_totals_histogram_form
     check (cardinality(histogram) = 5 and 0 <= all (histogram))
 );
-comment on table private.review_totals is 'How often an identity got each rating; kept by a trigger.';
-comment on column private.review_totals.identity_id is 'Who was reviewed.';
-comment on column private.review_totals.histogram is 'Reviews with 1, 2, 3, 4 and 5 that are shown.';
+comment on table private.review_totals is
+  'How often an identity got each rating; kept by a trigger.';
+comment on column private.review_totals.histogram is
+  'How many shown reviews gave 1, 2, 3, 4 and 5.';
 
 alter table public.reviews enable row level security;
 alter table private.review_totals enable row level security;

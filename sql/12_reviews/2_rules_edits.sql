@@ -1,4 +1,4 @@
--- What an admin may change of reviews by hand: 01_base/2_rules_edits.sql.
+-- What an admin may change of reviews by hand, and that hiding one is recorded.
 
 create trigger reviews_follow_their_author
   before update of author_active, author_identity_id, subject_identity_id on public.reviews

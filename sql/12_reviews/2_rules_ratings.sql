@@ -1,5 +1,5 @@
--- Averages are kept with the review that changes them, one after another for a subject, so they are
--- exact whatever happens at once.
+-- Averages change in the transaction of the review, one after another for a subject: they are exact
+-- whatever happens at once.
 
 create function private.rating_totals(
   histogram integer[], out count integer, out average numeric
@@ -15,7 +15,7 @@ $$;
 comment on function private.rating_totals is
   'How many ratings there are, and their average to two places; null where there is none.';
 
-create function private.count_rating(identity_id uuid, rating integer, more integer) returns void
+create function private.count_rating(identity_id uuid, rating integer, change integer) returns void
   language plpgsql
   security definer -- writes closed tables
   set search_path = ''
@@ -26,7 +26,7 @@ begin
   insert into private.review_totals (identity_id) values (count_rating.identity_id)
   on conflict do nothing;
   update private.review_totals
-  set histogram[rating] = review_totals.histogram[rating] + more
+  set histogram[rating] = review_totals.histogram[rating] + change
   where review_totals.identity_id = count_rating.identity_id
   returning review_totals.histogram into ratings;
 
@@ -37,7 +37,7 @@ begin
 end
 $$;
 comment on function private.count_rating is
-  'One rating more (1) or less (-1) for an identity, and its average with it.';
+  'Adds (1) or takes away (-1) a rating of an identity, and updates its average.';
 
 create function private.count_review() returns trigger
   language plpgsql

@@ -27,9 +27,9 @@ begin
 end
 $$;
 comment on function private.have_been_in_contact is
-  'Whether the one asked for the other''s contact, or both wrote in a conversation.';
+  'Whether the author asked for the subject''s contact, or both wrote in a conversation.';
 
-create function private.review_text(given text, path text) returns text
+create function private.clean_review_text(given text, path text) returns text
   language plpgsql
   stable
   set search_path = ''
@@ -44,5 +44,5 @@ begin
   return clean;
 end
 $$;
-comment on function private.review_text is
+comment on function private.clean_review_text is
   'A comment or reply without outer white space, null when nothing is left; else 422.';

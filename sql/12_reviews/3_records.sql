@@ -1,4 +1,4 @@
--- A review, and what all reviews of an identity come to.
+-- A review, and the summary of all reviews of an identity.
 
 create function private.review_record(review public.reviews, viewer_identity_id uuid) returns json
   language plpgsql
@@ -55,4 +55,5 @@ begin
   );
 end
 $$;
-comment on function private.review_summary is 'Average, count and histogram of an identity''s reviews.';
+comment on function private.review_summary is
+  'Average, count and histogram of an identity''s reviews.';

@@ -17,7 +17,7 @@ declare
   before_id uuid := coalesce(key ->> 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   summary json;
 begin
-  if not private.is_on_show(list_reviews.identity_id) then
+  if not private.is_publicly_visible(list_reviews.identity_id) then
     perform private.refuse(404, 'identity_not_found');
   end if;
   summary := private.review_summary(list_reviews.identity_id);
@@ -47,7 +47,7 @@ begin
   from page;
 end
 $$;
-comment on function private.list_reviews is 'A page of reviews; see the function of api.';
+comment on function private.list_reviews is 'A page of reviews; see api.list_reviews.';
 
 create function api.list_reviews(
   identity_id uuid, page_cursor text default null, page_size integer default 20
@@ -65,10 +65,10 @@ begin
 end
 $$;
 comment on function api.list_reviews is
-  'What is said of an identity, newest first, with average, count and histogram of all of it. '
+  'The reviews of an identity, newest first, with average, count and histogram of all. '
   '404 identity_not_found.';
 
-create function private.is_on_show(identity_id uuid) returns boolean
+create function private.is_publicly_visible(identity_id uuid) returns boolean
   language plpgsql
   stable
   security definer -- reads identities of others
@@ -78,12 +78,12 @@ begin
   return exists (
     select from public.identities
     left join public.organisations on organisations.identity_id = identities.id
-    where identities.id = is_on_show.identity_id and private.is_in_order(identities.id)
+    where identities.id = is_publicly_visible.identity_id and private.is_in_order(identities.id)
       and coalesce(organisations.listed, identities.type = 'individual')
   );
 end
 $$;
-comment on function private.is_on_show is
+comment on function private.is_publicly_visible is
   'Whether everybody can know of this identity: it and its account are in order, and a company or '
   'office is verified.';
 

@@ -1,4 +1,4 @@
--- What people do with reviews: write, change for 48 hours, take back at any time, answer.
+-- What people do with reviews: write, change for 48 hours, delete at any time, reply.
 
 create function private.create_review(
   identity_id uuid, rating integer, comment text, property_id uuid
@@ -9,7 +9,7 @@ create function private.create_review(
 as $$
 declare
   author_id uuid := private.hold_identity();
-  clean text := private.review_text(create_review.comment, 'comment');
+  clean text := private.clean_review_text(create_review.comment, 'comment');
   subject public.identities;
   review public.reviews;
   record json;
@@ -21,7 +21,7 @@ begin
   where identities.id = create_review.identity_id;
   if subject.account_id = private.account_id() then
     perform private.refuse(422, 'review_self', '{"fields":[{"path":"identityId","code":"review_self"}]}');
-  elsif not private.is_on_show(create_review.identity_id) then
+  elsif not private.is_publicly_visible(create_review.identity_id) then
     perform private.refuse(404, 'identity_not_found');
   elsif create_review.property_id is not null and not exists (
     select from public.properties
@@ -52,7 +52,7 @@ begin
   return record;
 end
 $$;
-comment on function private.create_review is 'Writes a review; see the function of api.';
+comment on function private.create_review is 'Writes a review; see api.create_review.';
 
 create function api.create_review(
   identity_id uuid, rating integer, comment text default null, property_id uuid default null
@@ -67,10 +67,10 @@ begin
 end
 $$;
 comment on function api.create_review is
-  'Reviews an identity after a real contact with it, once. 422 review_self, 404 identity_not_found, '
-  '403 review_not_eligible, 409 review_exists.';
+  'Reviews an identity after a real contact with it, once. 422 review_self, 404 '
+  'identity_not_found, 403 review_not_eligible, 409 review_exists.';
 
-create function private.own_review(review_id uuid) returns public.reviews
+create function private.lock_own_review(review_id uuid) returns public.reviews
   language plpgsql
   security definer -- locks a row; clients have no write grant
   set search_path = ''
@@ -80,7 +80,7 @@ declare
   review public.reviews;
 begin
   select * into review from public.reviews
-  where reviews.id = own_review.review_id and reviews.author_identity_id = author_id
+  where reviews.id = lock_own_review.review_id and reviews.author_identity_id = author_id
   for update;
   if review.id is null then
     perform private.refuse(404, 'not_found');
@@ -88,8 +88,8 @@ begin
   return review;
 end
 $$;
-comment on function private.own_review is
-  'A review by the acting identity, locked. 404 not_found for another''s as for none.';
+comment on function private.lock_own_review is
+  'Locks a review by the acting identity. 404 not_found for another''s as for none.';
 
 create function private.update_review(review_id uuid, fields jsonb) returns json
   language plpgsql
@@ -97,7 +97,7 @@ create function private.update_review(review_id uuid, fields jsonb) returns json
   set search_path = ''
 as $$
 declare
-  review public.reviews := private.own_review(update_review.review_id);
+  review public.reviews := private.lock_own_review(update_review.review_id);
 begin
   if jsonb_typeof(fields) is distinct from 'object'
     or fields - array['rating', 'comment'] <> '{}'
@@ -111,14 +111,14 @@ begin
   update public.reviews
   set rating = coalesce((fields ->> 'rating')::smallint, reviews.rating),
       comment = case when fields ? 'comment'
-        then private.review_text(fields ->> 'comment', 'comment') else reviews.comment end,
+        then private.clean_review_text(fields ->> 'comment', 'comment') else reviews.comment end,
       edited_at = clock_timestamp()
   where reviews.id = review.id
   returning * into review;
   return private.review_record(review, review.author_identity_id);
 end
 $$;
-comment on function private.update_review is 'Changes a review; see the function of api.';
+comment on function private.update_review is 'Changes a review; see api.update_review.';
 
 create function api.update_review(review_id uuid, fields jsonb) returns json
   language plpgsql
@@ -129,8 +129,8 @@ begin
 end
 $$;
 comment on function api.update_review is
-  'Changes rating or comment of an own review: absent leaves, a null comment clears. 404 '
-  'not_found, 409 review_edit_closed after 48 hours.';
+  'Changes rating or comment of a review by the acting identity: what is absent stays, a null '
+  'comment clears it. 404 not_found, 409 review_edit_closed after 48 hours.';
 
 create function private.delete_review(review_id uuid) returns void
   language plpgsql
@@ -138,12 +138,12 @@ create function private.delete_review(review_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  review public.reviews := private.own_review(delete_review.review_id);
+  review public.reviews := private.lock_own_review(delete_review.review_id);
 begin
   delete from public.reviews where reviews.id = review.id;
 end
 $$;
-comment on function private.delete_review is 'Takes a review back; see the function of api.';
+comment on function private.delete_review is 'Deletes a review; see api.delete_review.';
 
 create function api.delete_review(review_id uuid) returns void
   language plpgsql
@@ -153,7 +153,7 @@ begin
   perform private.delete_review(delete_review.review_id);
 end
 $$;
-comment on function api.delete_review is 'Takes an own review back. 404 not_found.';
+comment on function api.delete_review is 'Deletes a review of the acting identity. 404 not_found.';
 
 create function private.reply_to_review(review_id uuid, body text) returns json
   language plpgsql
@@ -162,7 +162,7 @@ create function private.reply_to_review(review_id uuid, body text) returns json
 as $$
 declare
   subject_id uuid := private.hold_identity();
-  clean text := private.review_text(body, 'body');
+  clean text := private.clean_review_text(body, 'body');
   review public.reviews;
 begin
   select * into review from public.reviews
@@ -183,7 +183,7 @@ begin
   return private.review_record(review, subject_id);
 end
 $$;
-comment on function private.reply_to_review is 'Answers a review; see the function of api.';
+comment on function private.reply_to_review is 'Replies to a review; see api.reply_to_review.';
 
 create function api.reply_to_review(review_id uuid, body text) returns json
   language plpgsql
@@ -194,7 +194,7 @@ begin
 end
 $$;
 comment on function api.reply_to_review is
-  'The one answer of whoever is reviewed; for 48 hours another one takes its place, then 409 '
+  'The one reply of whoever is reviewed; it can be replaced for 48 hours, then 409 '
   'review_edit_closed. 404 not_found for a review of somebody else.';
 
 grant execute on function

@@ -1,6 +1,7 @@
--- Reviews follow their author: not shown while the author is suspended or banned, without words once deleted.
+-- Reviews follow their author: hidden while the author is suspended or banned, without text once
+-- the author is deleted.
 
-create function private.follow_author(identity_id uuid) returns void
+create function private.update_reviews_of_author(identity_id uuid) returns void
   language plpgsql
   security definer -- writes reviews of whoever's state changed
   set search_path = ''
@@ -15,14 +16,14 @@ begin
   into author
   from public.identities
   join public.accounts on accounts.id = identities.account_id
-  where identities.id = follow_author.identity_id;
-  -- By subject: two authors who go at once change the same averages in the same order.
+  where identities.id = update_reviews_of_author.identity_id;
+  -- By subject: two authors who change at once lock the same averages in the same order.
   for review_id in
     select reviews.id from public.reviews
-    where reviews.author_identity_id = follow_author.identity_id
+    where reviews.author_identity_id = update_reviews_of_author.identity_id
     order by reviews.subject_identity_id
   loop
-    -- The rating of a deleted account stays as it was when it went, its words do not.
+    -- The rating of a deleted author stays as it was then, the text does not.
     update public.reviews
     set author_active = case when author.closed then reviews.author_active else author.active end,
         comment = case when author.closed then null else reviews.comment end
@@ -30,31 +31,33 @@ begin
   end loop;
   if author.closed then
     update public.reviews set reply = null, replied_at = null
-    where reviews.subject_identity_id = follow_author.identity_id and reviews.reply is not null;
+    where reviews.subject_identity_id = update_reviews_of_author.identity_id
+      and reviews.reply is not null;
   end if;
 end
 $$;
-comment on function private.follow_author is
+comment on function private.update_reviews_of_author is
   'Reviews by a suspended or banned author are not shown; of a deleted one only the rating stays.';
 
-create function private.on_author_identity() returns trigger
+create function private.on_author_identity_changed() returns trigger
   language plpgsql
   security definer -- writes reviews of whoever's state changed
   set search_path = ''
 as $$
 begin
-  perform private.follow_author(new.id);
+  perform private.update_reviews_of_author(new.id);
   return null;
 end
 $$;
-comment on function private.on_author_identity is 'Reviews follow the state of their author.';
+comment on function private.on_author_identity_changed is
+  'Reviews follow the state of their author.';
 
-create trigger identities_take_their_reviews_along
+create trigger identities_update_reviews
   after update of status on public.identities
   for each row when (old.status is distinct from new.status)
-  execute function private.on_author_identity();
+  execute function private.on_author_identity_changed();
 
-create function private.on_author_account() returns trigger
+create function private.on_author_account_changed() returns trigger
   language plpgsql
   security definer -- reads identities of whoever's state changed
   set search_path = ''
@@ -62,18 +65,19 @@ as $$
 begin
   -- Deletion closes the identities, and that is what counts then.
   if new.status <> 'deleted' then
-    perform private.follow_author(identities.id)
+    perform private.update_reviews_of_author(identities.id)
     from public.identities
     where identities.account_id = new.id;
   end if;
   return null;
 end
 $$;
-comment on function private.on_author_account is 'Reviews follow the account behind their author.';
+comment on function private.on_author_account_changed is
+  'Reviews follow the account behind their author.';
 
-create trigger accounts_take_their_reviews_along
+create trigger accounts_update_reviews
   after update of status, suspended_until on public.accounts
   for each row when (
     (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
   )
-  execute function private.on_author_account();
+  execute function private.on_author_account_changed();

@@ -1,11 +1,13 @@
--- Notifications: what an account should hear of. Triggers of the areas make them (6_events_*.sql), or
--- the areas call private.notify; never the facade.
+-- Notifications: what an account should hear of. Triggers of the areas make them (6_events_*.sql),
+-- or the areas call private.notify; never the facade.
 --
--- They belong to the account and name the identity that they are about. News of one thing that
--- come while the first are unread make one notification: it counts them and comes to the top.
+-- They belong to the account and name the identity that they are about. Of some kinds, events of
+-- one thing that come while the first is unread make one notification: it counts them and comes to
+-- the top.
 
--- As private.may_act (03_accounts/1_tables.sql) without a search_path: indexes and joins are planned by it. Who
--- changes the list makes notifications_one_unread_key anew, which holds only what it held then.
+-- As private.may_act (03_accounts/1_tables.sql) without a search_path: indexes and joins are
+-- planned by it. Whoever changes the list rebuilds notifications_one_unread_key, which keeps what
+-- it held then.
 create function private.collapses(kind text) returns boolean
   language sql
   immutable
@@ -14,7 +16,7 @@ create function private.collapses(kind text) returns boolean
     'message_new', 'lead_new', 'favorite_price_drop', 'favorite_unavailable', 'listing_expiring'
   );
 comment on function private.collapses is
-  'Whether news of one thing are one unread notification, which counts them.';
+  'Whether events of one thing make one unread notification, which counts them.';
 
 create table public.notifications (
   id uuid primary key default gen_random_uuid(),
@@ -36,24 +38,17 @@ create table public.notifications (
   created_at timestamptz not null default clock_timestamp(),
   read_at timestamptz
 );
-comment on table public.notifications is 'What an account should hear of; kept for 180 days.';
-comment on column public.notifications.id is 'Its id.';
-comment on column public.notifications.account_id is 'Who is told.';
+comment on table public.notifications is 'What an account was notified of; kept for 180 days.';
 comment on column public.notifications.identity_id is
   'Which identity of the account it is about; null: the account itself.';
 comment on column public.notifications.kind is 'One of private.notification_kinds.';
 comment on column public.notifications.entity_id is
   'What it is about: a conversation, listing, invoice, identity, review, session.';
 comment on column public.notifications.from_identity_id is
-  'Whose words are in it, if anybody''s: it goes when that identity is closed for good.';
-comment on column public.notifications.title_ar is 'Title in Arabic.';
-comment on column public.notifications.body_ar is 'Body in Arabic.';
-comment on column public.notifications.title_en is 'Title in English.';
-comment on column public.notifications.body_en is 'Body in English.';
+  'Whose words it quotes, if anybody''s: it is deleted when that identity is closed.';
 comment on column public.notifications.route is 'The screen that it opens, for entity_id.';
-comment on column public.notifications.times is 'How many news it stands for.';
-comment on column public.notifications.created_at is 'When the latest of them came.';
-comment on column public.notifications.read_at is 'When it was read; null is unread.';
+comment on column public.notifications.times is 'How many events it stands for.';
+comment on column public.notifications.created_at is 'When the latest of them happened.';
 
 create index notifications_newest_idx
   on public.notifications (account_id, created_at desc, id desc);
@@ -68,7 +63,7 @@ create unique index notifications_one_unread_key
   on public.notifications (account_id, kind, entity_id, identity_id)
   where read_at is null and private.collapses(kind);
 
--- Written by functions only: what somebody is told is nobody's to make up or change.
+-- Written by functions only.
 alter table public.notifications enable row level security;
 revoke all on public.notifications from anon, authenticated;
 grant select on public.notifications to authenticated;

@@ -1,7 +1,7 @@
 -- Devices: where pushes of an account go.
 --
 -- A push token belongs to one account at a time: whoever registers it last. A device belongs to
--- the session that registered it, and goes with it: signed out is no push.
+-- the session that registered it, and is deleted with it: whoever signed out gets no pushes.
 
 create table public.devices (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -23,15 +23,10 @@ create table public.devices (
   primary key (account_id, device_id)
 );
 comment on table public.devices is 'A phone or browser that pushes of an account go to.';
-comment on column public.devices.account_id is 'Whose pushes.';
-comment on column public.devices.device_id is 'What the app calls it; of one account only.';
-comment on column public.devices.session_id is 'The sign-in that registered it and ends it.';
-comment on column public.devices.platform is 'ios, android or web.';
+comment on column public.devices.device_id is 'Given by the app; unique within an account.';
+comment on column public.devices.session_id is 'The sign-in that registered it; it ends with it.';
 comment on column public.devices.push_token is 'Its address at FCM; of one account at a time.';
-comment on column public.devices.app_version is 'As the app says.';
 comment on column public.devices.locale is 'As the app says; texts follow the account''s language.';
-comment on column public.devices.created_at is 'When it was first registered.';
-comment on column public.devices.updated_at is 'When it was last registered.';
 create index devices_session_idx on public.devices (session_id);
 
 alter table public.devices enable row level security;

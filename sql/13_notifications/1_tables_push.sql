@@ -1,8 +1,8 @@
 -- Pushes: what waits to be sent to devices. functions/jobs drains it (push.ts), FCM delivers.
 --
 -- A row is one text for one device. It is leased for a minute while it is sent: after a crash in
--- that minute nobody knows whether it went out, so it is tried once more and then dropped. Newer
--- news of the same thing replace the text of a row that still waits.
+-- that minute nobody knows whether it went out, so it is tried once more and then dropped. A newer
+-- push with the same key replaces the text of a row that still waits.
 
 create table private.push_outbox (
   id bigint generated always as identity primary key,
@@ -29,30 +29,25 @@ create table private.push_outbox (
   constraint push_outbox_once_key unique (account_id, device_id, collapse_key)
 );
 comment on table private.push_outbox is
-  'Pushes that wait; a row goes when it was sent or given up.';
-comment on column private.push_outbox.id is 'Its id.';
-comment on column private.push_outbox.account_id is 'Whose device.';
+  'Pushes that wait; a row is deleted when it was sent or given up.';
 comment on column private.push_outbox.device_id is
-  'Which device: when it goes, or its token becomes another''s, so does the row.';
+  'When the device is deleted, or its token becomes another account''s, so is the row.';
 comment on column private.push_outbox.notification_id is
-  'In the list too: read or deleted there, it is not sent any more.';
+  'Where it is in the list too: once read or deleted there, it is no longer sent.';
 comment on column private.push_outbox.from_identity_id is
-  'Whose words are in it, if anybody''s; see notifications.';
+  'Whose words it quotes, as in notifications.';
 comment on column private.push_outbox.collapse_key is
-  'What replaces what, here and on the device.';
+  'A newer push with the same key replaces it, here and on the device.';
 comment on column private.push_outbox.category is 'Category of preferences; channel on Android.';
-comment on column private.push_outbox.title is 'In the account''s language.';
-comment on column private.push_outbox.body is 'In the account''s language.';
-comment on column private.push_outbox.data is 'What the app opens; texts only.';
+comment on column private.push_outbox.title is 'In the account''s language, as the body.';
+comment on column private.push_outbox.data is 'What the app opens; strings only.';
 comment on column private.push_outbox.exempt is 'Quiet hours do not hold it back.';
-comment on column private.push_outbox.version is 'Grows when newer news replace the text.';
+comment on column private.push_outbox.version is
+  'Grows whenever a newer text replaces the old one.';
 comment on column private.push_outbox.due_at is
   'Not before: the end of quiet hours, of a lease, of a wait before the next try.';
-comment on column private.push_outbox.expires_at is 'After that nobody needs it.';
-comment on column private.push_outbox.attempts is 'How often it was tried.';
 comment on column private.push_outbox.lease is 'Who is sending it now.';
-comment on column private.push_outbox.lost is 'How often a lease ended without a word.';
-comment on column private.push_outbox.created_at is 'When it was first queued.';
+comment on column private.push_outbox.lost is 'How often a lease ended without an outcome.';
 create index push_outbox_due_idx on private.push_outbox (due_at, id);
 create index push_outbox_notification_idx on private.push_outbox (notification_id);
 create index push_outbox_from_identity_idx on private.push_outbox (from_identity_id)

@@ -22,4 +22,4 @@ select kinds.*, private.collapses(kinds.kind) as collapses from (values
 ) as kinds (kind, category, route);
 comment on view private.notification_kinds is
   'Every kind of notification: the category of its preferences (vocabulary notification_category), '
-  'the screen that it opens, whether news of one thing are one unread notification.';
+  'the screen that it opens, whether events of one thing make one unread notification.';

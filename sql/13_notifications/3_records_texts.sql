@@ -23,7 +23,7 @@ begin
 end
 $$;
 comment on function private.notification_texts is
-  'Title and body in both languages; times is how often the same news came while it was unread.';
+  'Title and body in both languages; times is how many events it stands for.';
 
 -- Facts: name, preview, type of the last message; times is how many came unread.
 create function private.message_texts(facts jsonb, times bigint) returns private.notification_text

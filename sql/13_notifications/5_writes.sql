@@ -16,7 +16,8 @@ begin
   end if;
 end
 $$;
-comment on function private.read_notification is 'Marks an own notification; 404 not_found.';
+comment on function private.read_notification is
+  'Marks a notification of the caller as read; 404 not_found.';
 
 create function api.read_notification(notification_id uuid) returns json
   language plpgsql
@@ -28,7 +29,7 @@ begin
 end
 $$;
 comment on function api.read_notification is
-  'It has been read; answers how many are not. 404 not_found.';
+  'Marks a notification as read; answers how many are unread. 404 not_found.';
 
 create function private.read_all_notifications() returns void
   language plpgsql
@@ -38,7 +39,8 @@ as $$
 declare
   caller_id uuid := private.require_account();
 begin
-  -- What is being written in this moment is newer than this request: it stays, and nobody waits.
+  -- What is being written at this moment is newer than this request: it stays unread, and nobody
+  -- waits.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread
@@ -47,7 +49,8 @@ begin
   );
 end
 $$;
-comment on function private.read_all_notifications is 'Marks all of the caller''s.';
+comment on function private.read_all_notifications is
+  'Marks all notifications of the caller as read.';
 
 create function api.read_all_notifications() returns json
   language plpgsql
@@ -59,7 +62,7 @@ begin
 end
 $$;
 comment on function api.read_all_notifications is
-  'All that are there have been read; answers how many came meanwhile.';
+  'Marks all notifications as read; answers how many came meanwhile.';
 
 create function private.delete_notification(notification_id uuid) returns void
   language plpgsql
@@ -77,7 +80,8 @@ begin
   end if;
 end
 $$;
-comment on function private.delete_notification is 'Deletes an own notification; 404 not_found.';
+comment on function private.delete_notification is
+  'Deletes a notification of the caller; 404 not_found.';
 
 create function api.delete_notification(notification_id uuid) returns void
   language plpgsql
@@ -87,7 +91,8 @@ begin
   perform private.delete_notification(notification_id);
 end
 $$;
-comment on function api.delete_notification is 'Takes it from the list for good. 404 not_found.';
+comment on function api.delete_notification is
+  'Deletes a notification from the list. 404 not_found.';
 
 grant execute on function
   private.read_notification, private.read_all_notifications, private.delete_notification

@@ -89,8 +89,8 @@ begin
 end
 $$;
 comment on function api.register_device is
-  'Pushes go to this token from now on, and to nobody else who had it. An account has 20 devices; '
-  'the one not heard of for longest makes room. 422 device_platform_invalid.';
+  'Registers a device: pushes go to its token from now on, and to no other account that had it. An '
+  'account has 20 devices; the one registered longest ago makes room. 422 device_platform_invalid.';
 
 create function private.remove_device(device_id text) returns void
   language plpgsql
@@ -107,7 +107,8 @@ begin
   end if;
 end
 $$;
-comment on function private.remove_device is 'Removes an own device; see api.remove_device.';
+comment on function private.remove_device is
+  'Removes a device of the caller; see api.remove_device.';
 
 create function api.remove_device(device_id text) returns void
   language plpgsql
@@ -117,7 +118,8 @@ begin
   perform private.remove_device(device_id);
 end
 $$;
-comment on function api.remove_device is 'No pushes to this device any more. 404 not_found.';
+comment on function api.remove_device is
+  'Removes a device of the caller: no more pushes to it. 404 not_found.';
 
 grant execute on function private.register_device, private.remove_device to authenticated;
 grant execute on function api.register_device, api.remove_device to authenticated;

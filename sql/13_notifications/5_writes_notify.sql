@@ -2,7 +2,7 @@
 
 create function private.notify(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb default '{}',
-  alone boolean default true
+  broadcast boolean default true
 ) returns uuid
   language plpgsql
   security definer -- for triggers and functions of the areas, whoever is calling
@@ -14,7 +14,8 @@ declare
   made public.notifications;
 begin
   if facts ? 'at' then
-    -- A job tells it, which holds nothing of theirs: who is being deleted in this moment would keep it.
+    -- A job calls, which holds no lock of the account: whoever is being deleted at this moment
+    -- would keep the notification.
     perform from public.accounts where accounts.id = notify.account_id for share nowait;
   end if;
   loop
@@ -66,10 +67,10 @@ begin
       on conflict do nothing
       returning * into made;
     end if;
-    -- Otherwise somebody counted it up, read it or made it in this moment: a new look.
+    -- Otherwise somebody counted it up, read it or made it at this moment: look again.
     continue when not found;
-    if alone then
-      perform private.tell_account(notify.account_id, 'notification',
+    if broadcast then
+      perform private.broadcast_to_account(notify.account_id, 'notification',
         jsonb_build_object(
           'identityId', made.identity_id,
           'notification', private.notification_record(made),
@@ -83,10 +84,10 @@ begin
   end if;
   return made.id;
 exception
-  -- Whoever did something must not fail because somebody else could not be told. What was locked is
-  -- told later (7_jobs_fan_out.sql).
+  -- Nobody's act fails because somebody else could not be notified. What met a lock is tried again
+  -- by a job (7_jobs_fan_out.sql).
   when deadlock_detected or serialization_failure or lock_not_available then
-    insert into private.late_notices (account_id, identity_id, kind, entity_id, facts)
+    insert into private.deferred_notifications (account_id, identity_id, kind, entity_id, facts)
     values (notify.account_id, notify.identity_id, notify.kind, notify.entity_id, notify.facts);
     return null;
   when others then
@@ -96,11 +97,11 @@ exception
 end
 $$;
 comment on function private.notify is
-  'Tells an account of something as it wants: in the list and live, as a push, both or neither. '
-  'Within the transaction that did it, which it never makes fail. The facts of each kind stand in '
-  '13_notifications/3_records_texts*.sql; from is the identity whose words they are, at when it '
-  'happened if a job tells it later. Gives its id in the list, null for none; not alone: whoever '
-  'calls tells of it.';
+  'Notifies an account as its preferences say: in the list and live, by push, both or neither. '
+  'Part of the transaction that calls it, which it never makes fail. The facts of each kind stand '
+  'in 13_notifications/3_records_texts*.sql; from is the identity whose words they are, at when '
+  'it happened if a job notifies later. Gives the id in the list, null for none. Without '
+  'broadcast the caller broadcasts it.';
 
 create function private.queue_push(
   made public.notifications, category text, collapses boolean, language text,
@@ -111,7 +112,7 @@ create function private.queue_push(
   set search_path = ''
 as $$
 declare
-  -- Somebody who gets into an account at night must not go unnoticed until the morning.
+  -- A break-in at night must not go unnoticed until the morning.
   exempt boolean := made.kind in ('security_login', 'security_password');
   due timestamptz := case when exempt then now()
     else private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to) end;
@@ -138,31 +139,31 @@ begin
 end
 $$;
 comment on function private.queue_push is
-  'Puts the text for each device of the account into the outbox, to be sent after quiet hours.';
+  'Puts a push for each device of the account into the outbox, to be sent after quiet hours.';
 
-create function private.apply_wishes(account_id uuid) returns void
+create function private.apply_push_preferences(account_id uuid) returns void
   language plpgsql
   security definer -- writes a closed table, for the account that has changed its settings
   set search_path = ''
 as $$
 begin
-  -- What is being written in this moment follows one of the two; nobody waits for it.
+  -- What is being written at this moment follows the old or the new ones; nobody waits for it.
   with held as materialized (
     select push_outbox.id from private.push_outbox
-    where push_outbox.account_id = apply_wishes.account_id and push_outbox.attempts = 0
+    where push_outbox.account_id = apply_push_preferences.account_id and push_outbox.attempts = 0
     for update skip locked
   ), unwanted as (
     delete from private.push_outbox as waiting
     using held, public.account_settings as chosen
-    where waiting.id = held.id and chosen.account_id = apply_wishes.account_id
+    where waiting.id = held.id and chosen.account_id = apply_push_preferences.account_id
       and not private.wants(chosen, waiting.category, 'push')
   )
   update private.push_outbox as waiting
   set due_at = private.after_quiet_hours(now(), chosen.quiet_from, chosen.quiet_to)
   from held, public.account_settings as chosen
-  where waiting.id = held.id and chosen.account_id = apply_wishes.account_id
+  where waiting.id = held.id and chosen.account_id = apply_push_preferences.account_id
     and private.wants(chosen, waiting.category, 'push') and not waiting.exempt;
 end
 $$;
-comment on function private.apply_wishes is
-  'What waits follows settings that have changed: dropped, held back or let go.';
+comment on function private.apply_push_preferences is
+  'Pushes that wait follow preferences that have changed: dropped, held back or released.';

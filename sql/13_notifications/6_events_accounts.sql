@@ -2,7 +2,7 @@
 
 create function private.on_identity_decided() returns trigger
   language plpgsql
-  security definer -- tells the account, whoever decided
+  security definer -- notifies the account, whoever decided
   set search_path = ''
 as $$
 begin
@@ -14,7 +14,7 @@ end
 $$;
 comment on function private.on_identity_decided is 'An admin verified or rejected an identity.';
 
-create trigger identities_decisions_are_told
+create trigger identities_notify_of_decisions
   after update of status on public.identities
   for each row when (
     old.status = 'pending_verification' and new.status in ('active', 'rejected')
@@ -30,31 +30,33 @@ declare
   place jsonb := jsonb_build_object(
     'address', host(new.ip), 'device', left(new.user_agent, 200));
 begin
-  -- The first sign-in is the person who has just registered: kept as told. Whoever comes from the
-  -- same place within a quarter of an hour is that person again.
-  insert into private.news (kind, account_id, session_id, facts, told_at)
+  -- The first sign-in is the person who has just registered: no job notifies of it. Whoever comes
+  -- from the same place within a quarter of an hour is that person again.
+  insert into private.notification_events (kind, account_id, session_id, facts, notified_at)
   select 'security_login', accounts.id, new.id, place,
     case when users.last_sign_in_at is null then clock_timestamp() end
   from auth.users
   join public.accounts on accounts.id = users.id
   where users.id = new.user_id and not exists (
-    select from private.news as first
+    select from private.notification_events as first
     where first.account_id = users.id and first.kind = 'security_login'
-      and first.told_at > clock_timestamp() - interval '15 minutes' and first.facts = place
+      and first.notified_at > clock_timestamp() - interval '15 minutes'
+      and first.facts = place
   );
   return null;
 exception
-  -- Nobody is kept out because the notice of it failed.
+  -- Nobody is kept out because the event could not be written.
   when others then
-    raise warning 'sign-in of % was not noted: % %', new.user_id, sqlstate, sqlerrm;
+    raise warning 'sign-in of % was not recorded: % %', new.user_id, sqlstate, sqlerrm;
     return null;
 end
 $$;
-comment on function private.on_session_begun is 'Notes a sign-in; the trigger is in 90_platform.sql.';
+comment on function private.on_session_begun is
+  'Writes the event of a sign-in; the trigger is in 90_platform.sql.';
 
 create function private.on_password_changed() returns trigger
   language plpgsql
-  security definer -- tells the account, whoever changed it
+  security definer -- notifies the account, whoever changed it
   set search_path = ''
 as $$
 begin
@@ -64,7 +66,7 @@ begin
 end
 $$;
 comment on function private.on_password_changed is
-  'A new password is told to its account; the triggers are in 90_platform.sql.';
+  'Notifies an account that its password was changed; the triggers are in 90_platform.sql.';
 
 create function private.on_session_ended() returns trigger
   language plpgsql
@@ -72,9 +74,9 @@ create function private.on_session_ended() returns trigger
   set search_path = ''
 as $$
 begin
-  -- Before its devices is locked what else will be: of who is deleted all that goes, else the account,
-  -- whose channel gets another name when all sessions of the statement are gone
-  -- (10_chat/6_events_lost_access.sql).
+  -- The locks that this transaction needs later come before those on devices: for a deleted user
+  -- all that is deleted with it, else the account, whose channel is renamed when all sessions of
+  -- the statement are gone (10_chat/6_events_lost_access.sql).
   if exists (select from auth.users where users.id = old.user_id) then
     perform private.take_account(old.user_id);
   else
@@ -87,15 +89,16 @@ begin
 end
 $$;
 comment on function private.on_session_ended is
-  'Signed out is no push: the devices of the session go. The trigger is in 90_platform.sql.';
+  'Whoever signed out gets no more pushes: the devices of the session are deleted. The trigger is '
+  'in 90_platform.sql.';
 
 create function private.forget_notifications() returns trigger
   language plpgsql
-  security definer -- deletes rows of whoever is going
+  security definer -- deletes rows of whoever is deleted
   set search_path = ''
 as $$
 begin
-  delete from private.news where news.account_id = new.id;
+  delete from private.notification_events where notification_events.account_id = new.id;
   delete from public.devices where devices.account_id = new.id;
   delete from public.notifications where notifications.account_id = new.id;
   delete from public.account_settings where account_settings.account_id = new.id;
@@ -110,9 +113,9 @@ create trigger accounts_forget_their_notifications
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
   execute function private.forget_notifications();
 
-create function private.forget_words() returns trigger
+create function private.withdraw_notifications() returns trigger
   language plpgsql
-  security definer -- deletes rows of whoever was told
+  security definer -- deletes rows of whoever was notified
   set search_path = ''
 as $$
 begin
@@ -121,10 +124,10 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_words is
-  'What an identity wrote or offered goes from the notifications of others when it is closed.';
+comment on function private.withdraw_notifications is
+  'Notifications that quote an identity are deleted when it is closed.';
 
-create trigger identities_forget_their_words
+create trigger identities_withdraw_notifications
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
-  execute function private.forget_words();
+  execute function private.withdraw_notifications();

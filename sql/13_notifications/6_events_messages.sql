@@ -1,9 +1,9 @@
--- Messages: told to the other side while it has not read them, and no longer.
+-- Notifications of messages: for the other participant, as long as the messages are unread.
 
-create function private.notice_of_message(message public.messages, reader public.participants)
+create function private.notify_of_message(message public.messages, reader public.participants)
   returns jsonb
   language plpgsql
-  security definer -- tells the other side, whoever wrote
+  security definer -- notifies the other participant, whoever wrote
   set search_path = ''
 as $$
 declare
@@ -17,14 +17,14 @@ declare
       ),
       'type', message.type,
       'preview', left(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140)),
-    alone => false);
+    broadcast => false);
 begin
   return case when notification_id is null then '{}'
     else jsonb_build_object('notificationId', notification_id) end;
 end
 $$;
-comment on function private.notice_of_message is
-  'Notes a message in the list of who should read it; gives what its event says of that.';
+comment on function private.notify_of_message is
+  'Notifies a participant of a message; gives what the event new_message says of it.';
 
 create function private.on_messages_read() returns trigger
   language plpgsql
@@ -45,10 +45,10 @@ begin
 end
 $$;
 comment on function private.on_messages_read is
-  'Whoever has read a conversation need not be told of its messages: not in the list, not by push.';
+  'Whoever has read a conversation needs no notification of its messages, in the list or by push.';
 
--- Of last_read_seq, which changes with it: a new message, which changes unread alone, is not asked.
-create trigger participants_have_heard
+-- Of last_read_seq, so that a new message, which changes unread alone, does not evaluate it.
+create trigger participants_read_notifications
   after update of last_read_seq on public.participants
   for each row when (new.unread = 0 and old.unread > 0)
   execute function private.on_messages_read();

@@ -1,4 +1,4 @@
--- Jobs: owners whose listing is about to expire are notified, what is old is forgotten.
+-- Jobs: owners whose listing is about to expire are notified, what is old is deleted.
 
 create function private.warn_expiring_listing(property_id uuid) returns boolean
   language plpgsql
@@ -17,16 +17,17 @@ begin
   if not found then
     return false; -- another run of the job was faster
   end if;
-  perform private.tell_listing_owner(property, 'listing_expiring', jsonb_build_object(
+  perform private.notify_listing_owner(property, 'listing_expiring', jsonb_build_object(
     'days', ceil(extract(epoch from property.expires_at - now()) / 86400)::integer));
   return true;
 end
 $$;
-comment on function private.warn_expiring_listing is 'Tells an owner once that a listing ends.';
+comment on function private.warn_expiring_listing is
+  'Notifies an owner once that a listing expires.';
 
 create function private.warn_expiring_listings() returns bigint
   language sql
-  security definer -- tells owners, for a job
+  security definer -- notifies owners, for a job
   set search_path = ''
 as $$
   select private.for_each('warn_expiring_listing', array(
@@ -44,7 +45,7 @@ as $$
   ))
 $$;
 comment on function private.warn_expiring_listings is
-  'Job: tells owners once that a listing ends within three days.';
+  'Job: notifies owners once that a listing expires within three days.';
 
 create function private.sweep_notifications() returns bigint
   language sql
@@ -53,34 +54,36 @@ create function private.sweep_notifications() returns bigint
 as $$
   select private.sweep('public.notifications', 'created_at', '180 days')
 $$;
-comment on function private.sweep_notifications is 'Job: forgets notifications after 180 days.';
+comment on function private.sweep_notifications is 'Job: deletes notifications after 180 days.';
 
-create function private.sweep_news() returns bigint
+create function private.sweep_notification_events() returns bigint
   language sql
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
   with gone as (
-    delete from private.news where news.ctid = any (array(
-      select news.ctid from private.news
-      where news.id in (
-        select told.id from private.news as told
-        where told.told_at < now() - interval '1 day'
-        order by told.told_at
+    delete from private.notification_events where notification_events.ctid = any (array(
+      select notification_events.ctid from private.notification_events
+      where notification_events.id in (
+        select done.id from private.notification_events as done
+        where done.notified_at < now() - interval '1 day'
+        order by done.notified_at
         limit 1000
       )
         -- They are numbered as they come, so what is too old is among the first.
-        or news.created_at < now() - interval '2 days'
-          and news.id in (select first.id from private.news as first order by first.id limit 1000)
+        or notification_events.created_at < now() - interval '2 days'
+          and notification_events.id in (
+            select first.id from private.notification_events as first order by first.id limit 1000
+          )
       for update skip locked
     ))
     returning 1
   )
   select count(*) from gone
 $$;
-comment on function private.sweep_news is
-  'Job: forgets what was told a day ago, and what could not be told for two.';
+comment on function private.sweep_notification_events is
+  'Job: deletes events of which everybody was notified a day ago, and those that failed for two.';
 
 grant execute on function
-  private.warn_expiring_listings, private.sweep_notifications, private.sweep_news
+  private.warn_expiring_listings, private.sweep_notifications, private.sweep_notification_events
   to backend;

@@ -1,120 +1,131 @@
--- Jobs that tell many: everybody who saved a listing, everybody who signed in.
+-- Jobs that notify of events: everybody who saved a listing, accounts that were signed in to.
 
-create function private.has_news() returns boolean
+create function private.has_notification_events() returns boolean
   language sql
   stable
   security definer -- looks into a closed table
   set search_path = ''
 as $$
-  select exists (select from private.news where news.told_at is null)
+  select exists (
+      select from private.notification_events where notification_events.notified_at is null
+    )
     or exists (
-      select from private.late_notices
-      where late_notices.created_at < clock_timestamp() - interval '1 second'
+      select from private.deferred_notifications
+      where deferred_notifications.created_at < clock_timestamp() - interval '1 second'
     )
 $$;
-comment on function private.has_news is 'Whether there is something to spread.';
+comment on function private.has_notification_events is
+  'Whether there is something for the jobs of this file.';
 
-create function private.spread_sign_ins() returns bigint
+create function private.notify_of_sign_ins() returns bigint
   language plpgsql
-  security definer -- tells whoever signed in
+  security definer -- notifies whoever signed in
   set search_path = ''
 as $$
 declare
-  sign_in private.news;
-  told bigint := 0;
+  sign_in private.notification_events;
+  notified bigint := 0;
 begin
-  -- Sessions that end within two seconds were checks of a password (on_session_ended).
+  -- Auth makes a session even where a password is only checked, as before it is changed; the facade
+  -- then discards it (private.discard_session) and its event with it. Two seconds are for that.
   for sign_in in
-    select * from private.news
-    where news.told_at is null and news.kind = 'security_login'
-      and news.created_at < clock_timestamp() - interval '2 seconds'
-      and not private.rests('spread_sign_ins', news.id::text)
-    order by news.id
+    select * from private.notification_events
+    where notification_events.notified_at is null
+      and notification_events.kind = 'security_login'
+      and notification_events.created_at < clock_timestamp() - interval '2 seconds'
+      and not private.rests('notify_of_sign_ins', notification_events.id::text)
+    order by notification_events.id
     limit 200
     for update skip locked
   loop
     begin
       perform private.notify(sign_in.account_id, null, 'security_login', sign_in.session_id,
         jsonb_build_object('at', sign_in.created_at));
-      delete from private.news where news.id = sign_in.id;
-      told := told + 1;
+      delete from private.notification_events where notification_events.id = sign_in.id;
+      notified := notified + 1;
     exception
       when others then
-        perform private.step_failed('spread_sign_ins', sign_in.id::text, sqlstate, sqlerrm);
+        perform private.step_failed('notify_of_sign_ins', sign_in.id::text, sqlstate, sqlerrm);
     end;
   end loop;
-  return told;
+  return notified;
 end
 $$;
-comment on function private.spread_sign_ins is 'Job: tells accounts of new sign-ins.';
+comment on function private.notify_of_sign_ins is 'Job: notifies accounts of new sign-ins.';
 
-create function private.next_news() returns private.news
+-- Events of listings -----------------------------------------------------------------------------
+
+create function private.next_listing_event() returns private.notification_events
   language plpgsql
   security definer -- reads and writes a closed table
   set search_path = ''
 as $$
 declare
-  next_one private.news;
-  newer private.news;
+  event private.notification_events;
+  newer private.notification_events;
 begin
-  select * into next_one from private.news
-  where news.told_at is null and news.property_id is not null
-  order by news.id
+  select * into event from private.notification_events
+  where notification_events.notified_at is null and notification_events.property_id is not null
+  order by notification_events.id
   limit 1
   for update skip locked;
-  if next_one.id is null then
+  if event.id is null then
     return null;
   end if;
   -- Several of a kind are one: the newest, which begins anew; a price is compared with the first.
-  select * into newer from private.news
-  where news.property_id = next_one.property_id and news.kind = next_one.kind
-    and news.told_at is null and news.id > next_one.id
-  order by news.id desc
+  select * into newer from private.notification_events
+  where notification_events.property_id = event.property_id
+    and notification_events.kind = event.kind
+    and notification_events.notified_at is null and notification_events.id > event.id
+  order by notification_events.id desc
   limit 1
   for update skip locked;
   if newer.id is not null then
-    delete from private.news
-    where news.property_id = next_one.property_id and news.kind = next_one.kind
-      and news.told_at is null and news.id < newer.id;
-    update private.news set facts = next_one.facts || jsonb_build_object('before', greatest(
-      (next_one.facts ->> 'before')::numeric, (newer.facts ->> 'before')::numeric))
-    where news.id = newer.id
-    returning * into next_one;
+    delete from private.notification_events
+    where notification_events.property_id = event.property_id
+      and notification_events.kind = event.kind
+      and notification_events.notified_at is null and notification_events.id < newer.id;
+    update private.notification_events
+    set facts = event.facts || jsonb_build_object('before', greatest(
+      (event.facts ->> 'before')::numeric, (newer.facts ->> 'before')::numeric))
+    where notification_events.id = newer.id
+    returning * into event;
   end if;
-  return next_one;
+  return event;
 end
 $$;
-comment on function private.next_news is
-  'The oldest news of a listing that nobody else is spreading, locked.';
+comment on function private.next_listing_event is
+  'The oldest event of a listing that no other run of the job has, locked.';
 
-create function private.news_facts(news private.news) returns jsonb
+create function private.listing_event_facts(event private.notification_events) returns jsonb
   language plpgsql
   stable
-  security definer -- reads listings of others and what was told of them
+  security definer -- reads listings of others and what was notified of them
   set search_path = ''
 as $$
 declare
   property public.properties;
 begin
-  select * into property from public.properties where properties.id = news.property_id;
-  -- What holds now is told, not what held when it happened.
-  if news.kind = 'favorite_price_drop' then
-    if not property.listed or (property.price < (news.facts ->> 'before')::numeric) is not true
+  select * into property from public.properties where properties.id = event.property_id;
+  -- What holds now counts, not what held when it happened.
+  if event.kind = 'favorite_price_drop' then
+    if not property.listed or (property.price < (event.facts ->> 'before')::numeric) is not true
       or exists (
-        select from private.news as told
-        where told.property_id = news.property_id and told.kind = news.kind
-          and told.told_at > now() - interval '1 day'
+        select from private.notification_events as earlier
+        where earlier.property_id = event.property_id and earlier.kind = event.kind
+          and earlier.notified_at > now() - interval '1 day'
       ) then
       return null;
     end if;
     return jsonb_build_object('from', property.owner_identity_id,
       'titleAr', property.title_ar, 'titleEn', property.title_en,
-      'type', property.type, 'price', property.price, 'before', news.facts -> 'before');
+      'type', property.type, 'price', property.price, 'before', event.facts -> 'before');
   end if;
   if property.status = 'active' or exists (
-    select from private.news as told
-    where told.property_id = news.property_id and told.kind = news.kind
-      and told.told_at > now() - interval '1 day' and told.facts ->> 'status' = property.status
+    select from private.notification_events as earlier
+    where earlier.property_id = event.property_id and earlier.kind = event.kind
+      and earlier.notified_at > now() - interval '1 day'
+      and earlier.facts ->> 'status' = property.status
   ) then
     return null;
   end if;
@@ -125,94 +136,99 @@ begin
     else '{}' end;
 end
 $$;
-comment on function private.news_facts is
-  'What the texts of news need; null when they hold no more, or were told within a day.';
+comment on function private.listing_event_facts is
+  'What the texts of an event need; null when it no longer holds, or was notified of within a day.';
 
-create function private.spread_news() returns bigint
+create function private.fan_out_listing_events() returns bigint
   language plpgsql
-  security definer -- tells accounts of others' listings
+  security definer -- notifies accounts of others' listings
   set search_path = ''
 as $$
 declare
-  item private.news := private.next_news();
-  words jsonb;
+  event private.notification_events := private.next_listing_event();
+  text_facts jsonb;
   saver record;
-  heard bigint := 0;
+  notified bigint := 0;
 begin
-  if item.id is null then
+  if event.id is null then
     return 0;
   end if;
-  -- Whose words are told cannot go meanwhile, and with them what was told before.
+  -- Its owner cannot be deleted meanwhile, which would take back only what was written before.
   perform private.hold_owner(properties.owner_identity_id) from public.properties
-  where properties.id = item.property_id;
-  words := private.news_facts(item) || jsonb_build_object('at', item.created_at);
-  if words is null then
-    delete from private.news where news.id = item.id;
+  where properties.id = event.property_id;
+  text_facts := private.listing_event_facts(event) || jsonb_build_object('at', event.created_at);
+  if text_facts is null then
+    delete from private.notification_events where notification_events.id = event.id;
     return 1;
   end if;
   for saver in
     select favorites.identity_id, identities.account_id
     from public.favorites
     join public.identities on identities.id = favorites.identity_id
-    where favorites.property_id = item.property_id
+    where favorites.property_id = event.property_id
       and favorites.identity_id
-        > coalesce(item.reached, '00000000-0000-0000-0000-000000000000')
+        > coalesce(event.last_identity_id, '00000000-0000-0000-0000-000000000000')
     order by favorites.identity_id
     limit 200
   loop
     begin
       perform private.notify(
-        saver.account_id, saver.identity_id, item.kind, item.property_id, words);
+        saver.account_id, saver.identity_id, event.kind, event.property_id, text_facts);
     exception
       when lock_not_available or deadlock_detected then raise; -- all of them once more
       when others then
-        perform private.step_failed('spread_news', saver.identity_id::text, sqlstate, sqlerrm);
+        perform private.step_failed(
+          'fan_out_listing_events', saver.identity_id::text, sqlstate, sqlerrm);
     end;
-    item.reached := saver.identity_id;
-    heard := heard + 1;
+    event.last_identity_id := saver.identity_id;
+    notified := notified + 1;
   end loop;
-  update private.news
-  set reached = item.reached, facts = item.facts || jsonb_build_object('status', words -> 'status'),
-      told_at = case when heard < 200 then now() end
-  where news.id = item.id;
-  return greatest(heard, 1);
+  update private.notification_events
+  set last_identity_id = event.last_identity_id,
+      facts = event.facts || jsonb_build_object('status', text_facts -> 'status'),
+      notified_at = case when notified < 200 then now() end
+  where notification_events.id = event.id;
+  return greatest(notified, 1);
 end
 $$;
-comment on function private.spread_news is
-  'Job: tells the next 200 of those who saved a listing; 0 when there is nothing left to tell.';
+comment on function private.fan_out_listing_events is
+  'Job: notifies the next 200 of those who saved a listing; 0 when nothing is left.';
 
-create function private.spread_late_notices() returns bigint
+-- What met a lock --------------------------------------------------------------------------------
+
+create function private.retry_deferred_notifications() returns bigint
   language plpgsql
-  security definer -- tells whoever was to be told
+  security definer -- notifies whoever was to be notified
   set search_path = ''
 as $$
 declare
-  late private.late_notices;
+  deferred private.deferred_notifications;
 begin
-  select * into late from private.late_notices
+  select * into deferred from private.deferred_notifications
   -- What met a lock just now would meet it again.
-  where late_notices.created_at < clock_timestamp() - interval '1 second'
-  order by late_notices.id
+  where deferred_notifications.created_at < clock_timestamp() - interval '1 second'
+  order by deferred_notifications.id
   limit 1
   for update skip locked;
-  if late.id is null then
+  if deferred.id is null then
     return 0;
   end if;
-  delete from private.late_notices where late_notices.id = late.id;
-  -- Whose words they are may have gone since, and words with them.
+  delete from private.deferred_notifications where deferred_notifications.id = deferred.id;
+  -- Whose words they are may have been deleted since, and the words with them.
   if not exists (
     select from public.identities
-    where identities.id = (late.facts ->> 'from')::uuid and identities.status = 'closed'
+    where identities.id = (deferred.facts ->> 'from')::uuid and identities.status = 'closed'
   ) then
-    perform private.notify(late.account_id, late.identity_id, late.kind, late.entity_id,
-      jsonb_build_object('at', late.created_at) || late.facts);
+    perform private.notify(deferred.account_id, deferred.identity_id, deferred.kind,
+      deferred.entity_id, jsonb_build_object('at', deferred.created_at) || deferred.facts);
   end if;
   return 1;
 end
 $$;
-comment on function private.spread_late_notices is
-  'Job: makes the oldest notice that met a lock; met again, it is noted again.';
+comment on function private.retry_deferred_notifications is
+  'Job: makes the oldest notification that met a lock; meeting one again, it is deferred again.';
 
 grant execute on function
-  private.has_news, private.spread_sign_ins, private.spread_news, private.spread_late_notices
+  private.has_notification_events, private.notify_of_sign_ins, private.fan_out_listing_events,
+  private.retry_deferred_notifications
   to backend;

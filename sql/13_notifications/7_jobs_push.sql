@@ -1,6 +1,6 @@
 -- The outbox of pushes as functions/jobs drains it.
 
-create function private.pushes_rest() returns boolean
+create function private.are_pushes_paused() returns boolean
   language sql
   stable
   security definer -- reads a closed table
@@ -8,20 +8,21 @@ create function private.pushes_rest() returns boolean
 as $$
   select exists (
     select from private.moments
-    where moments.name = 'pushes_rest' and moments.at > clock_timestamp())
+    where moments.name = 'pushes_paused' and moments.at > clock_timestamp())
 $$;
-comment on function private.pushes_rest is 'Whether FCM asked everybody to wait, whichever worker it told.';
+comment on function private.are_pushes_paused is
+  'Whether FCM asked to wait, whichever worker it answered so.';
 
-create function private.rest_pushes(seconds integer) returns void
+create function private.pause_pushes(seconds integer) returns void
   language sql
   security definer -- writes a closed table
   set search_path = ''
 as $$
   insert into private.moments as known (name, at)
-  values ('pushes_rest', clock_timestamp() + make_interval(secs => rest_pushes.seconds))
+  values ('pushes_paused', clock_timestamp() + make_interval(secs => pause_pushes.seconds))
   on conflict on constraint moments_pkey do update set at = greatest(known.at, excluded.at)
 $$;
-comment on function private.rest_pushes is 'No push is given out for so long.';
+comment on function private.pause_pushes is 'No worker gets pushes to send for so many seconds.';
 
 create function private.has_pushes() returns boolean
   language sql
@@ -30,7 +31,7 @@ create function private.has_pushes() returns boolean
   set search_path = ''
 as $$
   select exists (select from private.push_outbox where push_outbox.due_at <= clock_timestamp())
-    and not private.pushes_rest()
+    and not private.are_pushes_paused()
 $$;
 comment on function private.has_pushes is 'Whether a push is due and may be sent.';
 
@@ -63,8 +64,8 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.drop_pushes is
-  'Job: drops what nobody needs any more: too old, tried often enough, twice lost in a crash, read '
-  'meanwhile, or of somebody who may not sign in or has signed out.';
+  'Job: drops pushes that are too old, were tried often enough or twice lost in a crash, have been '
+  'read meanwhile, or are for somebody who may not sign in or has signed out.';
 
 create function private.claim_pushes(batch integer) returns json
   language plpgsql
@@ -75,7 +76,7 @@ declare
   claim uuid := gen_random_uuid();
 begin
   perform private.drop_pushes();
-  if private.pushes_rest() then
+  if private.are_pushes_paused() then
     return '[]';
   end if;
   with due as materialized (
@@ -88,7 +89,7 @@ begin
   update private.push_outbox as taken
   set lease = claim, due_at = clock_timestamp() + interval '60 seconds',
       attempts = taken.attempts + 1,
-      -- A lease that is still there ended without a word.
+      -- A lease that is still there ended without an outcome.
       lost = taken.lost + (taken.lease is not null)::integer
   from due where taken.id = due.id;
 
@@ -115,7 +116,7 @@ begin
 end
 $$;
 comment on function private.claim_pushes is
-  'Leases due pushes for a minute to whoever calls; nobody else gets them meanwhile.';
+  'Leases due pushes to the caller for a minute; nobody else gets them meanwhile.';
 
 create function private.finish_push(
   id bigint, lease uuid, version integer, outcome text, token text, wait integer default 0
@@ -126,12 +127,12 @@ create function private.finish_push(
 as $$
 begin
   if outcome = 'dead' then
-    -- The device goes with all that waits for it, unless it has another token by now.
+    -- The device is deleted with all that waits for it, unless it has another token by now.
     delete from public.devices where devices.push_token = finish_push.token;
   elsif outcome in ('sent', 'dropped') then
     delete from private.push_outbox as done
     where done.id = finish_push.id and done.version = finish_push.version;
-    -- Newer news came while the old text was on its way: they are sent as well.
+    -- A newer text came while the old one was on its way: it is sent as well.
     update private.push_outbox as newer
     set lease = null, attempts = 0, lost = 0, due_at = clock_timestamp()
     where newer.id = finish_push.id and newer.version <> finish_push.version
@@ -145,10 +146,10 @@ begin
 end
 $$;
 comment on function private.finish_push is
-  'What became of a leased push: sent, dropped (never to be sent), dead (no device has this '
+  'The outcome of a leased push: sent, dropped (never to be sent), dead (no device has this '
   'token), retry or wait in so many seconds.';
 
 grant execute on function
-  private.rest_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,
+  private.pause_pushes, private.has_pushes, private.drop_pushes, private.claim_pushes,
   private.finish_push
   to backend;

@@ -1,8 +1,9 @@
--- Deletion of an account: asked for, 14 days to take it back by signing in, then anonymous for good.
+-- Deletion of an account: requested, cancelled by signing in within 14 days, then anonymous for
+-- good.
 --
 -- Whatever deletes the user of Auth (the job here, an admin, Auth itself) comes to
 -- private.forget_account. Each area cleans up after itself by a trigger on accounts.status ->
--- 'deleted' or identities.status -> 'closed'. Records of money stay, and name nobody.
+-- 'deleted' or identities.status -> 'closed'. Records of money stay, without names.
 
 create function private.obligations(account_id uuid) returns text[]
   language plpgsql
@@ -24,19 +25,19 @@ begin
 end
 $$;
 comment on function private.obligations is
-  'What an account has to settle before it can go: auction (one that is announced or runs), money.';
+  'What an account has to settle before it is deleted: auction (announced or running), money.';
 
-create function private.take_user(user_id uuid) returns void
+create function private.lock_auth_user(user_id uuid) returns void
   language plpgsql
   security definer -- writes tables of Auth
   set search_path = ''
 as $$
 begin
-  -- As signing in and refreshing lock them; whoever is signing in just now holds the user.
-  perform from auth.users where users.id = take_user.user_id for update;
-  perform from auth.sessions where sessions.user_id = take_user.user_id
+  -- As signing in and refreshing lock them; whoever is signing in now holds the user.
+  perform from auth.users where users.id = lock_auth_user.user_id for update;
+  perform from auth.sessions where sessions.user_id = lock_auth_user.user_id
   order by sessions.id for update;
 end
 $$;
-comment on function private.take_user is
-  'The user of Auth and its sessions, locked to be deleted: before anything of the account is locked.';
+comment on function private.lock_auth_user is
+  'Locks the user of Auth and its sessions for deletion: before anything of the account is locked.';

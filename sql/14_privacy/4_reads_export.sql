@@ -1,8 +1,8 @@
--- Export: everything that an account owns, as one JSON, for its owner to take along.
+-- Export: everything that an account owns, as one JSON for its owner.
 --
--- Each part has its own function, and none gives what belongs to somebody else: of a conversation
--- the words of both, of whom one talked to the name that is shown anyway. Called by the facade
--- alone, which has counted and committed before: see 06_properties/5_writes_contact.sql.
+-- None of it belongs to somebody else, but for conversations, which have the messages of both and
+-- the other's display name. Called by the facade alone, which has counted and committed before: see
+-- 06_properties/5_writes_contact.sql.
 
 create function private.exported_conversation(participant public.participants) returns json
   language plpgsql
@@ -33,7 +33,7 @@ begin
 end
 $$;
 comment on function private.exported_conversation is
-  'A conversation as its participant takes it along: the words of both.';
+  'A conversation in the export of a participant: the messages of both.';
 
 create function private.exported_identity(identity public.identities) returns json
   language plpgsql
@@ -124,7 +124,7 @@ begin
 end
 $$;
 comment on function private.exported_identity is
-  'An identity with all that belongs to it: listings, favorites, conversations, money, reviews.';
+  'An identity with everything of it: listings, favorites, conversations, money, reviews.';
 
 create function private.export_account() returns json
   language plpgsql

@@ -1,4 +1,4 @@
--- Asking for one's account to be deleted.
+-- Requesting the deletion of one's account.
 
 create function private.request_deletion(account_id uuid) returns jsonb
   language plpgsql
@@ -13,7 +13,7 @@ begin
     perform private.refuse(409, 'account_has_obligations',
       jsonb_build_object('obligations', owed));
   end if;
-  -- Sessions first, as a refresh locks them: its session, then the account.
+  -- Sessions first, as a refresh locks its session, then the account.
   delete from auth.sessions where sessions.user_id = request_deletion.account_id;
   update public.accounts
   set status = 'deletion_requested', status_reason = null, suspended_until = null,
@@ -24,7 +24,7 @@ begin
 end
 $$;
 comment on function private.request_deletion is
-  'Marks an account for deletion in 14 days and ends its sessions; signing in again takes it back. '
+  'Marks an account for deletion in 14 days and ends its sessions; signing in again cancels it. '
   '409 account_has_obligations, last_admin.';
 
 grant execute on function private.request_deletion to backend;

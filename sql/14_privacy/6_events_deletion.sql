@@ -1,4 +1,4 @@
--- What goes with a deleted account and belongs to no other area.
+-- What is deleted with an account and belongs to no other area.
 
 create function private.forget_traces() returns trigger
   language plpgsql
@@ -14,8 +14,8 @@ begin
 end
 $$;
 comment on function private.forget_traces is
-  'A deleted account leaves no codes, known addresses and kept answers. Counters of rates go by '
-  'themselves within a day: they guard the phone and the email, not the account.';
+  'Deletes the codes, known addresses and idempotency keys of a deleted account. Counters of rates '
+  'expire within a day: they guard the phone and the email, not the account.';
 
 create trigger accounts_leave_no_traces
   after update of status on public.accounts

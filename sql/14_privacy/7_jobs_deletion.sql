@@ -7,7 +7,7 @@ as $$
 declare
   account public.accounts;
 begin
-  -- Whoever is signing in just now holds the user, and stays.
+  -- Whoever is signing in now holds the user, and cancels the deletion.
   perform from auth.users where users.id = delete_due_account.account_id for update skip locked;
   if not found or not exists (
     select from public.accounts
@@ -15,7 +15,7 @@ begin
   ) then
     return false;
   end if;
-  perform private.take_user(account_id);
+  perform private.lock_auth_user(account_id);
   account := private.take_account(account_id);
   if account.status <> 'deletion_requested' or private.obligations(account_id) <> '{}' then
     return false;
@@ -24,7 +24,8 @@ begin
   return found;
 end
 $$;
-comment on function private.delete_due_account is 'Deletes an account unless its owner is back.';
+comment on function private.delete_due_account is
+  'Deletes an account unless its owner has cancelled that.';
 
 create function private.delete_due_accounts() returns bigint
   language sql
@@ -42,6 +43,6 @@ as $$
   ), true)
 $$;
 comment on function private.delete_due_accounts is
-  'Job: deletes a user whose 14 days are over; triggers make the account anonymous.';
+  'Job: deletes users whose 14 days are over; triggers make their accounts anonymous.';
 
 grant execute on function private.delete_due_accounts to backend;

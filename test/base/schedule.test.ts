@@ -68,7 +68,7 @@ describe.runIf(hasStack)('the schedule of a hosted project', () => {
        values (now()), (now() - interval '8 days'), (null)`,
     )
     await client.query(
-      `insert into private.news (kind, property_id) values ('favorite_price_drop', gen_random_uuid())`,
+      `insert into private.notification_events (kind, property_id) values ('favorite_price_drop', gen_random_uuid())`,
     )
     const { rows: jobs } = await client.query('select command from cron.job order by jobname')
     for (const { command } of jobs) await client.query(command)

@@ -67,9 +67,9 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
       `key like 'planted %'`,
     ],
     [
-      'sweep_news',
-      'private.news',
-      `(kind, property_id, told_at, created_at)
+      'sweep_notification_events',
+      'private.notification_events',
+      `(kind, property_id, notified_at, created_at)
        select 'favorite_price_drop', gen_random_uuid(),
          case when n % 2 = 0 then now() - interval '2 days' end, now() - interval '3 days'
        from ${many}`,

@@ -56,7 +56,7 @@ const linesOf = (facade: Facade, kind: string) =>
   facade.said().split(`{"alert":"${kind}"`).length - 1
 
 describe.runIf(hasStack)('OPS the jobs of a project', () => {
-  const run = (facade: Facade, apikey: string | undefined, job = 'spread_news') =>
+  const run = (facade: Facade, apikey: string | undefined, job = 'fan_out_listing_events') =>
     ask(facade, `/${job}`, { method: 'POST', headers: apikey === undefined ? {} : { apikey } })
 
   test('are opened by each of its secret keys and by nothing else', async () => {

@@ -99,7 +99,7 @@ describe('the gateway', () => {
     const { a, b, conversationId } = await pair()
     await say(a, conversationId)
     const news = async (question: object) => {
-      const { rows } = await database().query('select private.socket_news($1) as news', [
+      const { rows } = await database().query('select private.missed_updates($1) as news', [
         JSON.stringify([{ accountId: b.id, seconds: 60, unread: {}, ...question }]),
       ])
       return rows[0].news

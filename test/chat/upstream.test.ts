@@ -135,7 +135,7 @@ describe('the gateway at Realtime', () => {
     // A refused one would take 5 s.
     await sleep(6000)
     expect(joins()).toBe(12)
-    expect(calls('standing_topics')).toBe(1)
+    expect(calls('current_topics')).toBe(1)
     const [first, , , last] = all as [Person, Person, Person, Person]
     await last.post(`/conversations/${await converse(last, first)}/messages`, {
       clientMessageId: 'after-the-break',

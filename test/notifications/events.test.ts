@@ -27,7 +27,7 @@ const setStatus = (id: string, status: string, reason: string | null = null) =>
 /** What waits to be told of a listing. */
 const waiting = async (id: string) => {
   const { rows } = await sql(
-    'select kind from private.news where property_id = $1 and told_at is null',
+    'select kind from private.notification_events where property_id = $1 and notified_at is null',
     [id],
   )
   return rows.map(({ kind }) => kind)
@@ -262,7 +262,7 @@ test("an admin's decision on an identity is told to its account", async () => {
 /** Lets the first quarter of an hour of an account pass. */
 const settle = ({ id }: Person) =>
   sql(
-    `update private.news set told_at = told_at - interval '16 minutes'
+    `update private.notification_events set notified_at = notified_at - interval '16 minutes'
      where account_id = $1 and kind = 'security_login'`,
     [id],
   )
@@ -270,8 +270,8 @@ const settle = ({ id }: Person) =>
 /** What the job has still to tell an account of its sign-ins. */
 const untold = async ({ id }: Person) => {
   const { rows } = await sql(
-    `select created_at::text as at from private.news
-     where account_id = $1 and kind = 'security_login' and told_at is null order by id`,
+    `select created_at::text as at from private.notification_events
+     where account_id = $1 and kind = 'security_login' and notified_at is null order by id`,
     [id],
   )
   return rows.map(({ at }) => at)
@@ -331,13 +331,13 @@ test('what a job tells later carries the time at which it happened', async () =>
     await late.query('begin')
     await late.query('update public.properties set price = 600 where id = $1', [id])
     await late.query(
-      `insert into private.news (kind, account_id, session_id)
+      `insert into private.notification_events (kind, account_id, session_id)
        values ('security_login', $1, gen_random_uuid())`,
       [buyer.id],
     )
     const { rowCount } = await late.query(
-      `update private.news set created_at = $3
-       where (account_id = $1 or property_id = $2) and told_at is null`,
+      `update private.notification_events set created_at = $3
+       where (account_id = $1 or property_id = $2) and notified_at is null`,
       [buyer.id, id, at],
     )
     expect(rowCount).toBe(2)

@@ -29,12 +29,13 @@ const tell = () => notify(person, 'system', { ...words(), at: '2026-01-02T03:04:
 
 test('a job that meets an account being changed waits for nothing and tells it later', async () => {
   await tell()
-  expect([await rows('public.notifications'), await rows('private.late_notices')]).toEqual([0, 1])
+  expect([await rows('public.notifications'), await rows('private.deferred_notifications')])
+    .toEqual([0, 1])
   await other.query('rollback')
   await runJobs()
   expect((await awaited(person, 'system')).createdAt).toMatch(/^2026-01-02T03:04:05/)
   expect(await told(person, 'system')).toHaveLength(1)
-  expect(await rows('private.late_notices')).toBe(0)
+  expect(await rows('private.deferred_notifications')).toBe(0)
 })
 
 test('whoever is deleted in that moment keeps nothing that they were to be told', async () => {
@@ -43,7 +44,7 @@ test('whoever is deleted in that moment keeps nothing that they were to be told'
   await other.query('commit')
   await until('no notice is late', async () => {
     await runJobs()
-    return await rows('private.late_notices') === 0
+    return await rows('private.deferred_notifications') === 0
   })
   expect(await rows('public.notifications')).toBe(0)
 })

@@ -11,7 +11,7 @@ const ours = `prolang = (select oid from pg_language where lanname = 'plpgsql')
 
 /** They end with an error, and Postgres counts a call when it returns. */
 const neverReturn = [
-  'private.keep_the_record',
+  'private.refuse_audit_edit',
   'private.refuse',
   'private.refuse_rate',
   'private.refuse_by_hand',

@@ -290,13 +290,13 @@ export const tables: Record<string, Table> = {
     `insert into private.idempotency_keys (account_id, key, request_hash)
      values (:account, gen_random_uuid(), '\\x00')`,
   ),
-  'private.news': closed(
+  'private.notification_events': closed(
     ofListing,
-    `insert into private.news (kind, property_id) values ('favorite_price_drop', :property)`,
+    `insert into private.notification_events (kind, property_id) values ('favorite_price_drop', :property)`,
   ),
-  'private.late_notices': closed(
+  'private.deferred_notifications': closed(
     'account_id',
-    `insert into private.late_notices (account_id, kind, facts) values (:account, 'system', '{}')`,
+    `insert into private.deferred_notifications (account_id, kind, facts) values (:account, 'system', '{}')`,
   ),
   'private.expiry_warnings': closed(
     ofListing,

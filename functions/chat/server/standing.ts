@@ -53,7 +53,7 @@ export async function compare(sessions: Session[]): Promise<void> {
       seq: feed.last,
     })),
   }))
-  const differing = await asked<Differing>('socket_standing', { sockets })
+  const differing = await asked<Differing>('changed_sockets', { sockets })
   for (const { sessionId, conversationId } of differing) {
     for (const session of sessions) {
       if (session.sessionId !== sessionId) continue
@@ -71,14 +71,14 @@ export async function lookForNews(accounts: Account[], seconds: number): Promise
     return [question.accountId, { account, question }]
   }))
   const questions = [...byId.values()].map(({ question }) => question)
-  for (const { accountId, ...update } of await asked<News>('socket_news', { questions })) {
+  for (const { accountId, ...update } of await asked<News>('missed_updates', { questions })) {
     byId.get(accountId)?.account.pass(update)
   }
 }
 
 /** Asks; what is not answered is asked again at the next look. */
 async function asked<Rows extends unknown[]>(
-  name: 'socket_standing' | 'socket_news',
+  name: 'changed_sockets' | 'missed_updates',
   args: Record<string, unknown>,
 ): Promise<Rows> {
   try {

@@ -279,14 +279,14 @@ class Line {
       try {
         const channels = [...this.channels.values()]
           .map(({ accountId, topic }) => ({ accountId, topic }))
-        const standing = new Set(await backend<string[]>('standing_topics', { channels }))
+        const standing = new Set(await backend<string[]>('current_topics', { channels }))
         if (this.socket !== socket || !this.isOpen) return
         for (const { topic } of channels) {
           if (!standing.has(topic)) this.channels.get(topic)?.refused()
         }
         break
       } catch (error) {
-        log({ call: 'standing_topics', cause: String((error as Error).message) })
+        log({ call: 'current_topics', cause: String((error as Error).message) })
         await new Promise((resolve) => setTimeout(resolve, pauseAfter(failures)))
         if (this.socket !== socket || !this.isOpen) return
       }

@@ -46,7 +46,7 @@ export async function withOwnJobs(work: (own: Facade) => Promise<void>, settings
 }
 
 /** Ends what FCM asked of everybody. */
-const rested = () => database().query(`delete from private.moments where name = 'pushes_rest'`)
+const rested = () => database().query(`delete from private.moments where name = 'pushes_paused'`)
 
 export const rowsOf = async (person: Person) =>
   (await database().query(
