@@ -33,6 +33,7 @@ const checks: [what: string, command: string, args: string[]][] = [
   ]],
   ['imports of the functions', process.execPath, ['local/bundle/check-imports.ts']],
   ['packages of the functions', process.execPath, ['local/bundle/check.ts']],
+  ['docs, and what is cited', process.execPath, ['local/docs/check.ts']],
   ['schema', process.execPath, ['local/schema/check.ts']],
 ]
 

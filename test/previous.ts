@@ -1,5 +1,5 @@
 /**
- * `npm run test:previous -- [version] [arguments of vitest]`: while a version is rolled out, and when
+ * `npm run test:previous -- [version] [arguments of vitest]` (MIG-04): while a version is rolled out, and when
  * it is rolled back, its schema serves the functions of the version before. This runs that version's
  * functions, gateway and tests on the migrations of now. Without an argument it takes the last tag
  * v…; any commit will do. To be run before a release: a change that fails here needs its functions

@@ -8,6 +8,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { variable } from '../local/environment.ts'
 import { neverCalled } from './support/called-functions.ts'
 import type { Summary } from './summary.ts'
 
@@ -57,7 +58,7 @@ function summaryIn(file: string, projects: string[], code: number | null): Summa
 
 const areas = () => run(['areas', 'after', 'always'], false)
 const alone = (aside: boolean) => run(['alone', 'always'], aside)
-const runs = process.env.SUPABASE_URL
+const runs = variable('SUPABASE_URL')
   ? [await areas(), await alone(false)]
   : await Promise.all([areas(), alone(true)])
 // One that had nothing to run has nothing to say.

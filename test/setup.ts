@@ -3,6 +3,7 @@
  * SUPABASE_SECRET_KEY, DATABASE_URL and INBOX_URL, or else an embedded stack of its own on free
  * ports and an empty folder, which is gone afterwards.
  */
+import { variable } from '../local/environment.ts'
 import { noteCalls } from './support/called-functions.ts'
 import { liftQuota } from './support/plans.ts'
 import { rmSync } from 'node:fs'
@@ -18,27 +19,27 @@ const names = [
   'SUPABASE_SECRET_KEY',
   'DATABASE_URL',
   'INBOX_URL',
-]
+] as const
 
 export default async function setup() {
   process.env.USED_SECRETS = join(tmpdir(), `used-secrets-${process.pid}`)
-  const stop = process.env.SUPABASE_URL ? checkEnvironment() : await useOwnStack()
+  const stop = variable('SUPABASE_URL') ? checkEnvironment() : await useOwnStack()
   const lifted: (() => Promise<void>)[] = []
   try {
-    for (const lift of [liftRates, liftQuota]) lifted.push(await lift(process.env.DATABASE_URL!))
+    for (const lift of [liftRates, liftQuota]) lifted.push(await lift(variable('DATABASE_URL')!))
   } catch (error) {
     await stop()
     throw error
   }
   return async () => {
-    rmSync(process.env.USED_SECRETS!, { force: true })
+    rmSync(variable('USED_SECRETS')!, { force: true })
     for (const restore of lifted) await restore()
     await stop()
   }
 }
 
 function checkEnvironment() {
-  const missing = names.filter((name) => !process.env[name])
+  const missing = names.filter((name) => !variable(name))
   if (missing.length) throw new Error(`SUPABASE_URL is set, so set ${missing.join(', ')} too.`)
   return async () => {}
 }
@@ -46,7 +47,7 @@ function checkEnvironment() {
 async function useOwnStack() {
   const issuer = await startIssuer()
   Object.assign(process.env, issuer.settings)
-  const hashing = process.env.HASHING ?? 'quick'
+  const hashing = variable('HASHING') ?? 'quick'
   const stack = await startStack({
     RATES: 'off',
     HASHING: hashing,

@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import type { Reporter, TestModule } from 'vitest/node'
+import { variable } from '../local/environment.ts'
 
 export type Summary = {
   passed: number
@@ -34,7 +35,7 @@ export const summary: Reporter = {
         if (state === 'failed') fail(test.fullName, errors ?? [])
       }
     }
-    const file = process.env.SUMMARY
+    const file = variable('SUMMARY')
     if (file) writeFileSync(file, JSON.stringify(said))
     else console.log(`\n${said.passed} passed, ${said.failed.length} failed`)
   },

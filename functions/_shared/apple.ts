@@ -6,8 +6,8 @@ import { importPKCS8, SignJWT } from 'jose'
 import { alarm } from './alarms.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'
+import { secret as secretOf, setting } from './read-setting.ts'
 import { seal, unseal } from './secrets.ts'
-import { secret as secretOf, setting } from './setting.ts'
 
 const base = !env.production && setting('APPLE_URL') || 'https://appleid.apple.com'
 
@@ -16,7 +16,7 @@ const freshConnections = Deno.createHttpClient?.({ poolMaxIdlePerHost: 0 })
 
 /** Who we are to Apple; undefined while its key is not set. */
 async function clientSecret(clientId: string): Promise<string | undefined> {
-  const [team, kid] = ['APPLE_TEAM_ID', 'APPLE_KEY_ID'].map(setting)
+  const [team, kid] = [setting('APPLE_TEAM_ID'), setting('APPLE_KEY_ID')]
   const key = secretOf('APPLE_PRIVATE_KEY')
   if (!team || !kid || !key) return undefined
   return await new SignJWT()

@@ -2,16 +2,17 @@
 import type { Bytes } from './bytes.ts'
 import { authorities, type Connection, facadeConnection, UnfitUrl } from './connection.ts'
 import { isSecret } from './is-secret.ts'
-import { refuseSecret } from './setting.ts'
+import { listed, refuseSecret, setting } from './read-setting.ts'
+import type { SettingName } from './settings.ts'
 
-const text = (name: string, fallback?: string): string => {
-  const value = Deno.env.get(name) || fallback
-  if (value === undefined) throw new Error(`The setting ${name} is missing: see docs/deploy.md.`)
+const text = (name: SettingName, fallback?: string): string => {
+  const value = setting(name) ?? fallback
+  if (value === undefined) throw new Error(`The setting ${name} is missing: see docs/settings.md.`)
   return value
 }
 
-const count = (name: string, fallback: number, least = 0): number => {
-  const value = Number(text(name, String(fallback)))
+const count = (name: SettingName, least = 0): number => {
+  const value = Number(text(name))
   if (!Number.isInteger(value) || value < least) {
     throw new Error(`The setting ${name} must be a whole number, ${least} or more.`)
   }
@@ -19,15 +20,15 @@ const count = (name: string, fallback: number, least = 0): number => {
 }
 
 /** One of a few words: a misspelt "production" must not switch development on. */
-const oneOf = (name: string, fallback: string, words: string[]): string => {
-  const value = text(name, fallback)
+const oneOf = (name: SettingName, words: string[]): string => {
+  const value = text(name)
   if (!words.includes(value)) {
     throw new Error(`The setting ${name} must be one of ${words.join(', ')}.`)
   }
   return value
 }
 
-const url = (name: string, scheme: RegExp): string => {
+const url = (name: SettingName, scheme: RegExp): string => {
   const value = text(name)
   if (!URL.canParse(value) || !scheme.test(value)) {
     throw new Error(`The setting ${name} must be a URL that begins as ${scheme.source.slice(1)}.`)
@@ -36,14 +37,14 @@ const url = (name: string, scheme: RegExp): string => {
 }
 
 /** Without this secret nothing may begin. */
-function required(name: string, value: string): void {
+function required(name: SettingName, value: string): void {
   if (isSecret(value)) return
   refuseSecret(name)
   throw new Error(`The setting ${name} is empty, a placeholder or too short for a secret.`)
 }
 
 /** A key of 32 bytes in base64; anything else would quietly weaken what it protects. */
-const key = (name: string): Bytes => {
+const key = (name: SettingName): Bytes => {
   let bytes: Bytes | undefined
   try {
     bytes = Uint8Array.from(atob(text(name)), (c) => c.charCodeAt(0))
@@ -56,7 +57,7 @@ const key = (name: string): Bytes => {
 }
 
 /** Supabase gives its keys as JSON by name. */
-const keysIn = (name: string): string[] => {
+const keysIn = (name: SettingName): string[] => {
   let values: unknown[] = []
   try {
     values = Object.values(JSON.parse(text(name)))
@@ -76,11 +77,10 @@ if (secretKeys.length < allSecretKeys.length) refuseSecret('SUPABASE_SECRET_KEYS
 
 const supabaseUrl = url('SUPABASE_URL', /^https?:/).replace(/\/$/, '')
 
-const production =
-  oneOf('ENVIRONMENT', 'production', ['production', 'local', 'test']) === 'production'
+const production = oneOf('ENVIRONMENT', ['production', 'local', 'test']) === 'production'
 
 /** A way to the database that is verified, by a password that is one. */
-const database = (name: string): Connection => {
+const database = (name: SettingName): Connection => {
   try {
     const ca = authorities(text('DATABASE_CA', ''))
     const connection = facadeConnection(text(name), supabaseUrl, { ca, production })
@@ -98,7 +98,7 @@ export const env = {
   /** Where clients and payment providers reach this API; another one under a custom domain. */
   apiUrl: text('API_URL', `${supabaseUrl}/functions/v1/api`).replace(/\/$/, ''),
   /** Where a person may come back to after paying: addresses and what lies under them. */
-  returnUrls: text('RETURN_URLS', '').split(',').filter(Boolean),
+  returnUrls: listed('RETURN_URLS'),
   /** Where public files are read; another one where they are served by a custom domain. */
   filesUrl: text('FILES_URL', `${supabaseUrl}/storage/v1/object/public`).replace(/\/$/, ''),
   /** `iss` of access tokens; another one where Auth is reached by a custom domain. */
@@ -109,11 +109,11 @@ export const env = {
   secretKeys,
   publishableKey: keysIn('SUPABASE_PUBLISHABLE_KEYS')[0],
   /** How long a fetched key set serves, and so what it verified: in seconds there, ms here. */
-  jwksMaxAge: count('JWKS_MAX_AGE', 60) * 1000,
+  jwksMaxAge: count('JWKS_MAX_AGE') * 1000,
   /** Role `facade`, through the transaction pooler on hosted projects. */
   database: database('FACADE_DB_URL'),
   /** Connections of one worker. Hosted ones are many and short-lived, and share those of a pooler. */
-  databasePool: count('FACADE_DB_POOL', 3, 1),
+  databasePool: count('FACADE_DB_POOL', 1),
   /** HMAC key of one-time codes. */
   codeSecret: key('CODE_SECRET'),
   /** AES-GCM key of sealed passwords. */
@@ -121,23 +121,23 @@ export const env = {
   /** production switches every fall-back for development off. */
   production,
   /** Which entry of X-Forwarded-For, counted from the right, is the client. */
-  clientIpHops: count('CLIENT_IP_HOPS', 1, 1),
+  clientIpHops: count('CLIENT_IP_HOPS', 1),
   /** Reads a minute for one account or address in this worker; 0 is no limit. */
-  readRate: count('READ_RATE', 240),
+  readRate: count('READ_RATE'),
   /** Writes a minute that may be refused to one account or address here; 0 is no limit. */
-  refusalRate: count('REFUSAL_RATE', 600),
+  refusalRate: count('REFUSAL_RATE'),
   /** Hosted functions turn HTML into text, so pages are served elsewhere only. */
-  htmlPages: oneOf('HTML_PAGES', 'false', ['true', 'false']) === 'true',
+  htmlPages: oneOf('HTML_PAGES', ['true', 'false']) === 'true',
   /** Origins of web apps that may call, exact, with commas between. */
-  corsOrigins: text('CORS_ORIGINS', '').split(',').filter(Boolean),
+  corsOrigins: listed('CORS_ORIGINS'),
   /** Chat gateway: seconds after which a socket is closed with 1012; 0 is as long as the process. */
-  gatewayMaxAge: count('GATEWAY_MAX_AGE', 0),
+  gatewayMaxAge: count('GATEWAY_MAX_AGE'),
   /** Chat gateway: messages a second that one socket may send; 0 is no limit. */
-  gatewayMessages: count('GATEWAY_MESSAGES', 5),
+  gatewayMessages: count('GATEWAY_MESSAGES'),
   /** Chat gateway: sockets of one account in one process; a further one ends the oldest. */
-  gatewaySockets: count('GATEWAY_SOCKETS', 10, 1),
+  gatewaySockets: count('GATEWAY_SOCKETS', 1),
   /** Chat gateway: joins a second at Realtime, of all its sockets; as the project's plan allows. */
-  gatewayJoins: count('GATEWAY_JOINS', 50, 2),
+  gatewayJoins: count('GATEWAY_JOINS', 2),
   /** Where the local stack shows what was sent. */
-  inboxUrl: Deno.env.get('INBOX_URL'),
+  inboxUrl: setting('INBOX_URL'),
 }

@@ -2,7 +2,7 @@
 import { importPKCS8, SignJWT } from 'jose'
 import { alarm } from '../_shared/alarms.ts'
 import { isSecret } from '../_shared/is-secret.ts'
-import { refuseSecret, setting } from '../_shared/setting.ts'
+import { refuseSecret, setting } from '../_shared/read-setting.ts'
 
 /** A push as sql/13_notifications/7_jobs_push.sql hands it out. */
 export type Push = {

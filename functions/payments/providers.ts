@@ -1,7 +1,7 @@
 /** Which payment providers are configured, and which of them takes new charges. */
 import { alarm } from '../_shared/alarms.ts'
 import { env } from '../_shared/env.ts'
-import { secret, setting } from '../_shared/setting.ts'
+import { secret, setting } from '../_shared/read-setting.ts'
 import { myfatoorah } from './myfatoorah.ts'
 import type { Provider } from './provider.ts'
 import { sandbox } from './sandbox.ts'
@@ -19,7 +19,7 @@ function configuredTap(): Provider | undefined {
     ? tap({
       url: setting('TAP_URL') ?? 'https://api.tap.company/v2',
       keys: filled(key, secret('TAP_SECRET_KEY_OLD')),
-      source: setting('TAP_SOURCE') ?? 'src_all',
+      source: setting('TAP_SOURCE')!,
       callbackUrl: webhookUrl('tap'),
     })
     : undefined

@@ -1,4 +1,4 @@
-// The real Auth server in place of the stand-in, watched by a process of our own: see auth/real.ts.
+// The real Auth server in place of the stand-in, watched by a process of our own: see auth/real-settings.ts.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname } from 'node:path'

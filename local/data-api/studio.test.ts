@@ -7,9 +7,10 @@ import { database, signUp } from '../../test/support/client.ts'
 import { hasStack } from '../../test/support/facade.ts'
 import { testLocally } from '../../test/support/other-functions.ts'
 import { views } from '../../test/whole/matrix.ts'
+import { variable } from '../environment.ts'
 
 const studio: string = hasStack
-  ? JSON.parse(readFileSync(join(process.env.LOCAL_STACK!, 'stack.json'), 'utf8')).studioUrl
+  ? JSON.parse(readFileSync(join(variable('LOCAL_STACK')!, 'stack.json'), 'utf8')).studioUrl
   : ''
 
 testLocally('shows tables and views, and says what they are for', async () => {

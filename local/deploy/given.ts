@@ -1,6 +1,7 @@
 // What a deployment is told by its environment (or by the file deploy.env).
 import { facadeConnection, UnfitUrl } from '../../functions/_shared/connection.ts'
 import { isSecret } from '../../functions/_shared/is-secret.ts'
+import { variable, type VariableName, variables } from '../environment.ts'
 import { unfitSecrets } from './secrets.ts'
 
 export type Given = {
@@ -15,28 +16,26 @@ export type Given = {
   env: NodeJS.ProcessEnv
 }
 
-const needed = {
-  SUPABASE_ACCESS_TOKEN: 'a personal access token of your Supabase account',
-  SUPABASE_PROJECT_ID: 'the reference of the project (the first part of its address)',
-}
+const needed = ['SUPABASE_ACCESS_TOKEN', 'SUPABASE_PROJECT_ID'] as const
 
 /** An address that leads to the machine of whoever opens it. */
 export const isNear = (address: unknown) =>
   /^https?:\/\/(localhost|127\.|0\.0\.0\.0|\[::1?\])/.test(String(address))
 
 export function readGiven(env: NodeJS.ProcessEnv): { given: Given; problems: string[] } {
-  const ref = env.SUPABASE_PROJECT_ID ?? ''
+  const value = (name: VariableName) => variable(name, env)
+  const ref = value('SUPABASE_PROJECT_ID') ?? ''
   const given: Given = {
     ref,
-    token: env.SUPABASE_ACCESS_TOKEN ?? '',
-    databasePassword: env.SUPABASE_DB_PASSWORD || undefined,
-    apiUrl: (env.SUPABASE_API_URL || 'https://api.supabase.com').replace(/\/$/, ''),
-    projectUrl: (env.SUPABASE_URL || `https://${ref}.supabase.co`).replace(/\/$/, ''),
-    siteUrl: env.SITE_URL || undefined,
+    token: value('SUPABASE_ACCESS_TOKEN') ?? '',
+    databasePassword: value('SUPABASE_DB_PASSWORD'),
+    apiUrl: value('SUPABASE_API_URL')!.replace(/\/$/, ''),
+    projectUrl: (value('SUPABASE_URL') ?? `https://${ref}.supabase.co`).replace(/\/$/, ''),
+    siteUrl: value('SITE_URL'),
     env,
   }
-  const problems = Object.entries(needed).filter(([name]) => !env[name])
-    .map(([name, what]) => `Set ${name}: ${what}.`)
+  const problems = needed.filter((name) => !value(name))
+    .map((name) => `Set ${name}. ${variables[name].about}`)
   if (ref && !/^[a-z]{20}$/.test(ref)) {
     problems.push('SUPABASE_PROJECT_ID must be the 20 letters of a project.')
   }

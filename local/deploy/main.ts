@@ -3,6 +3,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { settings as functionSettings } from '../../functions/_shared/settings.ts'
+import { variables } from '../environment.ts'
 import { Refusal } from '../stack/user-error.ts'
 import { failureIn, project, supabase } from '../schema/cli.ts'
 import { checkConfig, configFile, configText, withoutLate } from './config-file.ts'
@@ -11,7 +13,7 @@ import { type Given, readGiven } from './given.ts'
 import { lookAlive, measureHops, proveCaptcha, proveHops, runJobs } from './live.ts'
 import { openManagement } from './management.ts'
 import { readProject } from './project.ts'
-import { lacking, names, partsOf, readKept, secretsFrom, setSecrets } from './secrets.ts'
+import { lacking, partsOf, readKept, secretsFrom, setSecrets } from './secrets.ts'
 import { differing, mustHold, readSettings, setByApi, settings } from './settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
@@ -31,9 +33,8 @@ const shown = (text: string) =>
 const flagsKnown = ['--check', '--new-facade-password', '--without-migrations']
 
 async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void> {
-  for (const [name, value] of Object.entries(env)) {
-    const keys = ['SUPABASE_ACCESS_TOKEN', 'SUPABASE_DB_PASSWORD', 'FACADE_DB_URL']
-    if (value && (names[name] === 'secret' || keys.includes(name))) conceal(value)
+  for (const [name, { secret }] of Object.entries({ ...functionSettings, ...variables })) {
+    if (secret && env[name]) conceal(env[name])
   }
   const { given, problems } = readGiven(env)
   const config = checkConfig(configText(), env)
@@ -165,7 +166,7 @@ async function cli({ ref, apiUrl }: Given, args: string[]): Promise<void> {
 
 /** The CLI takes another Management API from a file alone. */
 function profile(apiUrl: string): Record<string, string> {
-  if (!process.env.SUPABASE_API_URL) return {}
+  if (apiUrl === variables.SUPABASE_API_URL.usual) return {}
   const file = join(folder, 'profile.yaml')
   const host = new URL(apiUrl).hostname
   const lines = { name: 'own', api_url: apiUrl, dashboard_url: apiUrl, project_host: host }

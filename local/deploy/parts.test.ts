@@ -1,10 +1,8 @@
 /** The parts of deploy: what it reads in config.toml, what it asks of a running project. */
-import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkConfig, configText, withoutLate } from './config-file.ts'
 import { measureHops, proveCaptcha, runJobs } from './live.ts'
 import { openManagement } from './management.ts'
-import { names } from './secrets.ts'
 import { mustHold, setByApi, settings } from './settings.ts'
 import {
   type Platform,
@@ -215,35 +213,4 @@ describe('what the running project tells', () => {
       .rejects.toThrow('answered with 400 invalid_credentials')
     platform.lag = 0
   })
-})
-
-test('every setting of the functions is one that deploy knows, or for tests alone', () => {
-  const tests = [
-    'APPLE_JWKS_URL',
-    'APPLE_URL',
-    'FCM_URL',
-    'GOOGLE_JWKS_URL',
-    'HOST',
-    'INBOX_URL',
-    'MAIL_URL',
-    'MYFATOORAH_URL',
-    'PORT',
-    'SANDBOX_SECRET',
-    'SMS_URL',
-    'TAP_URL',
-  ]
-  const files = readdirSync('functions', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-  const texts = files.map((name) => readFileSync(`functions/${name}`, 'utf8')).join('\n')
-  const read = [...texts.matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)'/g)].map(([, name]) => name!)
-    // What the platform gives, and how others name their errors.
-    .filter((name) => !/^(SUPABASE|ERR)_|_(ERROR|ARGUMENT|MISMATCH|EXCEEDED)$/.test(name))
-  const unknown = read.filter((name) => !names[name] && !tests.includes(name))
-  expect(unknown).toEqual([])
-  expect(Object.keys(names).filter((name) => !texts.includes(`'${name}'`))).toEqual([])
-})
-
-test('docs/deploy.md explains every setting', () => {
-  const text = readFileSync('docs/deploy.md', 'utf8')
-  expect(Object.keys(names).filter((name) => !text.includes(`\`${name}`))).toEqual([])
 })

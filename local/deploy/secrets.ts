@@ -2,64 +2,13 @@
 import { Buffer } from 'node:buffer'
 import { createHash, randomBytes } from 'node:crypto'
 import { isSecret } from '../../functions/_shared/is-secret.ts'
+import { type SettingName, settings } from '../../functions/_shared/settings.ts'
 import { Refusal } from '../stack/user-error.ts'
 import type { Management } from './management.ts'
 
-type Kind =
-  /** Deploy finds it out or makes it. */
-  | 'ours'
-  /** Whoever knows it can do harm: a placeholder is refused. */
-  | 'secret'
-  | 'plain'
-
-/** All that production reads; what else the functions read is for tests. */
-export const names: Record<string, Kind> = {
-  ENVIRONMENT: 'ours',
-  FACADE_DB_URL: 'ours',
-  CODE_SECRET: 'ours',
-  SEAL_KEY: 'ours',
-  CLIENT_IP_HOPS: 'ours',
-  DATABASE_CA: 'plain',
-  FACADE_DB_POOL: 'plain',
-  API_URL: 'plain',
-  FILES_URL: 'plain',
-  AUTH_ISSUER: 'plain',
-  RETURN_URLS: 'plain',
-  CORS_ORIGINS: 'plain',
-  HTML_PAGES: 'plain',
-  READ_RATE: 'plain',
-  REFUSAL_RATE: 'plain',
-  JWKS_MAX_AGE: 'plain',
-  GATEWAY_MAX_AGE: 'plain',
-  GATEWAY_MESSAGES: 'plain',
-  GATEWAY_SOCKETS: 'plain',
-  GATEWAY_JOINS: 'plain',
-  SMS_PROVIDER: 'plain',
-  SMS_ACCOUNT_SID: 'plain',
-  SMS_AUTH_TOKEN: 'secret',
-  SMS_USERNAME: 'plain',
-  SMS_PASSWORD: 'secret',
-  SMS_APP_SID: 'secret',
-  SMS_SENDER: 'plain',
-  MAIL_PROVIDER: 'plain',
-  MAIL_API_KEY: 'secret',
-  MAIL_FROM: 'plain',
-  PAYMENT_PROVIDER: 'plain',
-  TAP_SECRET_KEY: 'secret',
-  TAP_SECRET_KEY_OLD: 'secret',
-  TAP_SOURCE: 'plain',
-  MYFATOORAH_MODE: 'plain',
-  MYFATOORAH_TOKEN: 'secret',
-  MYFATOORAH_WEBHOOK_SECRET: 'secret',
-  MYFATOORAH_WEBHOOK_SECRET_OLD: 'secret',
-  FCM_SERVICE_ACCOUNT: 'secret',
-  GOOGLE_CLIENT_IDS: 'plain',
-  APPLE_CLIENT_IDS: 'plain',
-  APPLE_TEAM_ID: 'plain',
-  APPLE_KEY_ID: 'plain',
-  APPLE_PRIVATE_KEY: 'secret',
-}
-
+/** What whoever deploys may give. */
+const givable = Object.keys(settings).filter((name) => !settings[name as SettingName].by)
+const isHarmful = (name: string) => settings[name as SettingName].secret
 /** What each provider needs beside its name. */
 const providers: Record<string, Record<string, string[]>> = {
   SMS_PROVIDER: {
@@ -85,8 +34,7 @@ const own = ['SUPABASE_ACCESS_TOKEN', 'SUPABASE_DB_PASSWORD']
 
 /** What is wrong with the values that are given, never the values. */
 export function unfitSecrets(env: NodeJS.ProcessEnv): string[] {
-  const secrets = Object.keys(names).filter((name) => names[name] === 'secret')
-  const unfit = [...own, ...secrets]
+  const unfit = [...own, ...givable.filter(isHarmful)]
     .filter((name) => env[name] && !isSecret(env[name].trim()))
     .map((name) => `${name} is a placeholder or too short for a secret.`)
   for (const name of keys) {
@@ -124,8 +72,8 @@ export const readKept = async (management: Management): Promise<Kept> =>
 /** What is given, and the keys that nobody has made yet. */
 export function secretsFrom(env: NodeJS.ProcessEnv, there: Kept): Kept {
   const values: Kept = new Map([['ENVIRONMENT', 'production']])
-  for (const [name, kind] of Object.entries(names)) {
-    if (env[name] && (kind !== 'ours' || made.includes(name))) values.set(name, env[name].trim())
+  for (const name of [...givable, ...made]) {
+    if (env[name]) values.set(name, env[name].trim())
   }
   for (const name of keys) {
     if (!values.has(name) && !there.has(name)) values.set(name, randomBytes(32).toString('base64'))

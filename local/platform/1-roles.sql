@@ -1,5 +1,5 @@
 -- The roles of a Supabase project, shared by all databases of the server. Every statement of this
--- folder may run again on a folder made by an earlier version. Passwords are set in platform.ts.
+-- folder may run again on a folder made by an earlier version. Passwords are set in prepare.ts.
 
 do $$
 declare

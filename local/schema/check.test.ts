@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { variable } from '../environment.ts'
 import { advise, exceptions, type Finding, unexplained } from './advisors.ts'
 import { build, connected } from './build.ts'
 import { project, push } from './cli.ts'
@@ -50,7 +51,7 @@ async function planted(name: string, sql: string): Promise<string> {
 
 describe('ISO-01 catalogue of protections', () => {
   // On a project given by the environment the catalogue is that project's.
-  const url = () => process.env.DATABASE_URL ?? clean()
+  const url = () => variable('DATABASE_URL') ?? clean()
 
   for (const habit of habits) {
     test(habit.name, async () => {

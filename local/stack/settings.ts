@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { variable, type VariableName } from '../environment.ts'
 import { Refusal } from './user-error.ts'
 
 /** The folder of the project. */
@@ -40,44 +41,43 @@ export type Settings = {
   realAuth: string | undefined
 }
 
-/**
- * Reads PORT, LOCAL_DATA, SEED, RATES, HASHING, CALLS, GATEWAYS, WORKER_LIFE, REAL_STORAGE and
- * REAL_AUTH; a wrong value is named, not guessed at.
- */
+/** A wrong value is named, not guessed at. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
-  for (const name of ['ENVIRONMENT', 'NODE_ENV']) {
-    if (env[name]?.trim().toLowerCase() === 'production') {
+  const given = (name: VariableName) => variable(name, env)
+  for (const name of ['ENVIRONMENT', 'NODE_ENV'] as const) {
+    if (given(name)?.trim().toLowerCase() === 'production') {
       throw new Refusal(
         `The embedded stack is for development and ${name} says production: unset ${name} to start ` +
           'it here, or deploy to a Supabase project.',
       )
     }
   }
-  const port = Number(env.PORT || 54321)
+  const port = Number(given('PORT'))
   if (!Number.isInteger(port) || port < 1024 || port > 65_500) {
     throw new Refusal('PORT must be a whole number from 1024 to 65500: the gateway listens there.')
   }
-  const seed = env.SEED || 'demo'
+  const seed = given('SEED')
   if (seed !== 'demo' && seed !== 'none') throw new Refusal('SEED must be demo or none.')
-  const rates = env.RATES || 'on'
+  const rates = given('RATES')
   if (rates !== 'on' && rates !== 'off') throw new Refusal('RATES must be on or off.')
-  const hashing = env.HASHING || 'usual'
+  const hashing = given('HASHING') ?? 'usual'
   if (hashing !== 'usual' && hashing !== 'quick') {
     throw new Refusal('HASHING must be usual or quick.')
   }
-  const calls = env.CALLS || 'uncounted'
+  const calls = given('CALLS')
   if (calls !== 'uncounted' && calls !== 'counted') {
     throw new Refusal('CALLS must be uncounted or counted.')
   }
-  const gateways = Number(env.GATEWAYS || 1)
+  const gateways = Number(given('GATEWAYS'))
   if (![0, 1, 2].includes(gateways)) throw new Refusal('GATEWAYS must be 0, 1 or 2.')
-  // As on the smallest plan.
-  const workerLife = Number(env.WORKER_LIFE || 150)
+  const workerLife = Number(given('WORKER_LIFE'))
   if (!(workerLife >= 0 && workerLife < 1_000_000)) {
     throw new Refusal('WORKER_LIFE must be a number of seconds, or 0 for no end.')
   }
+  const realStorage = given('REAL_STORAGE')
+  const realAuth = given('REAL_AUTH')
   return {
-    dataDir: resolve(root, env.LOCAL_DATA || '.local'),
+    dataDir: resolve(root, given('LOCAL_DATA')!),
     ports: {
       gateway: port,
       database: port + 1,
@@ -96,7 +96,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     countCalls: calls === 'counted',
     gateways,
     workerLife,
-    realStorage: env.REAL_STORAGE ? resolve(env.REAL_STORAGE) : undefined,
-    realAuth: env.REAL_AUTH ? resolve(env.REAL_AUTH) : undefined,
+    realStorage: realStorage && resolve(realStorage),
+    realAuth: realAuth && resolve(realAuth),
   }
 }

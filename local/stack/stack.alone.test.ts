@@ -18,6 +18,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseToml } from './config.ts'
+import { bornAt } from './process-info.ts'
 import { descendants } from '../../test/support/descendants.ts'
 import { freePorts } from '../../test/support/stack.ts'
 import { ready, run, type Settings, start } from '../../test/support/stack-program.ts'
@@ -30,6 +31,8 @@ function newFolder(): string {
   folders.push(folder)
   return folder
 }
+
+const isGone = ({ pid }: { pid: number }) => bornAt(pid) === ''
 
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
 
@@ -175,14 +178,7 @@ describe('a running stack', () => {
     const parts = descendants(stack.child.pid!).filter(({ command }) => !/postgres/.test(command))
     stack.child.kill('SIGKILL')
     await stack.ended
-    await until('the parts end by themselves', () =>
-      parts.every(({ pid }) => {
-        try {
-          return !process.kill(pid, 0)
-        } catch {
-          return true
-        }
-      }))
+    await until('the parts end by themselves', () => parts.every(isGone))
     stack = start(settings)
     await until('it serves again', serves)
     await ready(stack, folder)
@@ -200,12 +196,22 @@ describe('a running stack', () => {
     stack.child.kill('SIGTERM')
     expect(await stack.ended).toMatchObject({ code: 0 })
   })
+
+  test('ends with npm that started it, also when that is killed', async () => {
+    stack = run(process.env.npm_execpath!, settings, { args: ['start'] })
+    await ready(stack, folder)
+    const parts = descendants(stack.child.pid!)
+    stack.child.kill('SIGKILL')
+    await until('all of it is gone', () => parts.every(isGone))
+    expect(existsSync(join(folder, 'stack.json'))).toBe(false)
+    expect(existsSync(join(folder, 'postgres', 'postmaster.pid'))).toBe(false)
+  })
 })
 
 describe('a start that cannot succeed says why in a sentence', () => {
   /** One sentence or two, no stack, and an exit code that is not 0. */
   async function refused(settings: Settings, words: RegExp, cwd?: string) {
-    const { code, err } = await run('local/start.ts', settings, cwd).ended
+    const { code, err } = await run('local/start.ts', settings, { cwd }).ended
     expect(err).toMatch(words)
     expect(err).not.toMatch(/\n\s+at /)
     expect(code).not.toBe(0)

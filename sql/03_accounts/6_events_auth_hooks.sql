@@ -22,7 +22,8 @@ begin
       concat_ws(': ', 'account_suspended', account.status_reason)));
   elsif event ->> 'authentication_method' = 'password'
     and account.taken_over_at > clock_timestamp() - interval '15 seconds' then
-    -- The password was compared before it was overwritten (03_accounts/1_tables_social.sql), by whoever knew the old one.
+    -- The password was compared before it was overwritten (6_events_auth.sql), by whoever
+    -- knew the old one.
     return '{"error":{"http_code":401,"message":"invalid_credentials"}}';
   end if;
 

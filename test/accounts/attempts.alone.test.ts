@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { newAddress, testFromAddresses } from '../support/addresses.ts'
 import { database, newPhone, signIn } from '../support/client.ts'
 import { age, codeBy, forgottenBy, normal } from '../support/codes.ts'
@@ -14,7 +15,7 @@ import { enforceRates } from '../support/rates.ts'
 
 let lift: () => Promise<void>
 beforeAll(async () => {
-  lift = await enforceRates(process.env.DATABASE_URL!, {
+  lift = await enforceRates(variable('DATABASE_URL')!, {
     register_address: 30,
     code_address: 10,
     code_stranger_hour: 2,

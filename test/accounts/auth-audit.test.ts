@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Auth, openAuth } from '../../local/auth/server.ts'
+import { variable } from '../../local/environment.ts'
 import { openKeys } from '../../local/stack/signing-keys.ts'
 import { readStack } from '../../local/stack/stack.ts'
 import { database, newEmail, projectUrl, signIn, signUp } from '../support/client.ts'
@@ -35,7 +36,7 @@ describe.runIf(hasStack)('where Auth keeps its log in the database', () => {
     const stack = readStack({
       ...process.env,
       PORT: new URL(projectUrl).port,
-      LOCAL_DATA: process.env.LOCAL_STACK,
+      LOCAL_DATA: variable('LOCAL_STACK'),
       NODE_ENV: 'test',
     })
     auth = openAuth({

@@ -1,6 +1,7 @@
 /** Codes asked for and guessed: what strangers can use up, and what they cannot. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { faked, newAddress, tally, testFromAddresses } from '../support/addresses.ts'
 import {
   database,
@@ -27,7 +28,7 @@ import { enforceRates } from '../support/rates.ts'
 
 let lift: () => Promise<void>
 beforeAll(async () => {
-  lift = await enforceRates(process.env.DATABASE_URL!, {
+  lift = await enforceRates(variable('DATABASE_URL')!, {
     code_address: 10,
     code_known_hour: 5,
     code_known_day: 10,

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { addKey, makeCurrent, revokeKey } from '../../local/stack/signing-keys.ts'
 import { projectUrl, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
@@ -69,7 +70,7 @@ describe.runIf(hasStack)('the keys of the project', () => {
   })
 
   test('AUTH-04 keys change without a restart, a revoked one ends within the cache', async () => {
-    const folder = process.env.LOCAL_STACK!
+    const folder = variable('LOCAL_STACK')!
     const { identifier, password, accessToken } = await signUp()
     const usual = String(partsOf(accessToken).header.kid)
     const quick = await startFunctions({ JWKS_MAX_AGE: '1' })

@@ -1,6 +1,7 @@
 /** Guessing passwords: what it costs, whom it locks out, and whom it does not. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { newAddress, tally, testFromAddresses } from '../support/addresses.ts'
 import { database, newEmail, newPhone, type Person, signUp } from '../support/client.ts'
 import { normal, registerPhone, sessionsOf, signUpByPhone } from '../support/codes.ts'
@@ -11,7 +12,7 @@ import { comeAs } from '../support/social-people.ts'
 
 let lift: () => Promise<void>
 beforeAll(async () => {
-  lift = await enforceRates(process.env.DATABASE_URL!, {
+  lift = await enforceRates(variable('DATABASE_URL')!, {
     login_identifier: 10,
     login_address: 100,
     login_strangers: 100,

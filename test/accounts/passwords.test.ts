@@ -3,6 +3,7 @@ import { createClient } from '@supabase/supabase-js'
 import bcrypt from 'bcryptjs'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { readStack } from '../../local/stack/stack.ts'
 import {
   database,
@@ -43,7 +44,7 @@ const authDatabase = () =>
   readStack({
     ...process.env,
     PORT: new URL(projectUrl).port,
-    LOCAL_DATA: process.env.LOCAL_STACK,
+    LOCAL_DATA: variable('LOCAL_STACK'),
   }).databaseUrl('supabase_auth_admin')
 
 const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })

@@ -2,6 +2,7 @@
 // gateway. Each is walked up to its edge by SQL, the last steps over HTTP.
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
 import {
   asCaller,
@@ -26,7 +27,7 @@ import { listingOf } from '../support/world.ts'
 
 let lift: () => Promise<void>
 beforeAll(async () => {
-  lift = await enforceRates(process.env.DATABASE_URL!, {
+  lift = await enforceRates(variable('DATABASE_URL')!, {
     favorites: 120,
     messages: 60,
     reports: 30,

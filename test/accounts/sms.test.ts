@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import {
   database,
   guest,
@@ -129,7 +130,7 @@ describe('with an SMS provider', () => {
   }
 
   beforeAll(async () => {
-    if (!process.env.LOCAL_STACK) return
+    if (!variable('LOCAL_STACK')) return
     stub = await startStub()
     live = await startFunctions({ ...twilio, SMS_URL: stub.url, ENVIRONMENT: 'production' })
   })

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@supabase/supabase-js'
 import { beforeEach, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import {
   database,
   guest,
@@ -301,7 +302,7 @@ test('AUTH-10 only the Bearer scheme counts, in any case, and only the header', 
 test.runIf(hasStack)('AUTH-10 a token in the query is in no log', async () => {
   const { accessToken } = await signUp()
   await guest.get(`/auth/me?access_token=${accessToken}`)
-  const logs = join(process.env.LOCAL_STACK!, 'logs')
+  const logs = join(variable('LOCAL_STACK')!, 'logs')
   expect(readdirSync(logs).length).toBeGreaterThan(2)
   for (const name of readdirSync(logs)) {
     expect(readFileSync(join(logs, name), 'utf8').includes(accessToken), name).toBe(false)

@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, demote, makeAdmin, signUpAdmin } from '../support/admins.ts'
-import { database, guest, newPhone, type Person, signIn, signUp } from '../support/client.ts'
+import {
+  database,
+  guest,
+  newPhone,
+  type Person,
+  projectUrl,
+  signIn,
+  signUp,
+} from '../support/client.ts'
 import { sessionsOf } from '../support/codes.ts'
 import { offer } from '../support/listings.ts'
 import { operations, requestWith } from '../support/openapi.ts'
@@ -80,7 +88,7 @@ describe('ISO-10 admin routes for everybody else', () => {
   })
 
   test('HEAD tells nothing, OPTIONS only lists', async () => {
-    const url = `${process.env.SUPABASE_URL}/functions/v1/api/admin/users`
+    const url = `${projectUrl}/functions/v1/api/admin/users`
     const headers = { authorization: `Bearer ${person.accessToken}` }
     const head = await fetch(url, { method: 'HEAD', headers })
     expect([head.status, await head.text()]).toEqual([403, ''])

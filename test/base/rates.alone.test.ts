@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { faked, newAddress, tally, testFromAddresses } from '../support/addresses.ts'
 import { database, messages, newEmail, newPhone, type Person, signUp } from '../support/client.ts'
 import { signUpByPhone } from '../support/codes.ts'
@@ -12,7 +13,7 @@ import { enforceRates } from '../support/rates.ts'
 
 let lift: () => Promise<void>
 beforeAll(async () => {
-  lift = await enforceRates(process.env.DATABASE_URL!, {
+  lift = await enforceRates(variable('DATABASE_URL')!, {
     register_address: 30,
     login_identifier: 10,
     code_address: 10,
@@ -94,8 +95,8 @@ testFromAddresses(
     expect(await post('/password/forgot', { identifier: known.identifier }))
       .toMatchObject(refusal(503, 'service_unavailable'))
     expect(await logIn(known.identifier, known.password)).toMatchObject({ status: 200 })
-    if (process.env.LOCAL_STACK) {
-      const log = readFileSync(join(process.env.LOCAL_STACK, 'logs', 'functions.log'), 'utf8')
+    if (variable('LOCAL_STACK')) {
+      const log = readFileSync(join(variable('LOCAL_STACK')!, 'logs', 'functions.log'), 'utf8')
       expect(log).toContain('"alert":"code_ceiling"')
     }
     await letPass(60, 'all')

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { databaseAt } from '../../local/postgres/connection.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { database, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'
 import { alarms, topUpInvoice } from '../support/money.ts'
 import { givePlan } from '../support/plans.ts'
@@ -24,7 +25,7 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
   beforeAll(async () => {
     ;[person, gone] = await Promise.all([signUp(), signUp()])
     await database().query('delete from auth.users where id = $1', [gone.id])
-    client = new pg.Client(databaseAt(process.env.DATABASE_URL!))
+    client = new pg.Client(databaseAt(variable('DATABASE_URL')!))
     await client.connect()
   })
 

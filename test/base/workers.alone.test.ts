@@ -275,7 +275,7 @@ describe.runIf(hasStack)('alarms', () => {
   })
 })
 
-describe.runIf(hasStack)('SEC-06 a worker that has just begun', () => {
+describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
   let way: Awaited<ReturnType<typeof wayToProject>>
 
   beforeAll(async () => {

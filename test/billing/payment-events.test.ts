@@ -1,6 +1,7 @@
 /** What makes an event the same one, and what a provider says late, twice or about something else. */
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { database, type Person, seen, signUp } from '../support/client.ts'
 import { type Facade, hasStack, startFacade } from '../support/facade.ts'
 import {
@@ -46,7 +47,7 @@ const bearer = (person: Person) => ({ authorization: `Bearer ${person.accessToke
 const runJobs = (facade: Facade) =>
   fetch(facade.url.replace(/\/api$/, '/jobs'), {
     method: 'POST',
-    headers: { apikey: process.env.SUPABASE_SECRET_KEY! },
+    headers: { apikey: variable('SUPABASE_SECRET_KEY')! },
   }).then((response) => response.json())
 
 const eventsOf = async (paymentId: string) =>

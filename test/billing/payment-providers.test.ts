@@ -1,5 +1,6 @@
 /** Tap and MyFatoorah against stubs that speak their formats: good, slow, failing, lying, repeating. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { alarms, makeAdmin, returnUrl, topUpInvoice, wallet } from '../support/money.ts'
 import { database, type Person, seen, signUp } from '../support/client.ts'
 import { type Facade, hasStack, startFacade } from '../support/facade.ts'
@@ -45,7 +46,7 @@ async function ask(
 const runJobs = (facade: Facade) =>
   fetch(facade.url.replace(/\/api$/, '/jobs'), {
     method: 'POST',
-    headers: { apikey: process.env.SUPABASE_SECRET_KEY! },
+    headers: { apikey: variable('SUPABASE_SECRET_KEY')! },
   }).then((response) => response.json())
 
 /** As if a payment had been begun so long ago. */

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { get, loadHttp } from '../../bench/load.ts'
-import { database, type Person, signUp } from '../support/client.ts'
+import { database, type Person, projectUrl, signUp } from '../support/client.ts'
 import { type Facade, startFacade, usualSettings } from '../support/facade.ts'
 import {
   alarms,
@@ -104,7 +104,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
         await sleep(randomInt(50))
         process.kill(doomed.pid, 'SIGKILL')
         await Promise.all(told)
-        for (const raw of raws) await deliver(raw, `${process.env.SUPABASE_URL}/functions/v1/api`)
+        for (const raw of raws) await deliver(raw, `${projectUrl}/functions/v1/api`)
         count += all.length
         expect((await wallet(person)).available).toBe(count)
       }
@@ -143,7 +143,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
         await Promise.all(asked)
       }
       const before = new Map(acknowledged)
-      const base = `${process.env.SUPABASE_URL}/functions/v1/api`
+      const base = `${projectUrl}/functions/v1/api`
       await database().query(
         `update public.payments set asked_at = now() - interval '10 seconds'
          where state = 'starting' and invoice_id = any ($1)`,
@@ -254,11 +254,10 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     async () => {
       const person = await signUp()
       const all = await Promise.all(Array.from({ length: 60 }, () => paidInSecret(person)))
-      const { SUPABASE_URL } = process.env
       const path = `/functions/v1/api/search?q=${
         encodeURIComponent('فيلا السالمية')
       }&sort=price_asc`
-      const flood = loadHttp(SUPABASE_URL!, [get(SUPABASE_URL!, path)], {
+      const flood = loadHttp(projectUrl, [get(projectUrl, path)], {
         connections: 200,
         seconds: 6,
       })

@@ -1,6 +1,7 @@
 /** Paying at the provider, shown with the sandbox: charge, webhook, status. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { database, guest, type Person, projectUrl, request, signUp } from '../support/client.ts'
 import {
   alarms,
@@ -587,7 +588,7 @@ describe.runIf(hasSandbox)('paying', () => {
     const direct = await fetch(`${projectUrl}/rest/v1/rpc/charge_invoice`, {
       method: 'POST',
       headers: {
-        apikey: process.env.SUPABASE_PUBLISHABLE_KEY!,
+        apikey: variable('SUPABASE_PUBLISHABLE_KEY')!,
         authorization: `Bearer ${payer.accessToken}`,
         'content-type': 'application/json',
       },

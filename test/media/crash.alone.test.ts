@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { draft, offer } from '../support/listings.ts'
 import { startFacade } from '../support/facade.ts'
@@ -103,7 +104,7 @@ describe('under review', () => {
 
 test('MED-11 uploads have their rate, and an identity its room', async () => {
   const owner = await signUp()
-  const restore = await enforceRates(process.env.DATABASE_URL!, { uploads: 60 })
+  const restore = await enforceRates(variable('DATABASE_URL')!, { uploads: 60 })
   try {
     const form = () => formOf('files', [{ bytes: picture(1) }])
     await database().query(

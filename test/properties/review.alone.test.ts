@@ -1,5 +1,6 @@
 // The review switch and the rate of contacts hold for everybody, so these run alone.
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { complete, draft, offer } from '../support/listings.ts'
 import { enforceRates } from '../support/rates.ts'
@@ -139,7 +140,7 @@ test('what waits goes into the draft when a listing is put away, and is dropped 
 
 test('thirty contacts a day, then no more, whatever came of them', async () => {
   await review(false)
-  const restore = await enforceRates(process.env.DATABASE_URL!, { contact: 30 })
+  const restore = await enforceRates(variable('DATABASE_URL')!, { contact: 30 })
   try {
     const buyer = await signUp()
     const { id } = await offer(seller)

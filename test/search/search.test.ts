@@ -261,7 +261,7 @@ test('what is not listed is not found, and comes back when it is listed again', 
   expect(await found()).toEqual([])
 })
 
-test('FAV-10 a search says what the caller has saved, and nothing of that to others', async () => {
+test('FAV-05 a search says what the caller has saved, and nothing of that to others', async () => {
   const q = ownWord()
   const { id } = await offer(seller, { descriptionAr: `إعلان ${q}` })
   await buyer.post(`/favorites/${id}`)

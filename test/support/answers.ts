@@ -1,6 +1,7 @@
 /** Holds every answer that the suite sees against the API's description. Runs before each file. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
+import { variable } from '../../local/environment.ts'
 import { onAnswer, type Reply, secretKey } from './client.ts'
 import { description, everyOperation, type Operation, resolve, type Schema } from './openapi.ts'
 
@@ -114,7 +115,7 @@ const cleanFailure = (status: number, code?: string) =>
   status === 503 || ['sms_send_failed', 'payment_provider_error'].includes(code ?? '')
 
 // ISO-13: keys with full rights stay inside.
-const secrets = [secretKey, new URL(process.env.DATABASE_URL!).password].filter(Boolean)
+const secrets = [secretKey, new URL(variable('DATABASE_URL')!).password].filter(Boolean)
 
 onAnswer((method, path, reply) => {
   const faults = faultsOf(method, path, reply)

@@ -4,6 +4,7 @@
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import pg from 'pg'
+import { variable } from '../../local/environment.ts'
 import { databaseAt } from '../../local/postgres/connection.ts'
 
 const ours = `prolang = (select oid from pg_language where lanname = 'plpgsql')
@@ -21,7 +22,7 @@ const neverReturn = [
 
 /** Adds what was called so far to the file CALLED_FUNCTIONS; a crash of the server forgets it. */
 export async function noteCalls(databaseUrl: string) {
-  const file = process.env.CALLED_FUNCTIONS
+  const file = variable('CALLED_FUNCTIONS')
   if (!file) return
   const client = new pg.Client(databaseAt(databaseUrl))
   await client.connect()

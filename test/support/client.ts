@@ -1,13 +1,14 @@
 /** People talking to the API over HTTP. Each test signs up its own, so nothing needs cleaning. */
 import { randomInt, randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { variable } from '../../local/environment.ts'
 import { databaseAt } from '../../local/postgres/connection.ts'
 import { noteSecrets } from './used-secrets.ts'
 
-export const projectUrl = process.env.SUPABASE_URL!
-export const publishableKey = process.env.SUPABASE_PUBLISHABLE_KEY!
-export const secretKey = process.env.SUPABASE_SECRET_KEY!
-export const inboxUrl = process.env.INBOX_URL!
+export const projectUrl = variable('SUPABASE_URL')!
+export const publishableKey = variable('SUPABASE_PUBLISHABLE_KEY')!
+export const secretKey = variable('SUPABASE_SECRET_KEY')!
+export const inboxUrl = variable('INBOX_URL')!
 export const baseUrl = `${projectUrl}/functions/v1/api`
 
 export type Reply = {
@@ -132,7 +133,7 @@ export function database(): pg.Pool {
   if (!pool) {
     // Given back soon: several test files and all parts of a project share 60.
     pool = new pg.Pool({
-      ...databaseAt(process.env.DATABASE_URL!),
+      ...databaseAt(variable('DATABASE_URL')!),
       max: 4,
       idleTimeoutMillis: 1000,
     })

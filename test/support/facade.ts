@@ -2,12 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { variable } from '../../local/environment.ts'
 import { functionsProgram } from '../../local/functions/programs.ts'
 import { functionsEnvironment, readStack } from '../../local/stack/stack.ts'
 import { projectUrl } from './client.ts'
 
 /** Only the embedded stack tells what its functions need to start. */
-export const hasStack = Boolean(process.env.LOCAL_STACK)
+export const hasStack = Boolean(variable('LOCAL_STACK'))
 
 export type Facade = { url: string; pid: number; said: () => string; stop: () => Promise<void> }
 
@@ -23,7 +24,7 @@ const theStack = () =>
   readStack({
     ...process.env,
     PORT: new URL(projectUrl).port,
-    LOCAL_DATA: process.env.LOCAL_STACK,
+    LOCAL_DATA: variable('LOCAL_STACK'),
     RATES: 'off',
     NODE_ENV: 'test',
   })

@@ -1,5 +1,6 @@
 /** The API's description of itself: what tests that go over all routes are made from. */
 import { randomUUID } from 'node:crypto'
+import { variable } from '../../local/environment.ts'
 import { issuerUrl } from './social-issuer.ts'
 
 export type Schema = {
@@ -63,7 +64,7 @@ export type Operation = {
 }
 
 export const description: Document = await (
-  await fetch(`${process.env.SUPABASE_URL}/functions/v1/api/openapi.json`)
+  await fetch(`${variable('SUPABASE_URL')}/functions/v1/api/openapi.json`)
 ).json()
 
 /** All that there are. */

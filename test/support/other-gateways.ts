@@ -1,6 +1,7 @@
 /** A process of the chat gateway of one's own beside the stack's: with other settings, or to end. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { variable } from '../../local/environment.ts'
 import { chatProgram } from '../../local/functions/programs.ts'
 import { readStack } from '../../local/stack/stack.ts'
 import { projectUrl } from './client.ts'
@@ -25,7 +26,7 @@ export async function startGateway(
   const stack = readStack({
     ...process.env,
     PORT: new URL(projectUrl).port,
-    LOCAL_DATA: process.env.LOCAL_STACK,
+    LOCAL_DATA: variable('LOCAL_STACK'),
     RATES: 'off',
     NODE_ENV: 'test',
   })

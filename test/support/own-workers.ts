@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { variable } from '../../local/environment.ts'
 import { toFunctions, upgradeFunction } from '../../local/gateway/functions.ts'
 import { readStack } from '../../local/stack/stack.ts'
 import { Workers } from '../../local/functions/workers.ts'
@@ -22,7 +23,7 @@ export async function startWorkers({ life, settings, functions }: Choice): Promi
   const stack = readStack({
     ...process.env,
     PORT: new URL(projectUrl).port,
-    LOCAL_DATA: process.env.LOCAL_STACK,
+    LOCAL_DATA: variable('LOCAL_STACK'),
     RATES: 'off',
     NODE_ENV: 'test',
     WORKER_LIFE: String(life),

@@ -6,6 +6,7 @@ import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, SignJWT } from 'jose'
+import { variable } from '../../local/environment.ts'
 
 export type Provider = 'google' | 'apple'
 type Json = Record<string, unknown>
@@ -84,7 +85,7 @@ const about = (kid: Provider) => ({ kid, alg: 'RS256', use: 'sig' })
 // What follows is for tests.
 
 /** Where it listens; empty when the suite runs against a project that does not know it. */
-export const issuerUrl = process.env.SOCIAL_ISSUER_URL ?? ''
+export const issuerUrl = variable('SOCIAL_ISSUER_URL') ?? ''
 
 const now = () => Math.floor(Date.now() / 1000)
 

@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { variable } from '../../local/environment.ts'
 import { noteCalls } from './called-functions.ts'
 import { descendants } from './descendants.ts'
 import { until } from './until.ts'
 
-const folder = () => process.env.LOCAL_STACK!
+const folder = () => variable('LOCAL_STACK')!
 
 function supervisor(): number {
   return JSON.parse(readFileSync(join(folder(), 'supervisor.lock'), 'utf8')).pid
@@ -29,10 +30,10 @@ export async function crashDatabase(): Promise<void> {
   const pid = Number(
     readFileSync(join(folder(), 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0],
   )
-  await noteCalls(process.env.DATABASE_URL!)
+  await noteCalls(variable('DATABASE_URL')!)
   process.kill(pid, 'SIGKILL')
   await until('the database is back', async () => {
-    const client = new pg.Client({ connectionString: process.env.DATABASE_URL })
+    const client = new pg.Client({ connectionString: variable('DATABASE_URL') })
     client.on('error', () => {})
     await client.connect()
     await client.query('select 1').finally(() => client.end())

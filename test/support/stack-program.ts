@@ -7,10 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Settings = Record<string, string>
 
+type How = { args?: string[]; cwd?: string }
+
 /** Runs one of the programs with settings. */
-export function run(script: string, settings: Settings, cwd = process.cwd()) {
+export function run(script: string, settings: Settings, { args = [], cwd }: How = {}) {
   const env = { ...process.env, SEED: 'none', NODE_ENV: 'test', ...settings }
-  const child = spawn(process.execPath, [script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const said = { out: '', err: '' }
   child.stdout.on('data', (data) => (said.out += data))
   child.stderr.on('data', (data) => (said.err += data))

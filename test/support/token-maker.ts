@@ -9,6 +9,7 @@ import {
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 
 type Json = Record<string, unknown>
 type Parts = { header: Json; claims: Json }
@@ -53,7 +54,7 @@ export const bare = (header: Json, claims: Json) => unsigned(header, claims)
 /** A key that no project knows. */
 export const ownKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 
-const stack = process.env.LOCAL_STACK
+const stack = variable('LOCAL_STACK')
 
 type Stored = { state: string; jwk: Json & { kid: string } }
 

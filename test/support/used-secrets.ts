@@ -1,11 +1,12 @@
 /** What the suite's people keep secret, noted as they use it: OPS-01 looks for it in every log. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { variable } from '../../local/environment.ts'
 
 const secret = /password|token|secret|authorization/i
 
 /** Notes every text that stands under the name of a secret, wherever in the value. */
 export function noteSecrets(value: unknown) {
-  const file = process.env.USED_SECRETS
+  const file = variable('USED_SECRETS')
   if (!file || typeof value !== 'object' || value === null) return
   const found: string[] = []
   JSON.stringify(value, (key, one) => {
@@ -19,7 +20,7 @@ export function noteSecrets(value: unknown) {
 }
 
 export function usedSecrets(): Set<string> {
-  const file = process.env.USED_SECRETS
+  const file = variable('USED_SECRETS')
   return new Set(
     file && existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [],
   )

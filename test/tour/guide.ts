@@ -1,9 +1,10 @@
 /** What every part of the tour needs: asking, showing, and stopping at the first thing that is wrong. */
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { variable } from '../../local/environment.ts'
 
 // deno-lint-ignore no-explicit-any
 export type Json = any
@@ -19,15 +20,20 @@ let steps = 0
 
 function project() {
   const given = parseArgs({ options: { url: { type: 'string' } } }).values.url
-  const { INBOX_URL: inboxUrl, DATABASE_URL: databaseUrl } = process.env
-  const { SUPABASE_PUBLISHABLE_KEY: publishableKey } = process.env
-  if (given) return { url: given.replace(/\/$/, ''), inboxUrl, databaseUrl, publishableKey }
+  if (given) {
+    return {
+      url: given.replace(/\/$/, ''),
+      inboxUrl: variable('INBOX_URL'),
+      databaseUrl: variable('DATABASE_URL'),
+      publishableKey: variable('SUPABASE_PUBLISHABLE_KEY'),
+    }
+  }
   const root = fileURLToPath(new URL('../..', import.meta.url))
-  const file = join(root, process.env.LOCAL_DATA ?? '.local', 'stack.json')
-  const absolute = join(process.env.LOCAL_DATA ?? '', 'stack.json')
-  const found = [file, absolute].find(existsSync)
-  if (!found) stop('No stack is running here: type npm start in another window, or give --url.')
-  return JSON.parse(readFileSync(found!, 'utf8'))
+  const file = resolve(root, variable('LOCAL_DATA')!, 'stack.json')
+  if (!existsSync(file)) {
+    stop('No stack is running here: type npm start in another window, or give --url.')
+  }
+  return JSON.parse(readFileSync(file, 'utf8'))
 }
 
 function stop(sentence: string): never {

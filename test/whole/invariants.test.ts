@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
 import { database, request } from '../support/client.ts'
 import { hasStack, usualSettings } from '../support/facade.ts'
 import { invariants } from './invariants.ts'
@@ -27,12 +28,12 @@ describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
       CODE_SECRET!,
       SEAL_KEY!,
       new URL(FACADE_DB_URL!).password,
-      new URL(process.env.DATABASE_URL!).password,
+      new URL(variable('DATABASE_URL')!).password,
     ]
   }
 
   test('no log names a key, a password of the database or a token', () => {
-    const folder = join(process.env.LOCAL_STACK!, 'logs')
+    const folder = join(variable('LOCAL_STACK')!, 'logs')
     const logs = readdirSync(folder)
     expect(logs.length).toBeGreaterThan(2)
     for (const log of logs) {
@@ -46,7 +47,7 @@ describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
     await request('POST', '/auth/login', { identifier: 'nobody@example.com', password: planted })
     const used = usedSecrets()
     expect(used.has(planted)).toBe(true)
-    const folder = join(process.env.LOCAL_STACK!, 'logs')
+    const folder = join(variable('LOCAL_STACK')!, 'logs')
     let requests = 0
     for (const log of readdirSync(folder)) {
       const lines = readFileSync(join(folder, log), 'utf8').split('\n')
@@ -69,7 +70,7 @@ describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
   })
 
   test('nobody was refused for want of connections: the parts share 60', () => {
-    const log = readFileSync(join(process.env.LOCAL_STACK!, 'logs', 'postgres.log'), 'utf8')
+    const log = readFileSync(join(variable('LOCAL_STACK')!, 'logs', 'postgres.log'), 'utf8')
     expect(log).toContain('database system is ready')
     expect(log.split('\n').filter((line) => /too many clients|connection slots/.test(line)))
       .toEqual([])

@@ -5,7 +5,7 @@ import { env } from '../../_shared/env.ts'
 import type { Identifier } from '../../_shared/identifiers.ts'
 import { Refusal } from '../../_shared/refusal.ts'
 import type { Purpose } from '../../_shared/secrets.ts'
-import { setting } from '../../_shared/setting.ts'
+import { setting } from '../../_shared/read-setting.ts'
 import { type Send, sendMail, sendSms } from './sms-mail-providers.ts'
 
 // One part of an SMS in Arabic is 70 characters; nothing of a request gets into the text.

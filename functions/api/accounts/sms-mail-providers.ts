@@ -1,17 +1,16 @@
 /** SMS and mail providers, chosen by SMS_PROVIDER and MAIL_PROVIDER; none when not configured. */
 
 import { alarm } from '../../_shared/alarms.ts'
-import { secret, setting } from '../../_shared/setting.ts'
+import { secret, setting } from '../../_shared/read-setting.ts'
+import { type SettingName, settings } from '../../_shared/settings.ts'
 
 /** Hands over one message; throws unless the provider took it. */
 export type Send = (to: string, body: string, code: string) => Promise<void>
 
-// What opens a provider to us; all else names us there.
-const secrets = ['SMS_PASSWORD', 'SMS_AUTH_TOKEN', 'SMS_APP_SID', 'MAIL_API_KEY']
-const given = (name: string) => secrets.includes(name) ? secret(name) : setting(name)
+const given = (name: SettingName) => settings[name].secret ? secret(name) : setting(name)
 
 /** Settings of a provider, or undefined with a log line that names what is missing. */
-function settings<Name extends string>(provider: string, ...names: Name[]) {
+function needs<Name extends SettingName>(provider: string, ...names: Name[]) {
   const missing = names.filter((name) => !given(name))
   if (missing.length) {
     alarm('provider_not_configured', provider, { missing })
@@ -49,7 +48,7 @@ const json = { 'content-type': 'application/json' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
 function kwtSms(): Send | undefined {
-  const given = settings('kwtsms', 'SMS_USERNAME', 'SMS_PASSWORD', 'SMS_SENDER')
+  const given = needs('kwtsms', 'SMS_USERNAME', 'SMS_PASSWORD', 'SMS_SENDER')
   if (!given) return undefined
   return async (to, message) => {
     const answer = await post(
@@ -70,7 +69,7 @@ function kwtSms(): Send | undefined {
 }
 
 function twilio(): Send | undefined {
-  const given = settings('twilio', 'SMS_ACCOUNT_SID', 'SMS_AUTH_TOKEN', 'SMS_SENDER')
+  const given = needs('twilio', 'SMS_ACCOUNT_SID', 'SMS_AUTH_TOKEN', 'SMS_SENDER')
   if (!given) return undefined
   const account = given.SMS_ACCOUNT_SID
   const authorization = `Basic ${btoa(`${account}:${given.SMS_AUTH_TOKEN}`)}`
@@ -85,7 +84,7 @@ function twilio(): Send | undefined {
 }
 
 function unifonic(): Send | undefined {
-  const given = settings('unifonic', 'SMS_APP_SID', 'SMS_SENDER')
+  const given = needs('unifonic', 'SMS_APP_SID', 'SMS_SENDER')
   if (!given) return undefined
   return async (to, body) => {
     const answer = await post(
@@ -108,7 +107,7 @@ function unifonic(): Send | undefined {
 const subject = 'رمز التحقق'
 
 function resend(): Send | undefined {
-  const given = settings('resend', 'MAIL_API_KEY', 'MAIL_FROM')
+  const given = needs('resend', 'MAIL_API_KEY', 'MAIL_FROM')
   if (!given) return undefined
   return async (to, text) => {
     await post(
@@ -120,7 +119,7 @@ function resend(): Send | undefined {
 }
 
 function postmark(): Send | undefined {
-  const given = settings('postmark', 'MAIL_API_KEY', 'MAIL_FROM')
+  const given = needs('postmark', 'MAIL_API_KEY', 'MAIL_FROM')
   if (!given) return undefined
   return async (to, text) => {
     await post(
@@ -131,7 +130,10 @@ function postmark(): Send | undefined {
   }
 }
 
-function chosen(name: string, providers: Record<string, () => Send | undefined>): Send | undefined {
+function chosen(
+  name: SettingName,
+  providers: Record<string, () => Send | undefined>,
+): Send | undefined {
   const wanted = setting(name)
   if (!wanted) return undefined
   if (Object.hasOwn(providers, wanted)) return providers[wanted]()

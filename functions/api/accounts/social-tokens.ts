@@ -5,16 +5,15 @@ import { createRemoteJWKSet, errors as jose, type JWTPayload, jwtVerify } from '
 import { alarm } from '../../_shared/alarms.ts'
 import { env } from '../../_shared/env.ts'
 import { Identifier, PersonName } from '../../_shared/identifiers.ts'
+import { listed, setting } from '../../_shared/read-setting.ts'
 import { Refusal } from '../../_shared/refusal.ts'
+import type { SettingName } from '../../_shared/settings.ts'
 
 export type ProviderName = 'google' | 'apple'
 
-const list = (name: string) =>
-  (Deno.env.get(name) ?? '').split(',').map((text) => text.trim()).filter(Boolean)
-
 /** Tests and local experiments bring keys of their own; production takes the provider's only. */
-const keysAt = (name: string, usual: string) =>
-  createRemoteJWKSet(new URL(!env.production && Deno.env.get(name) || usual), {
+const keysAt = (name: SettingName, usual: string) =>
+  createRemoteJWKSet(new URL(!env.production && setting(name) || usual), {
     timeoutDuration: 4000,
     cacheMaxAge: 3_600_000,
   })
@@ -22,7 +21,7 @@ const keysAt = (name: string, usual: string) =>
 export const providers = {
   google: {
     name: 'Google',
-    clientIds: list('GOOGLE_CLIENT_IDS'),
+    clientIds: listed('GOOGLE_CLIENT_IDS'),
     issuer: ['https://accounts.google.com'],
     keys: keysAt('GOOGLE_JWKS_URL', 'https://www.googleapis.com/oauth2/v3/certs'),
     // Its SDKs on iOS put a nonce into the token that the app does not know.
@@ -30,7 +29,7 @@ export const providers = {
   },
   apple: {
     name: 'Apple',
-    clientIds: list('APPLE_CLIENT_IDS'),
+    clientIds: listed('APPLE_CLIENT_IDS'),
     issuer: ['https://appleid.apple.com', 'https://account.apple.com'],
     keys: keysAt('APPLE_JWKS_URL', 'https://appleid.apple.com/auth/keys'),
     ownNonces: false,

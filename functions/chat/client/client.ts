@@ -3,7 +3,7 @@
  * two ways in, the chat gateway and Supabase Realtime:
  *
  * ```ts
- * import { chatClient, gateway, realtime } from './chat/client.ts'
+ * import { chatClient, gateway, realtime } from './client.ts'
  *
  * const chat = chatClient({
  *   api: { url: `${project}/functions/v1/api`, accessToken: () => session.accessToken },
@@ -53,7 +53,7 @@ export type Events = {
   error: ChatError
 }
 
-/** A way to the service; see client-gateway.ts and client-realtime.ts. */
+/** A way to the service; see gateway.ts and realtime.ts. */
 export type Link = {
   start(api: Api, told: Told): void
   /** Settled when everything that is sent from then on will be told. */

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import pg from 'pg'
 import { WebSocket } from 'ws'
+import { variable } from '../../environment.ts'
 import { listen } from '../../stack/lifecycle.ts'
 import { forward } from '../../gateway/proxy.ts'
 import { openKeys } from '../../stack/signing-keys.ts'
@@ -51,7 +52,7 @@ const stackOf = (rates: boolean) =>
   readStack({
     ...process.env,
     PORT: new URL(projectUrl).port,
-    LOCAL_DATA: process.env.LOCAL_STACK,
+    LOCAL_DATA: variable('LOCAL_STACK'),
     RATES: rates ? 'on' : 'off',
     NODE_ENV: 'test',
   })

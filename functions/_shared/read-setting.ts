@@ -1,0 +1,24 @@
+/** The environment is read here and nowhere else. */
+import { alarm } from './alarms.ts'
+import { isSecret } from './is-secret.ts'
+import { type SettingName, settings } from './settings.ts'
+
+/** A setting that may be missing, or what it usually is. */
+export const setting = (name: SettingName): string | undefined =>
+  Deno.env.get(name)?.trim() || settings[name].usual
+
+/** Words with commas between. */
+export const listed = (name: SettingName): string[] =>
+  (setting(name) ?? '').split(',').map((word) => word.trim()).filter(Boolean)
+
+/** Tells that a secret is none, never what it is: whoever reads it goes without. */
+export const refuseSecret = (name: SettingName) => alarm('secret_refused', name)
+
+/** A secret that may be missing. One that was set and keeps nothing is missing too, and told. */
+export function secret(name: SettingName): string | undefined {
+  const value = Deno.env.get(name)?.trim()
+  if (value === undefined) return undefined
+  if (isSecret(value)) return value
+  refuseSecret(name)
+  return undefined
+}

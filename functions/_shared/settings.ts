@@ -1,0 +1,172 @@
+/**
+ * Every setting that the functions read from their environment, and nothing but data: deploy, the
+ * local stack and docs/settings.md go by it too.
+ */
+
+export type Setting = {
+  about: string
+  /** What holds without it; none where it is needed, or where its part stays off. */
+  usual?: string
+  /** Whoever knows it can do harm: what cannot keep anything is refused. */
+  secret?: boolean
+  /**
+   * Who sets it: whoever deploys unless said otherwise. `deploy` makes or measures it; `platform` is
+   * Supabase; `stand-in` is heeded outside production only, or by tests; `process` is the chat
+   * gateway as a process of its own.
+   */
+  by?: 'deploy' | 'platform' | 'stand-in' | 'process'
+}
+
+const declared = {
+  SUPABASE_URL: { about: 'Where the project is.', by: 'platform' },
+  SUPABASE_SECRET_KEYS: {
+    about: "The project's secret keys, JSON by name.",
+    secret: true,
+    by: 'platform',
+  },
+  SUPABASE_PUBLISHABLE_KEYS: {
+    about: "The project's publishable keys, JSON by name.",
+    by: 'platform',
+  },
+  ENVIRONMENT: {
+    about: '`production` switches every fall-back for development off; else `local` or `test`.',
+    usual: 'production',
+    by: 'deploy',
+  },
+  CODE_SECRET: {
+    about: 'HMAC key of one-time codes, 32 bytes in base64.',
+    secret: true,
+    by: 'deploy',
+  },
+  SEAL_KEY: {
+    about:
+      'AES key of what is kept sealed (passwords of registrations, tokens of Apple), 32 bytes ' +
+      'in base64.',
+    secret: true,
+    by: 'deploy',
+  },
+  FACADE_DB_URL: {
+    about: 'The database as role `facade`, through the transaction pooler: ' +
+      '`postgresql://facade.<ref>:…@<pooler>:6543/postgres`. Verified by TLS always; a URL that ' +
+      'asks for less is refused.',
+    secret: true,
+    by: 'deploy',
+  },
+  FACADE_DB_POOL: { about: 'Connections of one worker.', usual: '3' },
+  DATABASE_CA: {
+    about:
+      'Certificates (PEM, line breaks as `\\n`) of who vouches for the database, where that is ' +
+      'not Supabase.',
+  },
+  CLIENT_IP_HOPS: {
+    about: 'Which entry of `X-Forwarded-For`, counted from the right, is the client.',
+    usual: '1',
+    by: 'deploy',
+  },
+  API_URL: {
+    about: 'Where clients and payment providers reach the API, if not at `SUPABASE_URL`.',
+  },
+  FILES_URL: { about: 'Where public files are reached, if not at `SUPABASE_URL`.' },
+  AUTH_ISSUER: { about: 'Who issues access tokens (`iss`), if not Auth at `SUPABASE_URL`.' },
+  RETURN_URLS: {
+    about: 'Where people may come back to after paying, with commas between: addresses and what ' +
+      'lies under them.',
+  },
+  CORS_ORIGINS: { about: 'Exact origins of web apps, with commas between.' },
+  HTML_PAGES: {
+    about: '`true` under a custom domain: elsewhere hosted functions turn HTML into text.',
+    usual: 'false',
+  },
+  READ_RATE: {
+    about: 'Reads a minute for one account or address in one worker; 0 is no limit.',
+    usual: '240',
+  },
+  REFUSAL_RATE: {
+    about: 'Writes a minute that may be refused to one account or address in one worker; 0 is no ' +
+      'limit.',
+    usual: '600',
+  },
+  JWKS_MAX_AGE: { about: 'Seconds for which fetched signing keys serve.', usual: '60' },
+  GATEWAY_MAX_AGE: {
+    about:
+      'Chat gateway: seconds a socket lives at most. Without it 140 in a worker, just less than ' +
+      'one lives on the smallest plan (380 fits from Pro on), and no end in a process of its own.',
+    usual: '0',
+  },
+  GATEWAY_MESSAGES: {
+    about: 'Chat gateway: messages a second of one socket; 0 is no limit.',
+    usual: '5',
+  },
+  GATEWAY_SOCKETS: { about: 'Chat gateway: sockets of one account.', usual: '10' },
+  GATEWAY_JOINS: {
+    about: "Chat gateway: joins a second at Realtime; the plan's, less what apps join themselves.",
+    usual: '50',
+  },
+  HOST: {
+    about: 'Chat gateway: the address that it listens on.',
+    usual: '0.0.0.0',
+    by: 'process',
+  },
+  PORT: { about: 'Chat gateway: the port that it listens on.', usual: '8080', by: 'process' },
+  SMS_PROVIDER: {
+    about: '`twilio` (with `SMS_ACCOUNT_SID`, `SMS_AUTH_TOKEN`, `SMS_SENDER`), `kwtsms` ' +
+      '(`SMS_USERNAME`, `SMS_PASSWORD`, `SMS_SENDER`) or `unifonic` (`SMS_APP_SID`, `SMS_SENDER`).',
+  },
+  SMS_ACCOUNT_SID: { about: 'Twilio.' },
+  SMS_AUTH_TOKEN: { about: 'Twilio.', secret: true },
+  SMS_USERNAME: { about: 'kwtSMS.' },
+  SMS_PASSWORD: { about: 'kwtSMS.', secret: true },
+  SMS_APP_SID: { about: 'Unifonic.', secret: true },
+  SMS_SENDER: { about: 'The name or number that an SMS comes from.' },
+  MAIL_PROVIDER: { about: '`resend` or `postmark`, with `MAIL_API_KEY` and `MAIL_FROM`.' },
+  MAIL_API_KEY: { about: 'Resend or Postmark.', secret: true },
+  MAIL_FROM: { about: 'The address that mail comes from.' },
+  PAYMENT_PROVIDER: {
+    about: 'Who takes new charges: `tap` (with `TAP_SECRET_KEY`) or `myfatoorah` ' +
+      '(`MYFATOORAH_TOKEN`, `MYFATOORAH_WEBHOOK_SECRET`); `sandbox` outside production. Webhooks of ' +
+      'all that are configured are taken.',
+  },
+  TAP_SECRET_KEY: { about: 'Tap: the API key, which also signs webhooks.', secret: true },
+  TAP_SECRET_KEY_OLD: { about: 'Tap: the key before, while it is being changed.', secret: true },
+  TAP_SOURCE: { about: 'Tap: which ways to pay it offers.', usual: 'src_all' },
+  MYFATOORAH_TOKEN: { about: 'MyFatoorah: the API key.', secret: true },
+  MYFATOORAH_WEBHOOK_SECRET: { about: 'MyFatoorah: what signs webhooks.', secret: true },
+  MYFATOORAH_WEBHOOK_SECRET_OLD: {
+    about: 'MyFatoorah: the one before, while it is being changed.',
+    secret: true,
+  },
+  MYFATOORAH_MODE: { about: 'MyFatoorah: `live` or `test`.', usual: 'test' },
+  FCM_SERVICE_ACCOUNT: {
+    about: 'The JSON of a Firebase service account; without it pushes wait in ' +
+      '`private.push_outbox` for a day.',
+    secret: true,
+  },
+  GOOGLE_CLIENT_IDS: { about: 'Ids of all apps and sites, with commas between.' },
+  APPLE_CLIENT_IDS: { about: 'Ids of all apps and sites, with commas between.' },
+  APPLE_TEAM_ID: { about: 'Sign in with Apple: whose key it is.' },
+  APPLE_KEY_ID: { about: 'Sign in with Apple: which key it is.' },
+  APPLE_PRIVATE_KEY: {
+    about:
+      'Sign in with Apple: the key (PEM, line breaks as `\\n`), by which a deleted account is ' +
+      'revoked there.',
+    secret: true,
+  },
+  INBOX_URL: { about: 'The local inbox, which shows what was sent.', by: 'stand-in' },
+  SANDBOX_SECRET: {
+    about: 'What the sandbox of payments signs with.',
+    secret: true,
+    by: 'stand-in',
+  },
+  SMS_URL: { about: 'In place of the SMS provider.', by: 'stand-in' },
+  MAIL_URL: { about: 'In place of the mail provider.', by: 'stand-in' },
+  TAP_URL: { about: 'In place of Tap.', by: 'stand-in' },
+  MYFATOORAH_URL: { about: 'In place of MyFatoorah.', by: 'stand-in' },
+  FCM_URL: { about: 'In place of Google, for pushes.', by: 'stand-in' },
+  APPLE_URL: { about: 'In place of Apple.', by: 'stand-in' },
+  APPLE_JWKS_URL: { about: "In place of Apple's keys.", by: 'stand-in' },
+  GOOGLE_JWKS_URL: { about: "In place of Google's keys.", by: 'stand-in' },
+} satisfies Record<string, Setting>
+
+export type SettingName = keyof typeof declared
+
+export const settings: Record<SettingName, Setting> = declared

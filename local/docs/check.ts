@@ -1,0 +1,14 @@
+// Part of npm run check: generated pages are current, what is cited is there, and the environment is
+// read where it is declared.
+import { wrongCitations } from './citations.ts'
+import { undeclaredReads } from './environment.ts'
+import { files } from './files.ts'
+import { pages } from './pages.ts'
+
+const stale = Object.entries(pages)
+  .filter(([path, text]) => files.find((file) => file.path === path)?.text !== text)
+  .map(([path]) => `${path} is not current: npm run docs`)
+
+const faults = [...stale, ...wrongCitations(), ...undeclaredReads()]
+for (const fault of faults) console.error(fault)
+process.exitCode = faults.length ? 1 : 0

@@ -1,0 +1,60 @@
+// What comments, tests and docs cite must be there: cases and promises, sections of the contract, files.
+import { type File, files, paths } from './files.ts'
+
+const textOf = (path: string) => files.find((file) => file.path === path)?.text ?? ''
+const matches = (text: string, pattern: RegExp) =>
+  [...text.matchAll(pattern)].map(([, name]) => name!)
+
+const cases = textOf('docs/cases.md')
+const [, untested = ''] = /^## Cases without a test$(.*?)^## /ms.exec(cases) ?? []
+/** Cases have a heading each; promises, checks and figures a row. */
+const caseIds = matches(cases, /^#### ([A-Z]+-\d\d) /gm)
+const codes = new Set([...caseIds, ...matches(cases, /^\| ([A-Z]+-\d\d) \|/gm)])
+const sections = new Set(matches(textOf('docs/contract.md'), /^## (\d+)\. /gm))
+
+const code = /\b(?!CRC|UTF)[A-Z]{1,6}-\d\d\b/g
+const section = /contract,? \(?section (\d+)|section (\d+) of the contract/gi
+/** In comments and pages alone: code makes files that nobody has. */
+const comment = /(?:^|\s)(?:--|\/\/|\/?\*\*?|#) (.*)/
+const file = /(?<![\w/:.@<*-])(?:\.{1,2}\/)*([\w-][\w./-]*\.(?:ts|sql|md|toml))\b(?!\/)/g
+
+function wrongIn({ path, text }: File): string[] {
+  const wrong: string[] = []
+  const page = path.endsWith('.md')
+  text.split('\n').forEach((line, index) => {
+    const at = `${path}:${index + 1}`
+    for (const [name] of line.matchAll(code)) {
+      if (!codes.has(name)) wrong.push(`${at}: docs/cases.md has no ${name}`)
+    }
+    for (const [, one, other] of line.matchAll(section)) {
+      if (!sections.has((one ?? other)!)) {
+        wrong.push(`${at}: no section ${one ?? other} of the contract`)
+      }
+    }
+    const said = page ? line : comment.exec(line)?.[1] ?? ''
+    for (const [, name] of said.matchAll(file)) {
+      const there = paths.some((one) => one === name || one.endsWith(`/${name}`))
+      if (!there) wrong.push(`${at}: there is no file ${name}`)
+    }
+  })
+  return wrong
+}
+
+/** A case is either cited by a test or named among those without one. */
+function wrongAmongCases(): string[] {
+  const tests = files.filter(({ path }) => path.startsWith('test/') || path.endsWith('.test.ts'))
+    .map(({ text }) => text).join(
+      '\n',
+    )
+  const cited = new Set(tests.match(code))
+  return caseIds.filter((id) => cited.has(id) === untested.includes(id)).map((id) =>
+    cited.has(id)
+      ? `docs/cases.md: ${id} has a test`
+      : `docs/cases.md: no test carries the id ${id}, and it is not among the cases without a test`
+  )
+}
+
+export const wrongCitations = (): string[] => [
+  ...files.filter(({ path }) => path !== 'CHANGELOG.md').flatMap(wrongIn),
+  ...wrongAmongCases(),
+]

@@ -1,0 +1,23 @@
+// The files of the repository that people write, with their text.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../stack/settings.ts'
+
+export type File = { path: string; text: string }
+
+const skipped = new Set(['node_modules', 'migrations', 'vectors', '.git', '.local'])
+const written = /\.(ts|sql|md|toml|yml)$/
+
+function under(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (skipped.has(entry.name)) return []
+    return entry.isDirectory() ? under(path) : [path]
+  })
+}
+
+/** Every path of the repository but packages, migrations and data. */
+export const paths = under('.').map((path) => path.replaceAll('\\', '/'))
+
+export const files: File[] = paths.filter((path) => written.test(path))
+  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))

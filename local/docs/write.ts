@@ -1,0 +1,7 @@
+// npm run docs: makes the generated pages of docs/ anew.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../stack/settings.ts'
+import { pages } from './pages.ts'
+
+for (const [path, text] of Object.entries(pages)) writeFileSync(join(root, path), text)

@@ -1,0 +1,130 @@
+// Every environment variable of what runs on Node (the local stack, deploy, the tests), and the one
+// place that reads them. Those of the functions: functions/_shared/settings.ts.
+
+type Program = 'stack' | 'deploy' | 'tests' | 'suite'
+
+export type Variable = {
+  about: string
+  /** Whose it is: `suite` are those that the tests set for their own processes. */
+  of: Program[]
+  /** What holds without it. */
+  usual?: string
+  secret?: boolean
+}
+
+const declared = {
+  PORT: {
+    about: 'The port of the gateway; the other ports follow.',
+    of: ['stack'],
+    usual: '54321',
+  },
+  LOCAL_DATA: { about: 'The folder of its data.', of: ['stack'], usual: '.local' },
+  SEED: {
+    about: '`demo` puts 2,000 listings in, `none` leaves it empty.',
+    of: ['stack'],
+    usual: 'demo',
+  },
+  RATES: {
+    about: '`off` lifts the limits on how often something may be done, also those of Realtime.',
+    of: ['stack'],
+    usual: 'on',
+  },
+  HASHING: {
+    about:
+      "`quick` hashes passwords at the least cost there is, `usual` at Auth's own; `npm test` is " +
+      '`quick`.',
+    of: ['stack', 'tests'],
+  },
+  CALLS: {
+    about: '`counted` has Postgres count the calls of its functions.',
+    of: ['stack'],
+    usual: 'uncounted',
+  },
+  GATEWAYS: {
+    about: 'Processes of the chat gateway, 0 to 2; with none its sockets are those of the edge ' +
+      'function.',
+    of: ['stack'],
+    usual: '1',
+  },
+  WORKER_LIFE: {
+    about:
+      'Seconds after which a worker of an edge function ends, as on the smallest plan; at half ' +
+      'of it the next request gets a fresh one. 0 is never.',
+    of: ['stack'],
+    usual: '150',
+  },
+  REAL_STORAGE: {
+    about: 'The folder of supabase/storage, built: it runs in place of the stand-in.',
+    of: ['stack', 'tests'],
+  },
+  REAL_AUTH: {
+    about:
+      'The binary of supabase/auth, its migrations beside it: it runs in place of the stand-in.',
+    of: ['stack', 'tests'],
+  },
+  ENVIRONMENT: { about: '`production` refuses to start.', of: ['stack'] },
+  NODE_ENV: { about: '`production` refuses to start.', of: ['stack'] },
+  SUPABASE_ACCESS_TOKEN: {
+    about: 'A personal access token of your Supabase account.',
+    of: ['deploy'],
+    secret: true,
+  },
+  SUPABASE_PROJECT_ID: {
+    about: 'The reference of the project: the first part of its address.',
+    of: ['deploy'],
+  },
+  SUPABASE_DB_PASSWORD: {
+    about: 'Of role `postgres`; without it the Management API lends a role for some minutes.',
+    of: ['deploy'],
+    secret: true,
+  },
+  SITE_URL: {
+    about: "Auth's site URL, where the project has none: the address of your app or site.",
+    of: ['deploy'],
+  },
+  SUPABASE_API_URL: {
+    about: 'Another Management API.',
+    of: ['deploy'],
+    usual: 'https://api.supabase.com',
+  },
+  SUPABASE_URL: {
+    about:
+      'The project; for deploy one at another address than its own, for tests one in place of ' +
+      'an embedded stack.',
+    of: ['deploy', 'tests'],
+  },
+  SUPABASE_PUBLISHABLE_KEY: { about: 'Needed with `SUPABASE_URL`.', of: ['tests'] },
+  SUPABASE_SECRET_KEY: { about: 'Needed with `SUPABASE_URL`.', of: ['tests'], secret: true },
+  DATABASE_URL: {
+    about: 'The database as `postgres`, by TLS where it is on another machine. Needed with ' +
+      '`SUPABASE_URL`.',
+    of: ['tests'],
+    secret: true,
+  },
+  DATABASE_CA: {
+    about: 'Certificates (PEM) of who vouches for the database, where that is not Supabase.',
+    of: ['deploy', 'tests'],
+  },
+  INBOX_URL: {
+    about: 'Where codes can be read (`GET /messages?to=`). Needed with `SUPABASE_URL`.',
+    of: ['tests'],
+  },
+  LOCAL_STACK: { about: 'The folder of the embedded stack that they run on.', of: ['suite'] },
+  SOCIAL_ISSUER_URL: { about: 'Who plays Google and Apple.', of: ['suite'] },
+  SUMMARY: { about: 'The file for what passed and failed.', of: ['suite'] },
+  CALLED_FUNCTIONS: { about: 'The file for which SQL functions were called.', of: ['suite'] },
+  USED_SECRETS: {
+    about: 'The file for secrets that were used, which no log may hold.',
+    of: ['suite'],
+  },
+} satisfies Record<string, Variable>
+
+export type VariableName = keyof typeof declared
+
+export const variables: Record<VariableName, Variable> = declared
+
+/** A variable that may be missing, or what it usually is. */
+export const variable = (
+  name: VariableName,
+  env: NodeJS.ProcessEnv = process.env,
+): string | undefined => env[name] || variables[name].usual
