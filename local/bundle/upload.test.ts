@@ -1,18 +1,15 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ref, startPlatform, token, type Upload } from '../deploy/support/management-api.ts'
 import { denoIn, lockFile, newLock } from './lock.ts'
 import { openRegistry } from './registry.ts'
 import { readConfig } from '../stack/config.ts'
 import { root } from '../stack/settings.ts'
-
-type Upload = { entrypoint: string; files: Map<string, Buffer> }
 
 const names = readConfig({}).functions.map(({ name }) => name)
 const folders: string[] = []
@@ -23,58 +20,36 @@ const folder = () => {
 
 /** What the CLI sends of each function to the Management API. */
 async function uploads(): Promise<Map<string, Upload>> {
-  const sent = new Map<string, Upload>()
-  const server = createServer(async (request, response) => {
-    const { pathname, searchParams } = new URL(request.url!, 'http://127.0.0.1')
-    const body = Buffer.concat(await request.toArray())
-    const slug = searchParams.get('slug')!
-    if (pathname.endsWith('/functions/deploy')) sent.set(slug, uploadOf(body))
-    const answer = { id: slug, slug, name: slug, version: 1, status: 'ACTIVE', created_at: 1 }
-    const listed = request.method === 'GET' || request.method === 'PUT'
-    response.writeHead(listed ? 200 : 201, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(pathname.endsWith('/functions') && listed ? [] : answer))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  // No database is asked here.
+  const url = 'postgresql://nobody@127.0.0.1:1/postgres'
+  const platform = await startPlatform({ url, adminUrl: url })
   const home = folder()
   const profile = join(home, 'profile.yaml')
-  const lines = { name: 'own', api_url: address, dashboard_url: address, project_host: 'localhost' }
+  const lines = {
+    name: 'own',
+    api_url: platform.url,
+    dashboard_url: platform.url,
+    project_host: 'localhost',
+  }
   writeFileSync(profile, Object.entries(lines).map(([key, value]) => `${key}: ${value}\n`).join(''))
   try {
     const cli = join(root, 'node_modules', 'supabase', 'dist', 'supabase.js')
-    const args = ['functions', 'deploy', '--use-api', `--remote=${'a'.repeat(20)}`, '--yes']
+    const args = ['functions', 'deploy', '--use-api', `--remote=${ref}`, '--yes']
     await promisify(execFile)(process.execPath, [cli, ...args], {
       cwd: root,
       env: {
         PATH: process.env.PATH,
         HOME: home,
         SUPABASE_PROFILE: profile,
-        SUPABASE_ACCESS_TOKEN: `sbp_${'0'.repeat(40)}`,
+        SUPABASE_ACCESS_TOKEN: token,
         SUPABASE_TELEMETRY_DISABLED: '1',
         DO_NOT_TRACK: '1',
       },
     })
   } finally {
-    server.close()
-    server.closeAllConnections()
+    await platform.stop()
   }
-  return sent
-}
-
-/** The parts of a form, with the names of their files as they are: parsers keep the last piece only. */
-function uploadOf(form: Buffer): Upload {
-  const text = form.toString('latin1')
-  const boundary = text.slice(0, text.indexOf('\r\n'))
-  const files = new Map<string, Buffer>()
-  let entrypoint = ''
-  for (const part of text.split(boundary).slice(1, -1)) {
-    const start = part.indexOf('\r\n\r\n') + 4
-    const content = Buffer.from(part.slice(start, -2), 'latin1')
-    const file = /filename="([^"]+)"/.exec(part.slice(0, start))?.[1]
-    if (file) files.set(file, content)
-    else entrypoint = JSON.parse(content.toString()).entrypoint_path
-  }
-  return { entrypoint, files }
+  return platform.uploads
 }
 
 // Loads a function as a worker does, and says that it has a handler.

@@ -193,6 +193,8 @@ export class Connection {
     busy.delete(this)
     const kept = idle.get(this.port) ?? []
     const clean = this.keep && this.sent && this.buffer.length === 0
+    // A pause that was asked for in the middle of this answer is not the next one's.
+    this.socket.resume()
     if (clean && kept.length < keptPerPort) {
       idle.set(this.port, kept)
       kept.push(this)

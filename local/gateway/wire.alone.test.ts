@@ -1,7 +1,7 @@
 // The gateway as a wire: what goes through it, byte by byte. It needs no stack.
 import { once } from 'node:events'
 import { createServer as createHttpServer, request as httpRequest } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { forward, forwardUpgrade } from './proxy.ts'
@@ -63,29 +63,50 @@ describe('the gateway', () => {
     gateway.closeAllConnections()
   })
 
-  test('whoever leaves late takes nobody else along', async () => {
+  /** Sends a request over a connection; `more` is what its reader says to each piece. */
+  const ask = (connection: Connection, more = true) => {
+    let exchange: Exchange
+    const answered = new Promise<boolean>((resolve) => {
+      exchange = {
+        head: false,
+        onHead: () => {},
+        onBody: (_, last) => {
+          if (last) resolve(true)
+          return more
+        },
+        onFailure: () => resolve(false),
+      }
+      connection.begin(exchange, 'GET / HTTP/1.1\r\nHost: upstream\r\n\r\n', true)
+    })
+    return { exchange: exchange!, answered }
+  }
+
+  test('a slow reader who leaves does not stall the next request on its connection', async () => {
+    const upstream = createServer((socket) =>
+      // Both chunks and the end in one packet: the pause comes when everything is here.
+      socket.on('data', () => {
+        const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+        socket.write(`${head}1\r\na\r\n1\r\nb\r\n0\r\n\r\n`)
+      })
+    ).listen(0, '127.0.0.1')
+    await once(upstream, 'listening')
+    const { port } = upstream.address() as AddressInfo
+    const connection = Connection.to(port)
+    expect(await ask(connection, false).answered).toBe(true)
+    expect(Connection.to(port)).toBe(connection)
+    const next = ask(connection).answered
+    expect(await Promise.race([next, sleep(2000)])).toBe(true)
+    connection.socket.destroy()
+    upstream.close()
+  })
+
+  test('a client that leaves late does not disturb another request', async () => {
     const upstream = createHttpServer((_, response) => response.end('answer')).listen(
       0,
       '127.0.0.1',
     )
     await once(upstream, 'listening')
     const { port } = upstream.address() as AddressInfo
-    const ask = (connection: Connection) => {
-      let exchange: Exchange
-      const answered = new Promise<boolean>((resolve) => {
-        exchange = {
-          head: false,
-          onHead: () => {},
-          onBody: (_, last) => {
-            if (last) resolve(true)
-            return true
-          },
-          onFailure: () => resolve(false),
-        }
-        connection.begin(exchange, 'GET / HTTP/1.1\r\nHost: upstream\r\n\r\n', true)
-      })
-      return { exchange: exchange!, answered }
-    }
     const connection = Connection.to(port)
     const first = ask(connection)
     expect(await first.answered).toBe(true)

@@ -20,7 +20,7 @@ const nameOf = (to: string) =>
 export function openInbox(): Server {
   const messages: Message[] = []
   return createServer(async (request, response) => {
-    const url = new URL(request.url!, 'http://inbox')
+    const url = URL.parse(request.url!, 'http://inbox')
     const send = (status: number, type: string, body: string) =>
       response.writeHead(status, {
         'content-type': `${type}; charset=utf-8`,
@@ -30,6 +30,7 @@ export function openInbox(): Server {
       }).end(body)
     const json = (status: number, value: unknown) =>
       send(status, 'application/json', JSON.stringify(value))
+    if (!url) return json(400, { message: 'bad request' })
     if (url.pathname === '/' && request.method === 'GET') return send(200, 'text/html', page)
     if (url.pathname !== '/messages') return json(404, { message: 'not found' })
     if (request.method === 'GET') {

@@ -137,7 +137,7 @@ type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer }
 async function upgrade(realtime: Realtime, sockets: WebSocketServer, asked: Upgrade) {
   const { request, socket, head } = asked
   socket.on('error', () => {})
-  const { pathname, searchParams } = new URL(request.url!, 'http://realtime')
+  const url = URL.parse(request.url!, 'http://realtime')
   const refuse = async (status: string, error: string) => {
     await sleep(handshakePause)
     const body = JSON.stringify({ error })
@@ -147,7 +147,7 @@ async function upgrade(realtime: Realtime, sockets: WebSocketServer, asked: Upgr
         `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     )
   }
-  if (pathname !== '/realtime/v1/websocket') return await refuse('404 Not Found', 'Not found')
+  if (url?.pathname !== '/realtime/v1/websocket') return await refuse('404 Not Found', 'Not found')
   const { 'x-api-key': key } = request.headers
   if (request.headers.apikey === undefined && key) request.headers.apikey = String(key)
   const credentials = readCredentials(realtime.stack, request)
@@ -161,7 +161,7 @@ async function upgrade(realtime: Realtime, sockets: WebSocketServer, asked: Upgr
   const role = credentials.keyRole
   sockets.handleUpgrade(request, socket, head, (webSocket: WebSocket) => {
     const connection = new Connection(realtime, webSocket, {
-      version: versionOf(searchParams.get('vsn')),
+      version: versionOf(url.searchParams.get('vsn')),
       identity: { role, claims: { role } },
       headers: ownHeaders(request),
     })

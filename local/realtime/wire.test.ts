@@ -1,5 +1,7 @@
 /** The Realtime stand-in frame by frame: what is outside of messages and rights. */
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasStack } from '../../test/support/facade.ts'
@@ -54,6 +56,16 @@ describe.runIf(hasStack)('a connection', () => {
     const opened = await realtime.raw('2.0.0', query).then(() => 101, (error: Error) => error)
     return Number(/\d{3}/.exec(String(opened))?.[0])
   }
+
+  test('is refused to a target that is no address, and others go on', async () => {
+    const socket = connect(Number(new URL(realtime.url).port), '127.0.0.1')
+    socket.write('GET //[ HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n')
+    socket.write('Connection: Upgrade\r\n\r\n')
+    const [answer] = await once(socket, 'data')
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 404 /)
+    const raw = await realtime.raw()
+    raw.close()
+  })
 
   test('answers heartbeats and says what it does not know', async () => {
     const raw = await realtime.raw()

@@ -10,9 +10,7 @@ type Toml = ReturnType<typeof parseToml>
 /** What the CLI said about the configuration while it worked: keys that it does not know. */
 export function warnings(stderr: string): string[] {
   return stderr.split('\n')
-    .filter((line) =>
-      line.startsWith('WARN: ') && !line.includes('is deprecated and will be removed')
-    )
+    .filter((line) => line.startsWith('WARN: '))
     .map((line) => line.replace('WARN: ', ''))
 }
 

@@ -56,8 +56,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       passwordLength: Math.max(6, at('auth.minimum_password_length', 6)),
       currentPassword: at('auth.email.require_current_password', false),
       captcha: at('auth.captcha.enabled', false),
-      email: at('auth.email.enable_signup', true),
-      phone: at('auth.sms.enable_signup', false),
+      email: at('auth.email.enabled', true),
+      phone: at('auth.sms.enabled', false),
       social: {
         google: social(
           env,

@@ -18,6 +18,7 @@ export const secretKey = `sb_secret_${'of_the_mock_0123456789abcdef'}`
 
 export type Json = Record<string, unknown>
 export type Sent = { method: string; path: string; body: unknown }
+export type Upload = { entrypoint: string; files: Map<string, Buffer> }
 
 export type Platform = {
   url: string
@@ -27,6 +28,8 @@ export type Platform = {
   realtime: Json
   storage: { fileSizeLimit: number; features: Record<string, { enabled: boolean }> }
   secrets: Map<string, string>
+  /** What the CLI sent of each function. */
+  uploads: Map<string, Upload>
   /** Metadata and names of the files of each function. */
   functions: Map<string, { version: number; verifyJwt: boolean; files: string[] }>
   keys: Json[]
@@ -76,6 +79,7 @@ export async function startPlatform(
       features: { imageTransformation: { enabled: true }, s3Protocol: { enabled: true } },
     },
     secrets: new Map(),
+    uploads: new Map(),
     functions: new Map(),
     keys: [
       { name: 'anon', type: 'legacy', api_key: 'eyJ.legacy.anon' },
@@ -191,16 +195,16 @@ export async function startPlatform(
     'GET /functions': functions,
     'PUT /functions': (body: { slug: string; version: number; verify_jwt: boolean }[]) => {
       for (const { slug, version, verify_jwt: verifyJwt } of body) {
-        const files = bundled.get(slug)!
+        const files = [...platform.uploads.get(slug)!.files.keys()]
         platform.functions.set(slug, { version, verifyJwt, files })
       }
       return { functions: functions() }
     },
   }
 
-  const bundled = new Map<string, string[]>()
   function bundle(slug: string, form: string) {
-    bundled.set(slug, [...form.matchAll(/filename="([^"]+)"/g)].map(([, name]) => name!))
+    const { upload, metadata } = readUpload(form)
+    platform.uploads.set(slug, upload)
     return {
       id: `id-${slug}`,
       slug,
@@ -209,7 +213,7 @@ export async function startPlatform(
       version: (platform.functions.get(slug)?.version ?? 0) + 1,
       created_at: 1,
       updated_at: 1,
-      verify_jwt: JSON.parse(/name="metadata"[^{]*(\{.*\})/.exec(form)![1]!).verify_jwt,
+      verify_jwt: metadata.verify_jwt,
       import_map: true,
       entrypoint_path: `functions/${slug}/index.ts`,
       import_map_path: 'functions/deno.json',
@@ -282,6 +286,21 @@ export async function startPlatform(
   const stop = () =>
     new Promise<void>((resolve) => (server.closeAllConnections(), server.close(() => resolve())))
   return Object.assign(platform, { url, stop })
+}
+
+/** The parts of a form, with the paths of its files whole: parsers keep the last piece only. */
+function readUpload(form: string) {
+  const boundary = form.slice(0, form.indexOf('\r\n'))
+  const files = new Map<string, Buffer>()
+  let metadata: { entrypoint_path: string; verify_jwt: boolean } | undefined
+  for (const part of form.split(boundary).slice(1, -1)) {
+    const start = part.indexOf('\r\n\r\n') + 4
+    const content = Buffer.from(part.slice(start, -2), 'latin1')
+    const path = /filename="([^"]+)"/.exec(part.slice(0, start))?.[1]
+    if (path) files.set(path, content)
+    else metadata = JSON.parse(content.toString())
+  }
+  return { metadata: metadata!, upload: { entrypoint: metadata!.entrypoint_path, files } }
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
