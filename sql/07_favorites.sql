@@ -132,8 +132,8 @@ as $$
 declare
   identity_id uuid;
 begin
-  perform private.count_act('favorites');
-  identity_id := private.hold_identity();
+  perform private.count_action('favorites');
+  identity_id := private.lock_identity();
   -- Calls on one favorite pass one after another, so each of them really turns it over.
   perform pg_advisory_xact_lock(
     hashtextextended(identity_id::text || toggle_favorite.property_id, 1));

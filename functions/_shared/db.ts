@@ -182,7 +182,7 @@ export async function call<Name extends Callable>(
     ...(before.length ? [setRole('backend')] : []),
     ...before.map(({ name, args }) => `select ${backendCall(name, args)} as before;`),
     setRole(role === 'anon' ? 'guest' : role, claims),
-    ...(options.rate ? ['select private.entered();'] : []),
+    ...(options.rate ? ['select private.require_rate();'] : []),
     ...(expectIdentity
       ? [`select private.expect_identity(${literal(expectIdentity, 'uuid')});`]
       : []),
@@ -210,7 +210,7 @@ function withIdempotency(idempotencyKey: string, name: string, args: object, res
 // Counted by role backend, in a transaction that ends before the call begins.
 function countRate(rule: string, claims?: string, subject?: string) {
   const args = literal(rule, 'text') + (subject ? `,${literal(subject, 'text')}` : '')
-  return `begin;${setRole('backend', claims)}select private.enter(${args});commit;`
+  return `begin;${setRole('backend', claims)}select private.count_rate(${args});commit;`
 }
 
 // Whatever function counts leaves the rate in a setting of its transaction.
@@ -256,7 +256,7 @@ export async function backend<T>(
       sendQuery([
         countRate(rate.rule, undefined, rate.subject),
         setRole('backend'),
-        'select private.entered();',
+        'select private.require_rate();',
         `${query},${rateColumn}`,
       ].join('')),
     )

@@ -63,8 +63,8 @@ async function receive(
     eventKey,
     kind: told.kind,
     payloadSha256,
-    toldAmount: told.amount,
-    toldCurrency: told.currency,
+    reportedAmount: told.amount,
+    reportedCurrency: told.currency,
   }
   let facts: Awaited<ReturnType<typeof factsOf>>
   try {

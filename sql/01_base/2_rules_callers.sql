@@ -191,7 +191,7 @@ $$;
 comment on function private.expect_identity is
   'The header X-Expect-Identity: 409 identity_changed unless that is the acting identity.';
 
-create function private.require_type(type text) returns uuid
+create function private.require_identity_type(type text) returns uuid
   language plpgsql
   stable
   security definer -- reads the type of the acting identity
@@ -201,14 +201,14 @@ declare
   identity_id uuid := private.require_identity();
   actual text := (select identities.type from public.identities where identities.id = identity_id);
 begin
-  if actual is distinct from require_type.type then
+  if actual is distinct from require_identity_type.type then
     perform private.refuse(403, 'identity_type_required',
-      jsonb_build_object('required', require_type.type, 'actual', actual));
+      jsonb_build_object('required', require_identity_type.type, 'actual', actual));
   end if;
   return identity_id;
 end
 $$;
-comment on function private.require_type is
+comment on function private.require_identity_type is
   'The acting identity, or what require_identity refuses, or 403 identity_type_required when it is '
   'of another type.';
 

@@ -3,7 +3,7 @@
 -- A sliding log of the last hits for each rule and subject. A rule whose max is a million or more is
 -- off and writes nothing.
 --
--- What an account does is counted by the function that does it, in its transaction (count_act).
+-- What an account does is counted by the function that does it, in its transaction (count_action).
 -- What cannot be taken back, and what may fail after it has already cost something, is counted and
 -- committed before it is tried (enter, entered).
 
@@ -60,26 +60,27 @@ comment on function private.count_hit is
   'Counts one hit, of so many allowed where it is not the rule that says it. hit is null when the '
   'rate was used up; reset is seconds until there is room.';
 
-create function private.forget_hit(rule text, subject text, hit timestamptz) returns void
+create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
   language sql
   security definer -- writes a closed table
   set search_path = ''
 as $$
-  update private.rate_hits set hits = array_remove(rate_hits.hits, forget_hit.hit)
-  where rate_hits.rule = forget_hit.rule and rate_hits.subject = forget_hit.subject
+  update private.rate_hits set hits = array_remove(rate_hits.hits, uncount_hit.hit)
+  where rate_hits.rule = uncount_hit.rule and rate_hits.subject = uncount_hit.subject
 $$;
-comment on function private.forget_hit is 'Takes a hit back: where only failures count, after a success.';
+comment on function private.uncount_hit is
+  'Takes a hit back: where only failures count, after a success.';
 
-create function private.forget_hits(hits jsonb) returns void
+create function private.uncount_hits(hits jsonb) returns void
   language plpgsql
   set search_path = ''
 as $$
 begin
-  perform private.forget_hit(taken.rule, taken.subject, taken.hit)
+  perform private.uncount_hit(taken.rule, taken.subject, taken.hit)
   from jsonb_to_recordset(hits) as taken (rule text, subject text, hit timestamptz);
 end
 $$;
-comment on function private.forget_hits is 'Takes back what private.count_hits counted.';
+comment on function private.uncount_hits is 'Takes back what private.count_hits counted.';
 
 create function private.count_hits(
   rules text[], subjects text[], out refused text, out reset integer, out hits jsonb
@@ -94,7 +95,7 @@ begin
   for nth in 1 .. cardinality(rules) loop
     counted := private.count_hit(rules[nth], subjects[nth]);
     if counted.hit is null then
-      perform private.forget_hits(hits);
+      perform private.uncount_hits(hits);
       refused := rules[nth];
       reset := counted.reset;
       hits := null;
@@ -123,7 +124,7 @@ $$;
 comment on function private.refuse_rate is
   '429 rate_limited, with limit, remaining and reset as its hint: a setting would end with it.';
 
-create function private.count_act(rule text, allowed integer default null) returns timestamptz
+create function private.count_action(rule text, allowed integer default null) returns timestamptz
   language plpgsql
   security definer -- writes a closed table, for the calling account
   set search_path = ''
@@ -141,39 +142,39 @@ begin
   return counted.hit;
 end
 $$;
-comment on function private.count_act is
+comment on function private.count_action is
   'Counts what the calling account does, with it and so only if it is done. The first row that its '
   'function locks, so that two of one account wait here and hold nothing. 429 rate_limited.';
 
-create function private.forget_act(rule text, hit timestamptz) returns void
+create function private.uncount_action(rule text, hit timestamptz) returns void
   language plpgsql
   security definer -- writes a closed table, for the calling account
   set search_path = ''
 as $$
 begin
-  perform private.forget_hit(rule, private.account_id()::text, hit),
+  perform private.uncount_hit(rule, private.account_id()::text, hit),
     set_config('private.rate', '', true);
 end
 $$;
-comment on function private.forget_act is 'What count_act counted had been done already.';
+comment on function private.uncount_action is 'What count_action counted had been done already.';
 
-create function private.allowed_ahead(rule text, account_id uuid) returns integer
+create function private.unproven_limit(rule text, account_id uuid) returns integer
   language sql
   stable
   security definer -- reads a closed table, and what is proven of the account
   set search_path = ''
 as $$
   select min(rates.max) from private.rates
-  where rates.rule in (allowed_ahead.rule, allowed_ahead.rule || '_unproven') and exists (
+  where rates.rule in (unproven_limit.rule, unproven_limit.rule || '_unproven') and exists (
     select from public.accounts
     where accounts.id = account_id and accounts.phone is null and not accounts.email_proven
   )
 $$;
-comment on function private.allowed_ahead is
+comment on function private.unproven_limit is
   'What an account without a proven phone or email may do of a rule that has a row for such; null '
   'for the others.';
 
-create function private.enter(rule text, subject text default null) returns void
+create function private.count_rate(rule text, subject text default null) returns void
   language plpgsql
   security definer -- reads who calls and writes a closed table
   set search_path = ''
@@ -191,8 +192,8 @@ begin
   end if;
 
   if refusal is null then
-    counted := private.count_hit(enter.rule, coalesce(enter.subject, caller_id::text),
-      private.allowed_ahead(enter.rule, caller_id));
+    counted := private.count_hit(count_rate.rule, coalesce(count_rate.subject, caller_id::text),
+      private.unproven_limit(count_rate.rule, caller_id));
     rate := format('%s,%s,%s', counted."limit", counted.remaining, counted.reset);
     if counted.hit is null then
       refusal := jsonb_build_object('status', 429);
@@ -209,11 +210,11 @@ exception
       '{"status":503,"code":"service_unavailable","detail":{"retryAfter":2}}', false);
 end
 $$;
-comment on function private.enter is
+comment on function private.count_rate is
   'Counts a call before it is tried, in a transaction of its own, so that a failing call counts too. '
-  'Never raises: private.entered raises its verdict after the commit.';
+  'Never raises: private.require_rate raises its verdict after the commit.';
 
-create function private.entered() returns void
+create function private.require_rate() returns void
   language plpgsql
   set search_path = ''
 as $$
@@ -229,9 +230,11 @@ begin
   perform set_config('private.rate', rate, true);
 end
 $$;
-comment on function private.entered is 'Raises what private.enter decided, else keeps the rate to tell.';
+comment on function private.require_rate is
+  'Raises what private.count_rate decided, else keeps the rate for the headers of the answer.';
 
-grant execute on function private.count_hit, private.forget_hit, private.forget_hits, private.enter
+grant execute on function private.count_hit, private.uncount_hit, private.uncount_hits,
+  private.count_rate
   to backend;
-grant execute on function private.count_act to authenticated;
-grant execute on function private.refuse_rate, private.entered to anon, authenticated, backend;
+grant execute on function private.count_action to authenticated;
+grant execute on function private.refuse_rate, private.require_rate to anon, authenticated, backend;

@@ -3,20 +3,21 @@
 -- A job chooses what is due and has for_each do it row by row. A row that fails is undone, raises an
 -- alarm and is left alone for an hour; the others are done all the same, however many fail.
 
-create function private.rests(step text, subject text) returns boolean
+create function private.failed_recently(step text, subject text) returns boolean
   language sql
   stable
   set search_path = ''
 as $$
   select exists (
     select from private.alarms
-    where alarms.kind = 'job_failed' and alarms.subject_id = rests.step || ' ' || rests.subject
+    where alarms.kind = 'job_failed'
+      and alarms.subject_id = failed_recently.step || ' ' || failed_recently.subject
       and alarms.settled_at is null and alarms.seen_at > now() - interval '1 hour'
   )
 $$;
-comment on function private.rests is 'Whether a job failed on a row within the hour.';
+comment on function private.failed_recently is 'Whether a job failed on a row within the hour.';
 
-create function private.step_failed(step text, subject text, code text, why text) returns void
+create function private.record_failure(step text, subject text, code text, why text) returns void
   language plpgsql
   security definer -- raises an alarm for whoever works through rows
   set search_path = ''
@@ -29,7 +30,7 @@ begin
   end if;
 end
 $$;
-comment on function private.step_failed is 'A job failed on one row: an alarm, and it rests.';
+comment on function private.record_failure is 'A job failed on one row: an alarm, and it rests.';
 
 create function private.for_each(step text, subjects text[], one boolean default false)
   returns bigint
@@ -51,10 +52,10 @@ begin
       end if;
     exception
       when query_canceled then -- it used up the time of all; what is done so far is kept
-        perform private.step_failed(step, subject, sqlstate, sqlerrm);
+        perform private.record_failure(step, subject, sqlstate, sqlerrm);
         exit;
       when others then
-        perform private.step_failed(step, subject, sqlstate, sqlerrm);
+        perform private.record_failure(step, subject, sqlstate, sqlerrm);
     end;
     -- Well within a statement's time: whoever calls a job calls it until nothing is left.
     exit when one and did or clock_timestamp() > began + interval '1 second';

@@ -18,7 +18,7 @@ comment on function private.may_act is
 grant execute on function private.may_act
   to anon, authenticated, service_role, backend, supabase_auth_admin;
 
-create function private.is_in_order(identity_id uuid) returns boolean
+create function private.identity_may_act(identity_id uuid) returns boolean
   language plpgsql
   stable
   security definer -- reads the state of another's account
@@ -28,12 +28,12 @@ begin
   return exists (
     select from public.identities
     join public.accounts on accounts.id = identities.account_id
-    where identities.id = is_in_order.identity_id and identities.status = 'active'
+    where identities.id = identity_may_act.identity_id and identities.status = 'active'
       and private.may_act(accounts)
   );
 end
 $$;
-comment on function private.is_in_order is
+comment on function private.identity_may_act is
   'Whether an identity, whoever''s, and its account can act now: the rule of identity_id().';
 
 -- The acting identity that is taken away acts no more, on every device and at once.

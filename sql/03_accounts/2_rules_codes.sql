@@ -2,7 +2,7 @@
 --
 -- Strangers use up neither the tries nor the codes of whoever asked for one.
 
-create function private.code_terms(
+create function private.code_limits(
   out resend_after integer, out life interval, out attempt_life interval,
   out tries integer, out stranger_tries integer
 )
@@ -12,14 +12,14 @@ create function private.code_terms(
 as $$
   select 45, interval '5 minutes', interval '1 hour', 5, 3
 $$;
-comment on function private.code_terms is
+comment on function private.code_limits is
   'The figures of codes, each standing here alone: seconds until another one may be asked for, how '
   'long a code and an attempt live, wrong tries of whoever asked for it or names its attempt, and '
   'of all others together.';
 
 alter table private.codes add constraint codes_tries_are_few check (
-  tries between 0 and (private.code_terms()).tries
-  and stranger_tries between 0 and (private.code_terms()).stranger_tries
+  tries between 0 and (private.code_limits()).tries
+  and stranger_tries between 0 and (private.code_limits()).stranger_tries
 );
 
 create function private.code_wait(purpose text, identifier text, asked_by bytea) returns integer
@@ -32,7 +32,7 @@ as $$
   -- only: else a stranger who asked a moment before would have the owner's request dropped, without
   -- a word where a password was forgotten. A phone that is being registered waits as a whole: it is
   -- nobody's yet, whoever has to wait is told for how long, and of twenty attempts at once one sends.
-  select greatest(0, ceil((private.code_terms()).resend_after
+  select greatest(0, ceil((private.code_limits()).resend_after
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes
   where codes.identifier = code_wait.identifier and codes.purpose = code_wait.purpose

@@ -1,6 +1,6 @@
 -- What is left of a deleted account: nothing that names the person.
 
-create function private.forget_account(account_id uuid) returns void
+create function private.anonymise_account(account_id uuid) returns void
   language plpgsql
   security definer -- writes closed tables
   set search_path = ''
@@ -9,15 +9,15 @@ begin
   update public.accounts
   set email = null, phone = null, email_proven = false, status = 'deleted', status_reason = null,
       suspended_until = null, delete_at = null, active_identity_id = null
-  where accounts.id = forget_account.account_id;
+  where accounts.id = anonymise_account.account_id;
   update public.individual_profiles set full_name = null, avatar_url = null
-  where individual_profiles.account_id = forget_account.account_id;
+  where individual_profiles.account_id = anonymise_account.account_id;
   update public.identities
   set status = 'closed', display_name = 'حساب محذوف', avatar_url = null, status_reason = null
-  where identities.account_id = forget_account.account_id;
+  where identities.account_id = anonymise_account.account_id;
 end
 $$;
-comment on function private.forget_account is
+comment on function private.anonymise_account is
   'Makes an account anonymous for good. Other areas follow by triggers on the closing of identities.';
 
 create function private.on_account_deleted_for_apple() returns trigger

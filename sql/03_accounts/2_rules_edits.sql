@@ -1,6 +1,6 @@
 -- What an admin may change of accounts and identities by hand: 01_base/2_rules_edits.sql.
 
-create function private.enter_account_state() returns trigger
+create function private.apply_account_state() returns trigger
   language plpgsql
   set search_path = ''
 as $$
@@ -19,13 +19,13 @@ begin
   return new;
 end
 $$;
-comment on function private.enter_account_state is
+comment on function private.apply_account_state is
   'Fills in what comes with the state that an account enters.';
 
 create trigger accounts_abide_by_their_state
   before update of status on public.accounts
   for each row when (old.status is distinct from new.status)
-  execute function private.enter_account_state();
+  execute function private.apply_account_state();
 create trigger accounts_are_not_deleted_by_hand
   before update of status on public.accounts
   for each row when (old.status <> 'deleted' and new.status = 'deleted')
@@ -40,7 +40,7 @@ create trigger accounts_are_reached_as_they_sign_in
   execute function private.refuse_edit(
     'Email and phone are those of the sign-in: change them under Authentication, and they follow here.');
 
-create function private.enter_identity_state() returns trigger
+create function private.apply_identity_state() returns trigger
   language plpgsql
   security definer -- reads the licence of whoever's state changes
   set search_path = ''
@@ -62,13 +62,13 @@ begin
   return new;
 end
 $$;
-comment on function private.enter_identity_state is
+comment on function private.apply_identity_state is
   'Fills in what comes with the state that an identity enters.';
 
 create trigger identities_abide_by_their_state
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
-  execute function private.enter_identity_state();
+  execute function private.apply_identity_state();
 create trigger identities_of_people_close_with_their_account
   before update of status on public.identities
   for each row when (
@@ -84,7 +84,7 @@ create trigger identities_keep_their_type
     'An identity keeps its type and its account: the person asks for another one in the app.');
 
 -- A name stands in two places; whoever changes the one that is written changes the one that is shown.
-create function private.show_name() returns trigger
+create function private.sync_display_name() returns trigger
   language plpgsql
   security definer -- writes the identity of whoever's name changes
   set search_path = ''
@@ -101,12 +101,13 @@ begin
   return null;
 end
 $$;
-comment on function private.show_name is 'The name that others see is the one that was written.';
+comment on function private.sync_display_name is
+  'Shows others the name as it was written.';
 
 create trigger individual_profiles_show_their_name
   after update of full_name on public.individual_profiles
   for each row when (new.full_name <> coalesce(old.full_name, ''))
-  execute function private.show_name();
+  execute function private.sync_display_name();
 create trigger identities_are_named_by_their_page
   before update of display_name, avatar_url on public.identities
   for each row when (

@@ -31,7 +31,7 @@
 
 -- Holding: for whoever does something ------------------------------------------------------------
 
-create function private.hold_account() returns void
+create function private.lock_own_account() returns void
   language plpgsql
   security definer -- clients have no grant to lock rows
   set search_path = ''
@@ -41,34 +41,34 @@ begin
   perform from public.accounts where accounts.id = (private.claims() ->> 'sub')::uuid for share;
 end
 $$;
-comment on function private.hold_account is
+comment on function private.lock_own_account is
   'Nobody changes what the calling account may do, or as whom it acts, until the transaction ends.';
 
-create function private.hold_caller() returns uuid
+create function private.lock_caller() returns uuid
   language plpgsql
   set search_path = ''
 as $$
 begin
-  perform private.hold_account();
+  perform private.lock_own_account();
   return private.require_account();
 end
 $$;
-comment on function private.hold_caller is
+comment on function private.lock_caller is
   'As require_account, and it stays so: for writes of an account, whichever identity acts.';
 
-create function private.hold_identity() returns uuid
+create function private.lock_identity() returns uuid
   language plpgsql
   set search_path = ''
 as $$
 begin
-  perform private.hold_account();
+  perform private.lock_own_account();
   return private.require_identity();
 end
 $$;
-comment on function private.hold_identity is
+comment on function private.lock_identity is
   'As require_identity, and it stays so: first in whatever writes for the acting identity.';
 
-create function private.hold_owner(identity_id uuid) returns void
+create function private.lock_owner(identity_id uuid) returns void
   language plpgsql
   security definer -- locks the account of whoever is concerned
   set search_path = ''
@@ -77,18 +77,18 @@ begin
   perform from public.accounts
   where accounts.id = (
     select identities.account_id from public.identities
-    where identities.id = hold_owner.identity_id
+    where identities.id = lock_owner.identity_id
   )
   for share;
 end
 $$;
-comment on function private.hold_owner is
-  'As hold_account, of the account behind an identity: for what happens to it without its doing, '
-  'as a payment that comes in.';
+comment on function private.lock_owner is
+  'As lock_own_account, of the account behind an identity: for what happens to it without its '
+  'doing, as a payment that comes in.';
 
 -- Taking: for whoever changes what may be done ------------------------------------------------
 
-create function private.take_account(account_id uuid) returns public.accounts
+create function private.lock_account_exclusively(account_id uuid) returns public.accounts
   language plpgsql
   security definer -- locks a row; its callers decided whose
   set search_path = ''
@@ -97,39 +97,39 @@ declare
   account public.accounts;
 begin
   select * into account from public.accounts
-  where accounts.id = take_account.account_id
+  where accounts.id = lock_account_exclusively.account_id
   for no key update;
   return account;
 end
 $$;
-comment on function private.take_account is
+comment on function private.lock_account_exclusively is
   'An account, locked for a change of it or of what one of its identities may do; null for none.';
 
-create function private.take_caller() returns uuid
+create function private.lock_caller_exclusively() returns uuid
   language plpgsql
   security definer -- clients have no grant to lock rows
   set search_path = ''
 as $$
 begin
-  perform private.take_account((private.claims() ->> 'sub')::uuid);
+  perform private.lock_account_exclusively((private.claims() ->> 'sub')::uuid);
   return private.require_account();
 end
 $$;
-comment on function private.take_caller is
+comment on function private.lock_caller_exclusively is
   'As require_account, with the account locked: for what changes the account itself.';
 
 -- Whatever changes a state, also by SQL or in Studio, needs all that follows from it. It is taken
 -- at once and in order, before the first trigger writes any of it.
-create function private.take_what_follows(account_id uuid, identity_ids uuid[], goes boolean)
+create function private.lock_dependents(account_id uuid, identity_ids uuid[], goes boolean)
   returns void
   language plpgsql
   security definer -- locks rows of whoever's state changes, and of those who know them
   set search_path = ''
 as $$
 begin
-  perform private.take_account(account_id);
+  perform private.lock_account_exclusively(account_id);
   if goes then
-    perform from public.reports where reports.account_id = take_what_follows.account_id
+    perform from public.reports where reports.account_id = lock_dependents.account_id
     order by reports.id for no key update;
   end if;
   -- Not written, but the lock under which messages are sent: none is told to whom it is not any more.
@@ -175,7 +175,7 @@ begin
     perform from public.notifications
     where notifications.id in (
       select told.id from public.notifications as told
-      where told.account_id = take_what_follows.account_id
+      where told.account_id = lock_dependents.account_id
       union all
       select worded.id from public.notifications as worded
       where worded.from_identity_id = any (identity_ids)
@@ -184,27 +184,27 @@ begin
   end if;
 end
 $$;
-comment on function private.take_what_follows is
+comment on function private.lock_dependents is
   'Locks all that a change of state will write, in the order that stands at the head of this file; '
   'for a state that is the last one also what goes with it.';
 
-create function private.on_state_changing() returns trigger
+create function private.before_state_change() returns trigger
   language plpgsql
-  security definer -- as take_what_follows
+  security definer -- as lock_dependents
   set search_path = ''
 as $$
 begin
   if tg_table_name = 'accounts' then
-    perform private.take_what_follows(new.id, array(
+    perform private.lock_dependents(new.id, array(
       select identities.id from public.identities where identities.account_id = new.id
     ), new.status = 'deleted');
   else
-    perform private.take_what_follows(new.account_id, array[new.id], new.status = 'closed');
+    perform private.lock_dependents(new.account_id, array[new.id], new.status = 'closed');
   end if;
   return new;
 end
 $$;
-comment on function private.on_state_changing is
+comment on function private.before_state_change is
   'Before an account or an identity changes its state: takes what will follow.';
 
 create trigger accounts_take_what_follows
@@ -215,12 +215,13 @@ create trigger accounts_take_what_follows
     and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
   )
-  execute function private.on_state_changing();
+  execute function private.before_state_change();
 create trigger identities_take_what_follows
   before update of status on public.identities
   for each row when (old.status is distinct from new.status)
-  execute function private.on_state_changing();
+  execute function private.before_state_change();
 
 grant execute on function
-  private.hold_account, private.hold_caller, private.hold_identity, private.take_caller
+  private.lock_own_account, private.lock_caller, private.lock_identity,
+  private.lock_caller_exclusively
   to authenticated;

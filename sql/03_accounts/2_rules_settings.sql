@@ -155,7 +155,7 @@ $$;
 comment on function private.setting_problems is
   'What is wrong with changes of settings, by path: unknown, required, invalid.';
 
-create function private.merged_wishes(before jsonb, given jsonb) returns jsonb
+create function private.merged_choices(before jsonb, given jsonb) returns jsonb
   language sql
   immutable
   set search_path = ''
@@ -164,5 +164,5 @@ as $$
     category.key, coalesce(before -> category.key, '{}') || category.value), '{}')
   from jsonb_each(coalesce(given, '{}')) as category
 $$;
-comment on function private.merged_wishes is
+comment on function private.merged_choices is
   'Choices with some of them changed, category by category and channel by channel.';

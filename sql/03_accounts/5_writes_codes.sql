@@ -33,7 +33,7 @@ create function private.request_code(
   set search_path = ''
 as $$
 declare
-  terms constant record := private.code_terms();
+  terms constant record := private.code_limits();
   asker constant bytea := private.address_mark(identifier, address_hash);
   answer jsonb := jsonb_build_object(
     'resendAfter', terms.resend_after, 'expiresIn', extract(epoch from terms.life)::integer);
@@ -93,7 +93,7 @@ create function private.verify_code(
   set search_path = ''
 as $$
 declare
-  terms constant record := private.code_terms();
+  terms constant record := private.code_limits();
   guess constant bytea := decode(hmac, 'hex');
   asker constant bytea := private.address_mark(identifier, address_hash);
   recent record;
@@ -153,7 +153,7 @@ begin
 
   if code.id is not null then
     update private.codes set used_at = now() where codes.id = code.id;
-    perform private.forget_hits(counted.hits);
+    perform private.uncount_hits(counted.hits);
     select count(*) into attempts from private.registrations
     where registrations.phone = verify_code.identifier
       and registrations.created_at > now() - terms.attempt_life;

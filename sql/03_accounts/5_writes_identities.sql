@@ -6,7 +6,7 @@ create function private.switch_identity(identity_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.take_caller();
+  caller_id uuid := private.lock_caller_exclusively();
   target public.identities;
 begin
   perform private.check_expected(private.identity_id());
@@ -45,7 +45,7 @@ create function private.add_identity(type text, fields jsonb)
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.hold_caller();
+  caller_id uuid := private.lock_caller();
   organisation public.organisations;
   added public.identities;
 begin
@@ -54,7 +54,7 @@ begin
   if fields ?| array['logoMediaId', 'coverMediaId'] then
     perform private.refuse_field('logoMediaId', 'unknown');
   end if;
-  organisation := private.organisation_of(fields, organisation);
+  organisation := private.organisation_with(fields, organisation);
   organisation.slug := concat_ws('-',
     nullif(btrim(regexp_replace(lower(organisation.name_en), '[^a-z0-9]+', '-', 'g'), '-'), ''),
     left(organisation.identity_id::text, 8));
@@ -99,37 +99,37 @@ $$;
 comment on function api.add_identity is
   'Asks for a company or office identity: it can act once an admin has verified it.';
 
-create function private.change_identity(identity_id uuid, fields jsonb)
+create function private.update_identity(identity_id uuid, fields jsonb)
   returns public.identities
   language plpgsql
   security definer -- clients have no write grant on identities
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.take_caller();
+  caller_id uuid := private.lock_caller_exclusively();
   before public.organisations;
   organisation public.organisations;
   changed public.identities;
 begin
   select * into changed from public.identities
   where identities.account_id = caller_id
-    and identities.id = change_identity.identity_id;
+    and identities.id = update_identity.identity_id;
   select * into before from public.organisations
-  where organisations.identity_id = change_identity.identity_id;
+  where organisations.identity_id = update_identity.identity_id;
   if changed.id is null or before.identity_id is null then
     perform private.refuse(404, 'identity_not_found');
   elsif changed.status in ('suspended', 'closed') then
     perform private.refuse(409, 'status_transition_invalid');
   end if;
 
-  organisation := private.organisation_of(fields, before);
+  organisation := private.organisation_with(fields, before);
   perform pg_advisory_xact_lock(hashtextextended('licence ' || upper(organisation.licence_no), 0));
   perform private.check_organisation(organisation);
   if fields ? 'logoMediaId' then
-    organisation.logo_url := private.picture_of(identity_id, 'logo', fields -> 'logoMediaId');
+    organisation.logo_url := private.set_picture(identity_id, 'logo', fields -> 'logoMediaId');
   end if;
   if fields ? 'coverMediaId' then
-    organisation.cover_url := private.picture_of(identity_id, 'cover', fields -> 'coverMediaId');
+    organisation.cover_url := private.set_picture(identity_id, 'cover', fields -> 'coverMediaId');
   end if;
   -- What an admin has verified is verified again when it changes, but for a later end of the same
   -- licence: that renews it.
@@ -143,7 +143,7 @@ begin
     changed.status := 'active';
   end if;
   -- Listings and the rest before the page, which is written first: a state is checked against it.
-  perform private.take_what_follows(caller_id, array[changed.id], false)
+  perform private.lock_dependents(caller_id, array[changed.id], false)
   from public.identities
   where identities.id = changed.id and identities.status <> changed.status;
 
@@ -156,16 +156,16 @@ begin
       address_ar = organisation.address_ar, working_hours = organisation.working_hours,
       logo_url = organisation.logo_url, cover_url = organisation.cover_url,
       verified = organisation.verified
-  where organisations.identity_id = change_identity.identity_id;
+  where organisations.identity_id = update_identity.identity_id;
   update public.identities
   set status = changed.status, display_name = organisation.name_ar,
       avatar_url = organisation.logo_url
-  where identities.id = change_identity.identity_id
+  where identities.id = update_identity.identity_id
   returning * into changed;
   return changed;
 end
 $$;
-comment on function private.change_identity is
+comment on function private.update_identity is
   'Changes what a company or office says of itself; name and licence go back to verification. A '
   'licence that is renewed makes an expired one active again.';
 
@@ -176,14 +176,14 @@ as $$
 declare
   changed public.identities;
 begin
-  changed := private.change_identity(update_identity.identity_id, update_identity.fields);
+  changed := private.update_identity(update_identity.identity_id, update_identity.fields);
   return private.identity_record(changed);
 end
 $$;
 comment on function api.update_identity is
   'Changes an own company or office identity. 404 identity_not_found, and as api.add_identity.';
 
-grant execute on function private.switch_identity, private.add_identity, private.change_identity
+grant execute on function private.switch_identity, private.add_identity, private.update_identity
   to authenticated;
 grant execute on function api.switch_identity, api.add_identity, api.update_identity
   to authenticated;

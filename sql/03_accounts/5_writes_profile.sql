@@ -1,12 +1,12 @@
 -- What a person changes of the own account: name, language, picture, settings.
 
-create function private.change_me(fields jsonb) returns void
+create function private.update_me(fields jsonb) returns void
   language plpgsql
   security definer -- clients have no write grant on accounts
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.take_caller();
+  caller_id uuid := private.lock_caller_exclusively();
   new_name text := private.tidy(fields ->> 'fullName');
 begin
   if jsonb_typeof(fields) is distinct from 'object'
@@ -34,7 +34,7 @@ begin
   end if;
 end
 $$;
-comment on function private.change_me is
+comment on function private.update_me is
   'Changes name, language and picture of the calling account.';
 
 create function api.update_me(fields jsonb)
@@ -45,7 +45,7 @@ create function api.update_me(fields jsonb)
   set search_path = ''
 as $$
 begin
-  perform private.change_me(update_me.fields);
+  perform private.update_me(update_me.fields);
   return query select * from api.get_me();
 end
 $$;
@@ -58,7 +58,7 @@ create function private.update_settings(fields jsonb) returns json
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.take_caller();
+  caller_id uuid := private.lock_caller_exclusively();
   problems jsonb;
 begin
   if jsonb_typeof(fields) is distinct from 'object' then
@@ -75,7 +75,7 @@ begin
   end if;
   insert into public.account_settings (account_id) values (caller_id) on conflict do nothing;
   update public.account_settings
-  set notifications = private.merged_wishes(notifications, fields -> 'notifications'),
+  set notifications = private.merged_choices(notifications, fields -> 'notifications'),
       quiet_from = case when fields ? 'quietHours'
         then (fields #>> '{quietHours,from}')::time else quiet_from end,
       quiet_to = case when fields ? 'quietHours'
@@ -103,5 +103,5 @@ $$;
 comment on function api.update_settings is
   'Changes what is given and leaves the rest. 422 for unknown keys.';
 
-grant execute on function private.change_me, private.update_settings to authenticated;
+grant execute on function private.update_me, private.update_settings to authenticated;
 grant execute on function api.update_me, api.update_settings to authenticated;

@@ -51,7 +51,7 @@ create function private.register_phone(
   set search_path = ''
 as $$
 declare
-  terms constant record := private.code_terms();
+  terms constant record := private.code_limits();
   asked_by constant bytea := private.address_mark(phone, address_hash);
   answer jsonb;
   counted record;

@@ -1,6 +1,7 @@
 -- Signing in: a failure is counted before it happens, so that many at once count as many.
 
-create function private.enter_login(identifier text, address text, address_hash text) returns jsonb
+create function private.begin_sign_in(identifier text, address text, address_hash text)
+  returns jsonb
   language plpgsql
   security definer -- for guests: reads accounts and counts
   set search_path = ''
@@ -38,7 +39,7 @@ begin
         select registrations.sealed_password from private.registrations
         where registrations.phone = identifier
           and registrations.sealed_password is not null
-          and registrations.created_at > now() - (private.code_terms()).attempt_life
+          and registrations.created_at > now() - (private.code_limits()).attempt_life
         order by registrations.created_at desc
         limit 10
       ) as latest),
@@ -46,7 +47,7 @@ begin
     'hasDecoy', private.account_with(private.decoy_email()) is not null);
 end
 $$;
-comment on function private.enter_login is
+comment on function private.begin_sign_in is
   'Counts a sign-in as a failure until its hits are taken back; tells the facade whether there is '
   'an account to try, the sealed passwords of open attempts on that phone, and whether there is the '
   'decoy.';
@@ -60,7 +61,7 @@ as $$
 declare
   counted record;
 begin
-  perform private.forget_hits(hits);
+  perform private.uncount_hits(hits);
   counted := private.count_hit('sign_ins', account_id::text);
   if counted.hit is null then
     return jsonb_build_object('error', jsonb_build_object(
@@ -81,4 +82,4 @@ comment on function private.finish_sign_in is
   'A sign-in that succeeded, by whatever proof: no failure, one of the account''s sign-ins an hour '
   '({error} where it is one too many), and its address is known from now on.';
 
-grant execute on function private.enter_login, private.finish_sign_in to backend;
+grant execute on function private.begin_sign_in, private.finish_sign_in to backend;

@@ -1,7 +1,7 @@
 -- Signing in by Google and Apple: whose account a provider's token opens (contract, section 2). What
 -- becomes of an account that somebody else had registered: 6_events_auth.sql.
 
-create function private.enter_social(
+create function private.begin_social_sign_in(
   provider text, subject text, email text, email_verified boolean, keys text[]
 ) returns jsonb
   language plpgsql
@@ -14,11 +14,11 @@ declare
   fresh bigint;
 begin
   select identities.user_id into holder_id from auth.identities
-  where identities.provider = enter_social.provider
-    and identities.provider_id = enter_social.subject;
+  where identities.provider = begin_social_sign_in.provider
+    and identities.provider_id = begin_social_sign_in.subject;
   if holder_id is null then
     select accounts.id into holder_id from public.accounts
-    where accounts.email = enter_social.email;
+    where accounts.email = begin_social_sign_in.email;
     if email_verified is not true then
       return case when holder_id is not null
         then '{"error":{"code":"email_taken","detail":{}}}' else refused end;
@@ -45,31 +45,31 @@ begin
   );
 end
 $$;
-comment on function private.enter_social is
+comment on function private.begin_social_sign_in is
   'Takes a verified token, once, and tells whether there is an account for it. {error}: '
   'social_token_invalid for one seen before, and for a new subject without a verified email; '
   'email_taken when an unverified email belongs to an account.';
 
-create function private.finish_social(keys text[], expires_at timestamptz) returns void
+create function private.finish_social_sign_in(keys text[], expires_at timestamptz) returns void
   language sql
   security definer -- writes a closed table
   set search_path = ''
 as $$
   insert into private.social_tokens (key, expires_at)
-  select key, finish_social.expires_at from unnest(keys) as key order by key
+  select key, finish_social_sign_in.expires_at from unnest(keys) as key order by key
   on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
 $$;
-comment on function private.finish_social is
+comment on function private.finish_social_sign_in is
   'A token that gave a session gives no other, in the transaction that answers with that session.';
 
-create function private.release_social(keys text[]) returns void
+create function private.release_social_tokens(keys text[]) returns void
   language sql
   security definer -- writes a closed table
   set search_path = ''
 as $$
   delete from private.social_tokens where social_tokens.key = any (keys)
 $$;
-comment on function private.release_social is
+comment on function private.release_social_tokens is
   'A token that gave no session may be brought again.';
 
 create function private.keep_apple_token(account_id uuid, client_id text, sealed_token text)
@@ -86,5 +86,6 @@ $$;
 comment on function private.keep_apple_token is 'Keeps the newest refresh token of an account.';
 
 grant execute on function
-  private.enter_social, private.finish_social, private.release_social, private.keep_apple_token
+  private.begin_social_sign_in, private.finish_social_sign_in, private.release_social_tokens,
+  private.keep_apple_token
   to backend;

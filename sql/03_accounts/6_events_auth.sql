@@ -51,7 +51,7 @@ create function private.on_auth_user_changed() returns trigger
 as $$
 begin
   if new.deleted_at is not null then
-    perform private.forget_account(new.id);
+    perform private.anonymise_account(new.id);
     return new;
   end if;
   update public.accounts
@@ -86,7 +86,7 @@ create function private.on_auth_user_deleted() returns trigger
   set search_path = ''
 as $$
 begin
-  perform private.forget_account(old.id);
+  perform private.anonymise_account(old.id);
   return old;
 end
 $$;

@@ -28,7 +28,7 @@ as $$
   select private.for_each('end_suspension', array(
     select accounts.id::text from public.accounts
     where accounts.status = 'suspended' and accounts.suspended_until < now()
-      and not private.rests('end_suspension', accounts.id::text)
+      and not private.failed_recently('end_suspension', accounts.id::text)
     order by accounts.suspended_until
     limit 100
   ), true)
@@ -80,7 +80,7 @@ create function private.sweep_codes() returns bigint
   security definer -- deletes from closed tables
   set search_path = ''
 as $$
-  select private.sweep('private.registrations', 'created_at', (private.code_terms()).attempt_life)
+  select private.sweep('private.registrations', 'created_at', (private.code_limits()).attempt_life)
     + private.sweep('private.email_claims', 'claimed_at', '1 hour')
     + private.sweep('private.codes', 'created_at', '1 day')
 $$;

@@ -3,7 +3,7 @@
 create trigger organisations_show_their_name
   after update of name_ar on public.organisations
   for each row when (new.name_ar <> old.name_ar)
-  execute function private.show_name();
+  execute function private.sync_display_name();
 -- An identity that waits, was refused or is over is made good by its own status.
 create trigger organisations_are_verified_by_their_identity
   before update of verified on public.organisations

@@ -80,7 +80,7 @@ $$;
 comment on function private.check_organisation_fields is
   '422 validation_failed unless these are fields of an organisation: texts or null, and nothing else.';
 
-create function private.organisation_of(fields jsonb, organisation public.organisations)
+create function private.organisation_with(fields jsonb, organisation public.organisations)
   returns public.organisations
   language plpgsql
   stable
@@ -117,21 +117,21 @@ begin
   return organisation;
 end
 $$;
-comment on function private.organisation_of is 'An organisation with the given fields changed.';
+comment on function private.organisation_with is 'An organisation with the given fields changed.';
 
-create function private.picture_of(identity_id uuid, use text, given jsonb) returns text
+create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
   language plpgsql
   security definer -- clients have no write grant on pictures
   set search_path = ''
 as $$
 begin
   if given = 'null' then
-    perform private.discard_use(picture_of.identity_id, picture_of.use);
+    perform private.discard_use(set_picture.identity_id, set_picture.use);
     return null;
   end if;
-  return private.use_picture((given #>> '{}')::uuid, picture_of.identity_id, picture_of.use);
+  return private.use_picture((given #>> '{}')::uuid, set_picture.identity_id, set_picture.use);
 end
 $$;
-comment on function private.picture_of is
+comment on function private.set_picture is
   'The address of an uploaded picture that becomes logo or cover; null when none is wanted any '
   'more. 404 not_found.';

@@ -1,6 +1,6 @@
 -- What an organisation carries of its identity and account, and what makes one active.
 
-create function private.start_organisation() returns trigger
+create function private.fill_organisation() returns trigger
   language plpgsql
   security definer -- reads accounts and identities
   set search_path = ''
@@ -20,12 +20,12 @@ begin
   return new;
 end
 $$;
-comment on function private.start_organisation is
+comment on function private.fill_organisation is
   'Gives a new organisation what it carries of its identity and account.';
 
 create trigger organisations_start
   before insert on public.organisations
-  for each row execute function private.start_organisation();
+  for each row execute function private.fill_organisation();
 
 create function private.check_licence() returns trigger
   language plpgsql
@@ -55,7 +55,7 @@ create trigger identities_active_need_a_licence
   )
   execute function private.check_licence();
 
-create function private.follow_identity() returns trigger
+create function private.sync_organisation() returns trigger
   language plpgsql
   security definer -- writes the page of whoever's state changed
   set search_path = ''
@@ -86,16 +86,16 @@ begin
   return null;
 end
 $$;
-comment on function private.follow_identity is
+comment on function private.sync_organisation is
   'The page of a company or office comes and goes with the state of its identity.';
 
 -- After the listings (06_properties/6_events_owners.sql), in the order in which publishing locks the two.
 create trigger identities_show_their_organisation
   after update of status, type on public.identities
   for each row when (old.status is distinct from new.status and new.type <> 'individual')
-  execute function private.follow_identity();
+  execute function private.sync_organisation();
 
-create function private.follow_account() returns trigger
+create function private.sync_organisations() returns trigger
   language plpgsql
   security definer -- writes pages of whoever's state changed
   set search_path = ''
@@ -108,7 +108,7 @@ begin
   return null;
 end
 $$;
-comment on function private.follow_account is
+comment on function private.sync_organisations is
   'Pages of companies and offices come and go with the account behind them.';
 
 create trigger accounts_show_their_organisations
@@ -116,4 +116,4 @@ create trigger accounts_show_their_organisations
   for each row when (
     (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
   )
-  execute function private.follow_account();
+  execute function private.sync_organisations();

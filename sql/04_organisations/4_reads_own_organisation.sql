@@ -7,7 +7,7 @@ create function private.get_profile(type text) returns json
   set search_path = ''
 as $$
 begin
-  return private.organisation_profile(private.require_type(get_profile.type));
+  return private.organisation_profile(private.require_identity_type(get_profile.type));
 end
 $$;
 comment on function private.get_profile is 'The acting company or office as everybody sees it.';
@@ -21,7 +21,7 @@ create function private.list_own_listings(
   set search_path = ''
 as $$
 begin
-  perform private.require_type(list_own_listings.type);
+  perform private.require_identity_type(list_own_listings.type);
   return query
   select mine.items, mine."nextCursor"
   from private.list_my_properties(
@@ -40,7 +40,7 @@ create function private.list_leads(type text, page_cursor text, page_size intege
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.require_type(list_leads.type);
+  owner_id uuid := private.require_identity_type(list_leads.type);
   query text := concat_ws(' ', 'list_leads', owner_id);
   key jsonb := private.cursor_key(query, page_cursor);
   before_at timestamptz := coalesce(key ->> 0, 'infinity');
@@ -91,7 +91,7 @@ create function private.get_stats(type text) returns json
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.require_type(get_stats.type);
+  owner_id uuid := private.require_identity_type(get_stats.type);
 begin
   return (
     select json_build_object(

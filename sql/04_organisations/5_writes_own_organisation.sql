@@ -8,9 +8,9 @@ as $$
 declare
   identity_id uuid;
 begin
-  perform private.take_caller();
-  identity_id := private.require_type(update_profile.type);
-  perform private.change_identity(identity_id, update_profile.fields);
+  perform private.lock_caller_exclusively();
+  identity_id := private.require_identity_type(update_profile.type);
+  perform private.update_identity(identity_id, update_profile.fields);
   return private.organisation_profile(identity_id);
 end
 $$;

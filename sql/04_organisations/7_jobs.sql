@@ -38,7 +38,7 @@ as $$
     select organisations.identity_id::text from public.organisations
     where organisations.active
       and organisations.licence_expires_on < (now() at time zone 'Asia/Kuwait')::date
-      and not private.rests('expire_licence', organisations.identity_id::text)
+      and not private.failed_recently('expire_licence', organisations.identity_id::text)
     order by organisations.identity_id
     limit 100
   ), true)
@@ -123,7 +123,7 @@ as $$
   select private.for_each('measure_response', array(
     select response_measures.identity_id::text from private.response_measures
     where response_measures.measured_at < now() - interval '1 hour'
-      and not private.rests('measure_response', response_measures.identity_id::text)
+      and not private.failed_recently('measure_response', response_measures.identity_id::text)
     order by response_measures.measured_at
     limit 200
   ))

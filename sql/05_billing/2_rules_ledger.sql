@@ -70,7 +70,7 @@ create trigger wallets_change_by_entries
   before update on public.wallets
   for each row execute function private.guard_wallet();
 
-create function private.begin_empty() returns trigger
+create function private.start_at_zero() returns trigger
   language plpgsql
   set search_path = ''
 as $$
@@ -79,8 +79,8 @@ begin
   return new;
 end
 $$;
-comment on function private.begin_empty is 'A new wallet holds nothing.';
+comment on function private.start_at_zero is 'A new wallet holds nothing.';
 
 create trigger wallets_begin_empty
   before insert on public.wallets
-  for each row execute function private.begin_empty();
+  for each row execute function private.start_at_zero();

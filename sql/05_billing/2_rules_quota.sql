@@ -29,7 +29,7 @@ create function private.count_publication(identity_id uuid) returns void
   security definer -- reads rates and plans
   set search_path = ''
 as $$
-  select private.count_act('publications', (
+  select private.count_action('publications', (
     select greatest(rates.max, (private.plan_of(identity_id)).active_listings)
     from private.rates where rates.rule = 'publications'
   ))
@@ -38,32 +38,32 @@ comment on function private.count_publication is
   'Counts a listing that is shown from now on: within the hour as many as the plan shows, at least '
   'the rate.';
 
-create function private.hold_quota(identity_id uuid) returns void
+create function private.lock_quota(identity_id uuid) returns void
   language sql
   set search_path = ''
 as $$
   select pg_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.hold_quota is
+comment on function private.lock_quota is
   'Listings of an identity become active one after another. Taken before any lock on a listing.';
 
-create function private.try_quota(identity_id uuid) returns boolean
+create function private.try_lock_quota(identity_id uuid) returns boolean
   language sql
   set search_path = ''
 as $$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
-comment on function private.try_quota is
-  'As hold_quota where a listing is locked already: false instead of waiting.';
+comment on function private.try_lock_quota is
+  'As lock_quota where a listing is locked already: false instead of waiting.';
 
-create function private.hold_quota_of(property_id uuid) returns void
+create function private.lock_quota_of_listing(property_id uuid) returns void
   language sql
   set search_path = ''
 as $$
-  select private.hold_quota(properties.owner_identity_id) from public.properties
-  where properties.id = hold_quota_of.property_id
+  select private.lock_quota(properties.owner_identity_id) from public.properties
+  where properties.id = lock_quota_of_listing.property_id
 $$;
-comment on function private.hold_quota_of is 'As hold_quota, for the owner of a listing.';
+comment on function private.lock_quota_of_listing is 'As lock_quota, for the owner of a listing.';
 
 create function private.listings_used(identity_id uuid) returns integer
   language sql
@@ -115,7 +115,7 @@ as $$
 declare
   over integer;
 begin
-  perform private.hold_quota(identity_id);
+  perform private.lock_quota(identity_id);
   over := private.listings_used(identity_id) - (private.plan_of(identity_id)).active_listings;
   if over <= 0 then
     return 0;

@@ -25,7 +25,7 @@ $$;
 comment on function private.surplus_room is
   'How much can still be given back of a payment that came on top of a paid invoice.';
 
-create function private.can_give(invoice public.invoices) returns boolean
+create function private.can_deliver(invoice public.invoices) returns boolean
   language sql
   stable
   security definer -- looks at everybody's plans, for functions that settle
@@ -44,10 +44,10 @@ as $$
         and (private.plan_of(invoice.identity_id)).id <> plans.id
     )
 $$;
-comment on function private.can_give is
+comment on function private.can_deliver is
   'Whether what an invoice is for can still be given: it is not void, its plan not withdrawn.';
 
-create function private.has_open_money(account_id uuid) returns boolean
+create function private.has_obligations(account_id uuid) returns boolean
   language sql
   stable
   security definer -- for the deletion of accounts
@@ -56,11 +56,11 @@ as $$
   select exists (
     select from public.wallets
     join public.identities on identities.id = wallets.identity_id
-    where identities.account_id = has_open_money.account_id and wallets.balance > 0
+    where identities.account_id = has_obligations.account_id and wallets.balance > 0
   ) or exists (
     select from public.invoices
-    where invoices.account_id = has_open_money.account_id and invoices.state = 'processing'
+    where invoices.account_id = has_obligations.account_id and invoices.state = 'processing'
   )
 $$;
-comment on function private.has_open_money is
+comment on function private.has_obligations is
   'Whether an account has money in a wallet or a payment under way: 409 account_has_obligations.';

@@ -1,13 +1,13 @@
 -- Charges: a payment of an invoice is started at the provider, made there, or fails.
 
-create function private.use_provider(provider text, mode text) returns void
+create function private.set_provider(provider text, mode text) returns void
   language sql
   set search_path = ''
 as $$
   select set_config('facade.provider',
-    jsonb_build_object('provider', use_provider.provider, 'mode', use_provider.mode)::text, true)
+    jsonb_build_object('provider', set_provider.provider, 'mode', set_provider.mode)::text, true)
 $$;
-comment on function private.use_provider is
+comment on function private.set_provider is
   'Says for this transaction which provider is asked: the functions'' setting, never a client''s.';
 
 create function private.start_charge(invoice_id uuid, return_url text, idempotency_key text)
@@ -17,7 +17,7 @@ create function private.start_charge(invoice_id uuid, return_url text, idempoten
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.hold_identity();
+  owner_id uuid := private.lock_identity();
   chosen jsonb := nullif(current_setting('facade.provider', true), '');
   kept json;
   invoice public.invoices;
@@ -153,7 +153,7 @@ declare
   invoice public.invoices;
   before text;
 begin
-  invoice := private.take_invoice((
+  invoice := private.lock_invoice((
     select payments.invoice_id from public.payments where payments.id = fail_payment.payment_id
   ));
   select payments.state into before from public.payments
@@ -175,7 +175,7 @@ $$;
 comment on function private.fail_payment is
   'A try that came to nothing. What is captured stays captured.';
 
-grant execute on function private.use_provider, private.charge_started, private.charge_refused
+grant execute on function private.set_provider, private.charge_started, private.charge_refused
   to backend;
 grant execute on function private.start_charge to authenticated;
 grant execute on function api.charge_invoice to authenticated;

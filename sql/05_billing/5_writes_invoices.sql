@@ -39,7 +39,7 @@ as $$
 $$;
 comment on function private.issue_plan_invoice is 'An invoice for one interval of a plan.';
 
-create function private.take_invoice(invoice_id uuid) returns public.invoices
+create function private.lock_invoice(invoice_id uuid) returns public.invoices
   language plpgsql
   security definer -- locks rows; its callers decided whose
   set search_path = ''
@@ -48,15 +48,15 @@ declare
   invoice public.invoices;
 begin
   -- Its account first (03_accounts/2_rules_locks.sql): what is settled while the account is closed waits.
-  perform private.hold_owner(invoices.identity_id) from public.invoices
-  where invoices.id = take_invoice.invoice_id;
+  perform private.lock_owner(invoices.identity_id) from public.invoices
+  where invoices.id = lock_invoice.invoice_id;
   select * into invoice from public.invoices
-  where invoices.id = take_invoice.invoice_id
+  where invoices.id = lock_invoice.invoice_id
   for no key update;
   return invoice;
 end
 $$;
-comment on function private.take_invoice is
+comment on function private.lock_invoice is
   'An invoice, locked, and the account behind it held; null for none. Payments, refunds and wallets '
   'come after.';
 
@@ -136,7 +136,7 @@ as $$
 $$;
 comment on function private.make_receipt is 'Writes down what the receipt says, once.';
 
-create function private.give_effects(invoice public.invoices, pay_with text) returns void
+create function private.deliver_invoice(invoice public.invoices, pay_with text) returns void
   language plpgsql
   security definer -- writes for functions that have settled an invoice
   set search_path = ''
@@ -158,7 +158,7 @@ begin
   end loop;
 end
 $$;
-comment on function private.give_effects is 'Gives what the lines of a paid invoice say.';
+comment on function private.deliver_invoice is 'Gives what the lines of a paid invoice say.';
 
 create function private.mark_paid(invoice public.invoices, paid_with text, credited boolean)
   returns void
@@ -186,7 +186,7 @@ as $$
 declare
   invoice public.invoices;
 begin
-  invoice := private.take_invoice(invoice_id);
+  invoice := private.lock_invoice(invoice_id);
   if invoice.state not in ('open', 'failed') then
     perform private.refuse(409, 'status_transition_invalid');
   end if;
@@ -194,7 +194,7 @@ begin
     private.wallet_of(invoice.identity_id), private.house('sales'), invoice.total,
     'purchase', 'purchase', invoice.id, invoice.id);
   perform private.mark_paid(invoice, 'wallet', false);
-  perform private.give_effects(invoice, 'wallet');
+  perform private.deliver_invoice(invoice, 'wallet');
 end
 $$;
 comment on function private.pay_from_wallet is

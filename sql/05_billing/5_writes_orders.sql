@@ -6,7 +6,7 @@ create function private.subscribe(plan_id uuid, pay_with text) returns uuid
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.hold_identity();
+  owner_id uuid := private.lock_identity();
   plan public.plans;
   invoice_id uuid;
 begin
@@ -69,7 +69,7 @@ create function private.cancel_plan() returns void
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.hold_identity();
+  owner_id uuid := private.lock_identity();
   current public.subscriptions;
 begin
   perform pg_advisory_xact_lock(hashtextextended('subscribe ' || owner_id, 0));
@@ -80,7 +80,7 @@ begin
     perform private.refuse(404, 'plan_not_found');
   end if;
   perform private.void_invoices(owner_id, current.plan_id);
-  perform private.hold_plan(owner_id);
+  perform private.lock_plan(owner_id);
   update public.subscriptions set renews = false where subscriptions.id = current.id;
 end
 $$;
@@ -104,7 +104,7 @@ create function private.order_topup(amount numeric) returns uuid
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.hold_identity();
+  owner_id uuid := private.lock_identity();
 begin
   if amount is null or not (amount between 1 and 1000) or amount <> round(amount, 3) then
     perform private.refuse_field('amount', 'amount_out_of_range');

@@ -15,7 +15,7 @@ declare
   given boolean;
   into_wallet boolean;
 begin
-  invoice := private.take_invoice((
+  invoice := private.lock_invoice((
     select payments.invoice_id from public.payments where payments.id = settle_payment.payment_id
   ));
   select * into payment from public.payments
@@ -50,7 +50,7 @@ begin
   -- One of an invoice is enough: whatever else was begun for it is not shown to anybody any more.
   update public.payments set state = 'superseded'
   where payments.invoice_id = invoice.id and payments.state in ('starting', 'open');
-  given := private.can_give(invoice);
+  given := private.can_deliver(invoice);
   into_wallet := invoice.purpose = 'topup' or not given;
   perform private.move_money(
     private.house('provider'),
@@ -60,7 +60,7 @@ begin
     'charge', payment.id, invoice.id);
   perform private.mark_paid(invoice, 'charge', into_wallet);
   if given then
-    perform private.give_effects(invoice, 'invoice');
+    perform private.deliver_invoice(invoice, 'invoice');
   else
     perform private.raise_alarm('paid_but_not_given', invoice.id::text,
       jsonb_build_object('invoice', invoice.number, 'state', invoice.state));
@@ -72,7 +72,7 @@ comment on function private.settle_payment is
   'The money of a charge was taken: the invoice is paid and gives what it is for, or the amount '
   'stands in the wallet where that cannot be given any more. Once, however often it is told.';
 
-create function private.payment_named(provider text, truth jsonb) returns public.payments
+create function private.find_payment(provider text, truth jsonb) returns public.payments
   language plpgsql
   stable
   security definer -- finds a payment for functions that asked the provider
@@ -82,24 +82,24 @@ declare
   payment public.payments;
 begin
   select * into payment from public.payments
-  where payments.provider = payment_named.provider and payments.provider_ref = truth ->> 'ref';
+  where payments.provider = find_payment.provider and payments.provider_ref = truth ->> 'ref';
   if payment.id is null
     and truth ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
     -- The provider's word was faster than its answer to the charge.
     select * into payment from public.payments
     where payments.id = (truth ->> 'reference')::uuid
-      and payments.provider = payment_named.provider
+      and payments.provider = find_payment.provider
       and payments.provider_ref is null;
   end if;
   return payment;
 end
 $$;
-comment on function private.payment_named is
+comment on function private.find_payment is
   'Our payment that the provider means: by its own id of the charge, else by ours.';
 
-create function private.apply_truth(
+create function private.apply_payment_answer(
   payment public.payments, truth jsonb,
-  told_amount text default null, told_currency text default null
+  reported_amount text default null, reported_currency text default null
 ) returns text
   language plpgsql
   security definer -- writes for functions that asked the provider
@@ -110,11 +110,11 @@ begin
     or truth ->> 'currency' is distinct from payment.currency
     or truth ->> 'mode' is distinct from payment.mode
     or coalesce(truth ->> 'reference', payment.id::text) <> payment.id::text
-    or told_amount is not null
-      and private.amount_told(told_amount) is distinct from payment.amount
-    or told_currency is not null and told_currency <> payment.currency then
+    or reported_amount is not null
+      and private.parse_amount(reported_amount) is distinct from payment.amount
+    or reported_currency is not null and reported_currency <> payment.currency then
     perform private.raise_alarm('payment_mismatch', payment.id::text, jsonb_build_object(
-      'expected', payment.amount, 'told', told_amount, 'toldCurrency', told_currency,
+      'expected', payment.amount, 'told', reported_amount, 'toldCurrency', reported_currency,
       'truth', truth - 'details'));
     return 'mismatch';
   end if;
@@ -125,7 +125,7 @@ begin
   end case;
 end
 $$;
-comment on function private.apply_truth is
+comment on function private.apply_payment_answer is
   'Compares what the provider told and answered with the charge that was made, and does what '
   'follows. What does not fit changes nothing and reaches an admin.';
 
@@ -139,9 +139,9 @@ $$;
 comment on function private.is_final is
   'Whether a repetition of an event has nothing to add: the provider said what became of it.';
 
-create function private.note_event(
+create function private.record_event(
   provider text, event_key text, kind text, payload_sha256 text,
-  told_amount text, told_currency text
+  reported_amount text, reported_currency text
 ) returns bigint
   language sql
   security definer -- writes a closed table
@@ -149,14 +149,15 @@ create function private.note_event(
 as $$
   -- The second of two at once waits here until the first is done.
   insert into public.payment_events (provider, event_key, kind, payload_sha256, amount, currency)
-  values (note_event.provider, note_event.event_key, note_event.kind, note_event.payload_sha256,
-    private.amount_told(told_amount), told_currency)
+  values (record_event.provider, record_event.event_key, record_event.kind,
+    record_event.payload_sha256,
+    private.parse_amount(reported_amount), reported_currency)
   on conflict on constraint payment_events_once_key
     do update set payload_sha256 = excluded.payload_sha256
     where not private.is_final(payment_events)
   returning payment_events.id
 $$;
-comment on function private.note_event is
+comment on function private.record_event is
   'The row of an event that is new, or of which nothing final was known; else null.';
 
 create function private.finish_event(
@@ -188,15 +189,15 @@ comment on function private.event_answer is 'What the functions learn of an even
 
 create function private.receive_payment(
   provider text, event_key text, kind text, payload_sha256 text default null,
-  told_amount text default null, truth jsonb default null, told_currency text default null
+  reported_amount text default null, truth jsonb default null, reported_currency text default null
 ) returns json
   language plpgsql
   security definer -- the webhook and the job: for nobody in particular
   set search_path = ''
 as $$
 declare
-  event_id bigint := private.note_event(
-    provider, event_key, kind, payload_sha256, told_amount, told_currency);
+  event_id bigint := private.record_event(
+    provider, event_key, kind, payload_sha256, reported_amount, reported_currency);
   payment public.payments;
   result text := 'ignored';
 begin
@@ -204,9 +205,9 @@ begin
     return private.event_answer('repeated', true);
   end if;
   if truth is not null then
-    payment := private.payment_named(receive_payment.provider, truth);
+    payment := private.find_payment(receive_payment.provider, truth);
     if payment.id is not null then
-      result := private.apply_truth(payment, truth, told_amount, told_currency);
+      result := private.apply_payment_answer(payment, truth, reported_amount, reported_currency);
     elsif truth ->> 'status' = 'paid' then
       perform private.raise_alarm('payment_unmatched', truth ->> 'ref', truth - 'details');
       result := 'unmatched';
@@ -238,13 +239,13 @@ $$;
 comment on function private.is_known_event is
   'Whether an event was taken in for good: a repetition needs no answer from the provider.';
 
-create function private.amount_told(told text) returns numeric
+create function private.parse_amount(told text) returns numeric
   language sql
   immutable
   set search_path = ''
 as $$
   select case when told ~ '^-?[0-9]{1,14}(\.[0-9]{1,6})?$' then told::numeric end
 $$;
-comment on function private.amount_told is 'An amount as a provider wrote it, or null.';
+comment on function private.parse_amount is 'An amount as a provider wrote it, or null.';
 
 grant execute on function private.receive_payment, private.is_known_event to backend;

@@ -28,7 +28,7 @@ $$;
 comment on function private.reject_refund is
   'The provider will not give it back: what was held is free again, and an admin is told.';
 
-create function private.note_refund(payment public.payments, truth jsonb) returns uuid
+create function private.record_refund(payment public.payments, truth jsonb) returns uuid
   language plpgsql
   security definer -- records a refund that was made at the provider, holding the invoice
   set search_path = ''
@@ -62,11 +62,11 @@ begin
   return made;
 end
 $$;
-comment on function private.note_refund is
+comment on function private.record_refund is
   'A refund that nobody here asked for, if there is room for it. An alarm where the wallet that '
   'has the money holds less by now.';
 
-create function private.refund_named(payment public.payments, truth jsonb) returns public.refunds
+create function private.find_refund(payment public.payments, truth jsonb) returns public.refunds
   language plpgsql
   stable
   security definer -- finds a refund for functions that asked the provider
@@ -92,12 +92,12 @@ begin
   return refund;
 end
 $$;
-comment on function private.refund_named is
+comment on function private.find_refund is
   'Our refund that the provider means: by its own id, by ours, or where it tells neither by what '
   'we asked for and have no answer to.';
 
-create function private.apply_refund(
-  truth jsonb, told_amount text default null, told_currency text default null
+create function private.apply_refund_answer(
+  truth jsonb, reported_amount text default null, reported_currency text default null
 ) returns text
   language plpgsql
   security definer -- writes for functions that asked the provider
@@ -113,21 +113,21 @@ begin
     perform private.raise_alarm('refund_unmatched', truth ->> 'refundRef', truth);
     return 'unmatched';
   end if;
-  perform private.take_invoice(payment.invoice_id);
-  refund := private.refund_named(payment, truth);
+  perform private.lock_invoice(payment.invoice_id);
+  refund := private.find_refund(payment, truth);
   if refund.id is null and truth ->> 'status' <> 'refunded' then
     return 'ignored';
   elsif truth ->> 'currency' is distinct from payment.currency
     or truth ->> 'amount' is null or refund.amount <> (truth ->> 'amount')::numeric
-    or told_amount is not null
-      and private.amount_told(told_amount) is distinct from (truth ->> 'amount')::numeric
-    or told_currency is not null and told_currency <> payment.currency then
+    or reported_amount is not null
+      and private.parse_amount(reported_amount) is distinct from (truth ->> 'amount')::numeric
+    or reported_currency is not null and reported_currency <> payment.currency then
     perform private.raise_alarm(
       'refund_mismatch', coalesce(refund.id::text, truth ->> 'refundRef'),
-      truth || jsonb_build_object('told', told_amount, 'toldCurrency', told_currency));
+      truth || jsonb_build_object('told', reported_amount, 'toldCurrency', reported_currency));
     return 'mismatch';
   elsif refund.id is null then
-    refund.id := private.note_refund(payment, truth);
+    refund.id := private.record_refund(payment, truth);
     if refund.id is null then
       perform private.raise_alarm('refund_unmatched', truth ->> 'refundRef', truth);
       return 'unmatched';
@@ -151,22 +151,22 @@ begin
   return 'pending';
 end
 $$;
-comment on function private.apply_refund is
+comment on function private.apply_refund_answer is
   'Compares what the provider answered about a refund with what was asked for and told, and does '
   'what follows.';
 
 create function private.receive_refund(
   provider text, event_key text, kind text, payload_sha256 text default null,
-  told_amount text default null, charge jsonb default null, refund jsonb default null,
-  told_currency text default null
+  reported_amount text default null, charge jsonb default null, refund jsonb default null,
+  reported_currency text default null
 ) returns json
   language plpgsql
   security definer -- the webhook and the job: for nobody in particular
   set search_path = ''
 as $$
 declare
-  event_id bigint := private.note_event(
-    provider, event_key, kind, payload_sha256, told_amount, told_currency);
+  event_id bigint := private.record_event(
+    provider, event_key, kind, payload_sha256, reported_amount, reported_currency);
   payment public.payments;
   result text := 'ignored';
 begin
@@ -174,14 +174,14 @@ begin
     return private.event_answer('repeated', true);
   end if;
   -- Nothing is given back before it has come in, in whatever order that is told.
-  payment := private.payment_named(receive_refund.provider, charge);
+  payment := private.find_payment(receive_refund.provider, charge);
   if payment.id is not null and payment.captured_at is null then
-    perform private.apply_truth(payment, charge);
+    perform private.apply_payment_answer(payment, charge);
   end if;
   if refund is not null then
-    result := private.apply_refund(
+    result := private.apply_refund_answer(
       refund || jsonb_build_object('provider', receive_refund.provider),
-      told_amount, told_currency);
+      reported_amount, reported_currency);
   end if;
   perform private.finish_event(event_id, result, payment.id, refund);
   return private.event_answer(result);
@@ -200,7 +200,7 @@ as $$
 declare
   refund public.refunds;
 begin
-  perform private.take_invoice(refunds.invoice_id) from public.refunds
+  perform private.lock_invoice(refunds.invoice_id) from public.refunds
   where refunds.id = refund_answered.refund_id;
   select * into refund from public.refunds where refunds.id = refund_answered.refund_id;
   if refund.provider_ref is null and exists (

@@ -43,7 +43,7 @@ begin
     returning * into invoice;
     -- What was given is taken back when all of its price has been.
     if invoice.state = 'refunded' and not invoice.credited then
-      perform private.take_back(invoice.id);
+      perform private.revoke_delivery(invoice.id);
     end if;
   end if;
   perform private.notify(invoice.account_id, invoice.identity_id, 'refund', invoice.id,
@@ -71,7 +71,7 @@ declare
   room numeric := 0;
   made uuid;
 begin
-  invoice := private.take_invoice(invoice_id);
+  invoice := private.lock_invoice(invoice_id);
   if invoice.id is null then
     perform private.refuse(404, 'invoice_not_found');
   end if;

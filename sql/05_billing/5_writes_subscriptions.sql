@@ -1,12 +1,12 @@
 -- Subscriptions: a plan starts, goes on, ends, or is taken back with its invoice.
 
-create function private.hold_plan(identity_id uuid) returns void
+create function private.lock_plan(identity_id uuid) returns void
   language sql
   set search_path = ''
 as $$
   select pg_advisory_xact_lock(hashtextextended('plan ' || identity_id, 0))
 $$;
-comment on function private.hold_plan is
+comment on function private.lock_plan is
   'Plans of an identity change one after another. Taken after the lock on an invoice or wallet.';
 
 create function private.add_credits(identity_id uuid, credits integer, invoice_id uuid)
@@ -32,7 +32,7 @@ declare
   plan public.plans;
   subscription public.subscriptions;
 begin
-  perform private.hold_plan(identity_id);
+  perform private.lock_plan(identity_id);
   select * into plan from public.plans where plans.id = start_plan.plan_id;
   select * into subscription from public.subscriptions
   where subscriptions.identity_id = start_plan.identity_id and subscriptions.status = 'active'
@@ -74,8 +74,8 @@ declare
     where subscriptions.id = end_subscription.subscription_id
   );
 begin
-  perform private.hold_owner(owner_id);
-  perform private.hold_plan(owner_id);
+  perform private.lock_owner(owner_id);
+  perform private.lock_plan(owner_id);
   update public.subscriptions set status = end_subscription.status, ended_at = now()
   where subscriptions.id = end_subscription.subscription_id
     and subscriptions.status = 'active'
@@ -90,7 +90,7 @@ $$;
 comment on function private.end_subscription is
   'A plan holds no longer, and what is active over the quota of now is paused, newest first.';
 
-create function private.take_back_interval(invoice_id uuid) returns void
+create function private.revoke_interval(invoice_id uuid) returns void
   language plpgsql
   security definer -- writes subscriptions for functions that refund
   set search_path = ''
@@ -102,10 +102,10 @@ declare
   over_at timestamptz;
   rest interval;
 begin
-  perform private.hold_plan(invoices.identity_id) from public.invoices
-  where invoices.id = take_back_interval.invoice_id;
+  perform private.lock_plan(invoices.identity_id) from public.invoices
+  where invoices.id = revoke_interval.invoice_id;
   update public.subscription_intervals set taken_back_at = now()
-  where subscription_intervals.invoice_id = take_back_interval.invoice_id
+  where subscription_intervals.invoice_id = revoke_interval.invoice_id
     and subscription_intervals.taken_back_at is null
   returning * into own;
   select * into subscription from public.subscriptions
@@ -135,20 +135,20 @@ begin
   end if;
 end
 $$;
-comment on function private.take_back_interval is
+comment on function private.revoke_interval is
   'Takes back what is left of the interval that an invoice paid. Those after it keep their length '
   'and begin so much earlier; the plan ends when nothing of it is left.';
 
-create function private.take_back(invoice_id uuid) returns void
+create function private.revoke_delivery(invoice_id uuid) returns void
   language plpgsql
   security definer -- writes for functions that refund, holding the invoice
   set search_path = ''
 as $$
 begin
-  perform private.take_back_interval(invoice_id);
+  perform private.revoke_interval(invoice_id);
   update public.featured_credits set credits = 0
-  where featured_credits.invoice_id = take_back.invoice_id;
+  where featured_credits.invoice_id = revoke_delivery.invoice_id;
 end
 $$;
-comment on function private.take_back is
+comment on function private.revoke_delivery is
   'Takes back what is left of what an invoice gave, and nothing else: all of it was refunded.';

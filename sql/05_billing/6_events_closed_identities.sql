@@ -1,7 +1,7 @@
 -- An identity that is closed owes nothing, renews nothing, and is not named on its receipts.
 
 -- A closed identity has no plan, and owes nothing.
-create function private.forget_plans() returns trigger
+create function private.end_plans_of_closed_identity() returns trigger
   language plpgsql
   security definer -- writes rows of whoever is going
   set search_path = ''
@@ -13,14 +13,14 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_plans is 'A closed identity renews nothing.';
+comment on function private.end_plans_of_closed_identity is 'A closed identity renews nothing.';
 
 create trigger identities_forget_their_plans
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
-  execute function private.forget_plans();
+  execute function private.end_plans_of_closed_identity();
 
-create function private.forget_payer() returns trigger
+create function private.anonymise_receipts() returns trigger
   language plpgsql
   security definer -- writes rows of whoever is going
   set search_path = ''
@@ -32,10 +32,10 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_payer is
+comment on function private.anonymise_receipts is
   'Records of money stay; whose name was on them does not.';
 
 create trigger identities_are_forgotten_on_receipts
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
-  execute function private.forget_payer();
+  execute function private.anonymise_receipts();

@@ -44,7 +44,7 @@ as $$
     where payments.state in ('starting', 'open', 'superseded')
       and payments.created_at < now() - interval '24 hours'
       and payments.looked_up_at > now() - interval '1 hour'
-      and not private.rests('give_up_payment', payments.id::text)
+      and not private.failed_recently('give_up_payment', payments.id::text)
     limit 100
   ), true)
 $$;
@@ -102,7 +102,7 @@ as $$
   select private.for_each('expire_invoice', array(
     select invoices.id::text from public.invoices
     where invoices.state in ('open', 'failed') and invoices.due_at <= now()
-      and not private.rests('expire_invoice', invoices.id::text)
+      and not private.failed_recently('expire_invoice', invoices.id::text)
     order by invoices.due_at
     limit 1000
   ))
@@ -116,7 +116,7 @@ as $$
 declare
   due record;
 begin
-  perform private.hold_owner(subscriptions.identity_id) from public.subscriptions
+  perform private.lock_owner(subscriptions.identity_id) from public.subscriptions
   where subscriptions.id = remind_of_plan.subscription_id;
   select subscriptions.id, subscriptions.identity_id, subscriptions.ends_at,
     subscriptions.renews, subscriptions.pay_with, plans, identities.account_id
@@ -154,7 +154,7 @@ as $$
     where subscriptions.status = 'active' and subscriptions.reminded_at is null
       and subscriptions.ends_at between now() and now() + interval '3 days'
       and identities.status <> 'closed'
-      and not private.rests('remind_of_plan', subscriptions.id::text)
+      and not private.failed_recently('remind_of_plan', subscriptions.id::text)
     order by subscriptions.ends_at
     limit 100
   ), true)
@@ -169,7 +169,7 @@ as $$
 declare
   due record;
 begin
-  perform private.hold_owner(subscriptions.identity_id) from public.subscriptions
+  perform private.lock_owner(subscriptions.identity_id) from public.subscriptions
   where subscriptions.id = renew_plan.subscription_id;
   perform pg_advisory_xact_lock(hashtextextended('subscribe ' || subscriptions.identity_id, 0))
   from public.subscriptions where subscriptions.id = renew_plan.subscription_id;
@@ -205,7 +205,7 @@ as $$
       and subscriptions.pay_with = 'wallet'
       and subscriptions.ends_at between now() and now() + interval '1 day'
       and plans.on_sale and wallets.balance >= plans.price
-      and not private.rests('renew_plan', subscriptions.id::text)
+      and not private.failed_recently('renew_plan', subscriptions.id::text)
     order by subscriptions.ends_at
     limit 100
   ), true)
@@ -229,7 +229,7 @@ as $$
   select private.for_each('lapse_plan', array(
     select subscriptions.id::text from public.subscriptions
     where subscriptions.status = 'active' and subscriptions.ends_at <= now()
-      and not private.rests('lapse_plan', subscriptions.id::text)
+      and not private.failed_recently('lapse_plan', subscriptions.id::text)
     order by subscriptions.ends_at
     limit 100
   ), true)

@@ -59,7 +59,7 @@ create function private.own_property(property_id uuid) returns public.properties
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.hold_identity();
+  owner_id uuid := private.lock_identity();
   property public.properties;
 begin
   select * into property from public.properties

@@ -54,7 +54,7 @@ begin
       -- The owner was counted, and refused, before; for anybody else there is room or it waits.
       if not born and new.status = 'active' and old.status <> 'active'
         and private.identity_id() is distinct from new.owner_identity_id then
-        if not private.try_quota(new.owner_identity_id) then
+        if not private.try_lock_quota(new.owner_identity_id) then
           perform private.refuse_by_hand(
             'Somebody publishes for the same owner at this moment: save again.');
         elsif not private.has_room(new.owner_identity_id, old.status = 'pending_review') then

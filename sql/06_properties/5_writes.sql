@@ -15,13 +15,13 @@ begin
   if not given ? 'type' then
     perform private.refuse_fields('[{"path":"type","code":"required"}]');
   end if;
-  perform private.count_act('listings');
+  perform private.count_action('listings');
   if publish then
     perform private.count_publication(owner_id);
   end if;
-  owner_id := private.hold_identity();
+  owner_id := private.lock_identity();
   if publish then
-    perform private.hold_quota(owner_id);
+    perform private.lock_quota(owner_id);
   end if;
   -- What the owner is decides some rules, and the first trigger knows it.
   insert into public.properties (owner_identity_id, type) values (owner_id, given ->> 'type')

@@ -12,8 +12,8 @@ declare
 begin
   if makes_active then
     perform private.count_publication(owner_id);
-    owner_id := private.hold_identity();
-    perform private.hold_quota(owner_id);
+    owner_id := private.lock_identity();
+    perform private.lock_quota(owner_id);
   end if;
   property := private.own_property(property_id);
   if not act = any (private.property_allows(property)) then

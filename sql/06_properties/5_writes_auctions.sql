@@ -14,7 +14,7 @@ as $$
 declare
   property public.properties;
 begin
-  perform private.hold_identity();
+  perform private.lock_identity();
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', code)), '[]')
     from (values

@@ -9,7 +9,7 @@ create function private.contact_property(property_id uuid, kind text) returns js
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.hold_identity();
+  caller_id uuid := private.lock_identity();
   property public.properties;
   owner_account_id uuid;
   phone text;

@@ -10,7 +10,7 @@ as $$
 declare
   property public.properties;
 begin
-  perform private.hold_quota_of(property_id);
+  perform private.lock_quota_of_listing(property_id);
   select * into property from public.properties
   where properties.id = decide_property.property_id and properties.status <> 'deleted'
   for no key update;
@@ -68,7 +68,7 @@ create function private.lift_suspension(property_id uuid) returns void
   set search_path = ''
 as $$
 begin
-  perform private.hold_quota_of(property_id);
+  perform private.lock_quota_of_listing(property_id);
   update public.properties
   set status = properties.suspended_from, version = properties.version + 1
   where properties.id = lift_suspension.property_id and properties.status = 'suspended';

@@ -30,7 +30,7 @@ as $$
     from (
       select properties.id, properties.owner_identity_id from public.properties
       where properties.status = 'active' and properties.expires_at <= now()
-        and not private.rests('expire_listing', properties.id::text)
+        and not private.failed_recently('expire_listing', properties.id::text)
       order by properties.expires_at
       limit 1000
     ) as due
@@ -70,7 +70,7 @@ as $$
   select private.for_each('fold_views_of', array(
     select distinct property_views.property_id::text from private.property_views
     where not property_views.counted
-      and not private.rests('fold_views_of', property_views.property_id::text)
+      and not private.failed_recently('fold_views_of', property_views.property_id::text)
     limit 1000
   ))
 $$;

@@ -7,7 +7,7 @@ create function private.own_upload(upload_id uuid, bucket text) returns private.
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.hold_caller();
+  caller_id uuid := private.lock_caller();
   upload private.uploads;
 begin
   select * into upload from private.uploads

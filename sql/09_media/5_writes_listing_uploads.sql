@@ -9,7 +9,7 @@ create function private.upload_listing_media(
   set search_path = ''
 as $$
 declare
-  owner_id uuid := private.hold_identity();
+  owner_id uuid := private.lock_identity();
   upload private.uploads := private.own_upload(upload_id, 'listings');
   session_id uuid := coalesce(upload_session_id, upload_id);
   listing_id uuid := property_id;

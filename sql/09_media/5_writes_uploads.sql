@@ -10,7 +10,7 @@ create function private.begin_upload(
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.hold_caller();
+  caller_id uuid := private.lock_caller();
   owner_id uuid := private.identity_id();
   property public.properties;
   pictures json;

@@ -22,7 +22,7 @@ begin
     select from public.participants
     where participants.conversation_id = may_hear_conversation.conversation_id
       and participants.identity_id = may_hear_conversation.identity_id
-      and private.is_in_order(participants.identity_id)
+      and private.identity_may_act(participants.identity_id)
       and not exists (
         select from public.participants as others
         join public.blocks on blocks.account_id = others.account_id
@@ -68,7 +68,7 @@ create function private.renew_topic(account_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  old_topic constant uuid := (private.take_account(account_id)).topic;
+  old_topic constant uuid := (private.lock_account_exclusively(account_id)).topic;
   new_topic uuid;
 begin
   update public.accounts set topic = gen_random_uuid(), live_key = gen_random_uuid()

@@ -6,7 +6,7 @@ create function private.block_identity(identity_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  caller_id uuid := private.hold_caller();
+  caller_id uuid := private.lock_caller();
   other_id uuid := (
     select identities.account_id from public.identities
     where identities.id = block_identity.identity_id

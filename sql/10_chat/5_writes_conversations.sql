@@ -49,8 +49,8 @@ create function private.create_conversation(property_id uuid, identity_id uuid, 
 as $$
 declare
   -- It may bring a message, so it counts as one.
-  hit timestamptz := private.count_act('messages');
-  caller_id uuid := private.hold_identity();
+  hit timestamptz := private.count_action('messages');
+  caller_id uuid := private.lock_identity();
   opened record;
 begin
   opened := private.open_conversation(
@@ -68,7 +68,7 @@ begin
     perform private.write_message(caller_id, opened.id, gen_random_uuid()::text, 'text',
       create_conversation.message, null, null);
   elsif not opened.created then
-    perform private.forget_act('messages', hit);
+    perform private.uncount_action('messages', hit);
   end if;
   return json_build_object(
     'created', opened.created,

@@ -60,7 +60,7 @@ begin
   end if;
 
   if private.are_blocked(account_id, other.account_id)
-    or not private.is_in_order(other.identity_id) then
+    or not private.identity_may_act(other.identity_id) then
     perform private.refuse(403, 'blocked');
   end if;
   if write_message.type = 'property' then
@@ -89,13 +89,13 @@ create function private.send_message(
   set search_path = ''
 as $$
 declare
-  hit timestamptz := private.count_act('messages');
-  sent json := private.write_message(private.hold_identity(), conversation_id, client_message_id,
+  hit timestamptz := private.count_action('messages');
+  sent json := private.write_message(private.lock_identity(), conversation_id, client_message_id,
     type, body, media_id, reply_to_id);
 begin
   -- Whoever repeats a request because the answer was lost has written nothing more.
   if sent ->> 'created' = 'false' then
-    perform private.forget_act('messages', hit);
+    perform private.uncount_action('messages', hit);
   end if;
   return sent;
 end

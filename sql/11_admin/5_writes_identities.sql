@@ -14,7 +14,7 @@ begin
   if status is null or status not in ('active', 'rejected', 'suspended') then
     perform private.refuse_fields('[{"path":"status","code":"invalid"}]');
   end if;
-  perform private.take_account(identities.account_id) from public.identities
+  perform private.lock_account_exclusively(identities.account_id) from public.identities
   where identities.id = set_identity_status.identity_id;
   select identities.* into identity from public.identities
   join public.accounts on accounts.id = identities.account_id

@@ -11,8 +11,8 @@ declare
   note_text constant text := nullif(btrim(normalize(note, nfc), E' \t\r\n'), '');
   report public.reports;
 begin
-  perform private.count_act('reports');
-  reporter_id := private.hold_identity();
+  perform private.count_action('reports');
+  reporter_id := private.lock_identity();
   perform private.refuse_fields((
     select coalesce(jsonb_agg(jsonb_build_object('path', path, 'code', 'invalid')), '[]')
     from (values

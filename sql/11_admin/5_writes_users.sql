@@ -24,7 +24,7 @@ begin
     perform from auth.sessions where sessions.user_id = set_user_status.user_id
     order by sessions.id for update;
   end if;
-  account := private.take_account(user_id);
+  account := private.lock_account_exclusively(user_id);
   if account.id is null or private.is_decoy(account) then
     perform private.refuse(404, 'user_not_found');
   elsif account.id = admin_id then
@@ -76,7 +76,7 @@ begin
   if user_id <> admin_id then
     perform private.lock_auth_user(user_id);
   end if;
-  account := private.take_account(user_id);
+  account := private.lock_account_exclusively(user_id);
   if account.id is null or private.is_decoy(account) then
     perform private.refuse(404, 'user_not_found');
   elsif account.id = admin_id then

@@ -78,7 +78,7 @@ begin
   return exists (
     select from public.identities
     left join public.organisations on organisations.identity_id = identities.id
-    where identities.id = is_publicly_visible.identity_id and private.is_in_order(identities.id)
+    where identities.id = is_publicly_visible.identity_id and private.identity_may_act(identities.id)
       and coalesce(organisations.listed, identities.type = 'individual')
   );
 end

@@ -8,7 +8,7 @@ create function private.create_review(
   set search_path = ''
 as $$
 declare
-  author_id uuid := private.hold_identity();
+  author_id uuid := private.lock_identity();
   clean text := private.clean_review_text(create_review.comment, 'comment');
   subject public.identities;
   review public.reviews;
@@ -76,7 +76,7 @@ create function private.lock_own_review(review_id uuid) returns public.reviews
   set search_path = ''
 as $$
 declare
-  author_id uuid := private.hold_identity();
+  author_id uuid := private.lock_identity();
   review public.reviews;
 begin
   select * into review from public.reviews
@@ -161,7 +161,7 @@ create function private.reply_to_review(review_id uuid, body text) returns json
   set search_path = ''
 as $$
 declare
-  subject_id uuid := private.hold_identity();
+  subject_id uuid := private.lock_identity();
   clean text := private.clean_review_text(body, 'body');
   review public.reviews;
 begin

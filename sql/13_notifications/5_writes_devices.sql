@@ -33,7 +33,7 @@ begin
   -- The session before the account, as signing out and refreshing lock them; ended by now, it is
   -- refused.
   perform from auth.sessions where sessions.id = caller_session_id for share;
-  perform private.hold_caller();
+  perform private.lock_caller();
 
   -- Two that claim a token, or write a device, at once pass one after another; both locks are taken
   -- in one order. So are the rows: two accounts that swap their tokens must not wait for each

@@ -78,9 +78,9 @@ begin
   -- all that is deleted with it, else the account, whose channel is renamed when all sessions of
   -- the statement are gone (10_chat/6_events_lost_access.sql).
   if exists (select from auth.users where users.id = old.user_id) then
-    perform private.take_account(old.user_id);
+    perform private.lock_account_exclusively(old.user_id);
   else
-    perform private.take_what_follows(old.user_id, array(
+    perform private.lock_dependents(old.user_id, array(
       select identities.id from public.identities where identities.account_id = old.user_id
     ), true);
   end if;

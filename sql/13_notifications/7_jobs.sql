@@ -39,7 +39,7 @@ as $$
         where expiry_warnings.property_id = properties.id
           and expiry_warnings.expires_at = properties.expires_at
       )
-      and not private.rests('warn_expiring_listing', properties.id::text)
+      and not private.failed_recently('warn_expiring_listing', properties.id::text)
     order by properties.expires_at
     limit 500
   ))

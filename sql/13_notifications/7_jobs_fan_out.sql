@@ -33,7 +33,7 @@ begin
     where notification_events.notified_at is null
       and notification_events.kind = 'security_login'
       and notification_events.created_at < clock_timestamp() - interval '2 seconds'
-      and not private.rests('notify_of_sign_ins', notification_events.id::text)
+      and not private.failed_recently('notify_of_sign_ins', notification_events.id::text)
     order by notification_events.id
     limit 200
     for update skip locked
@@ -45,7 +45,7 @@ begin
       notified := notified + 1;
     exception
       when others then
-        perform private.step_failed('notify_of_sign_ins', sign_in.id::text, sqlstate, sqlerrm);
+        perform private.record_failure('notify_of_sign_ins', sign_in.id::text, sqlstate, sqlerrm);
     end;
   end loop;
   return notified;
@@ -154,7 +154,7 @@ begin
     return 0;
   end if;
   -- Its owner cannot be deleted meanwhile, which would take back only what was written before.
-  perform private.hold_owner(properties.owner_identity_id) from public.properties
+  perform private.lock_owner(properties.owner_identity_id) from public.properties
   where properties.id = event.property_id;
   text_facts := private.listing_event_facts(event) || jsonb_build_object('at', event.created_at);
   if text_facts is null then
@@ -177,7 +177,7 @@ begin
     exception
       when lock_not_available or deadlock_detected then raise; -- all of them once more
       when others then
-        perform private.step_failed(
+        perform private.record_failure(
           'fan_out_listing_events', saver.identity_id::text, sqlstate, sqlerrm);
     end;
     event.last_identity_id := saver.identity_id;

@@ -2,7 +2,7 @@
 -- good.
 --
 -- Whatever deletes the user of Auth (the job here, an admin, Auth itself) comes to
--- private.forget_account. Each area cleans up after itself by a trigger on accounts.status ->
+-- private.anonymise_account. Each area cleans up after itself by a trigger on accounts.status ->
 -- 'deleted' or identities.status -> 'closed'. Records of money stay, without names.
 
 create function private.obligations(account_id uuid) returns text[]
@@ -20,7 +20,7 @@ begin
         and properties.status in ('active', 'paused', 'pending_review')
         and properties.auction_ends_at > now()
     ) then 'auction' end,
-    case when private.has_open_money(account_id) then 'money' end
+    case when private.has_obligations(account_id) then 'money' end
   ], null);
 end
 $$;

@@ -16,7 +16,7 @@ begin
     return false;
   end if;
   perform private.lock_auth_user(account_id);
-  account := private.take_account(account_id);
+  account := private.lock_account_exclusively(account_id);
   if account.status <> 'deletion_requested' or private.obligations(account_id) <> '{}' then
     return false;
   end if;
@@ -37,7 +37,7 @@ as $$
     where accounts.status = 'deletion_requested' and accounts.delete_at <= now()
       -- A payment that came in meanwhile is settled first.
       and private.obligations(accounts.id) = '{}'
-      and not private.rests('delete_due_account', accounts.id::text)
+      and not private.failed_recently('delete_due_account', accounts.id::text)
     order by accounts.delete_at
     limit 100
   ), true)

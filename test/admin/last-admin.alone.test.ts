@@ -89,7 +89,7 @@ test('ADM-03 the only one cannot go by the API, by SQL, in Studio or at Auth', a
       ),
       `update public.accounts set status = 'suspended', suspended_until = now() + interval '1 hour'
      where id = $1`,
-      'select private.forget_account($1)',
+      'select private.anonymise_account($1)',
       'delete from auth.users where id = $1',
       'delete from public.accounts where id = $1',
     ]

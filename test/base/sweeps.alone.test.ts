@@ -300,7 +300,7 @@ describe('a row that a job fails on', () => {
       )
       expect(told.rows).toEqual([{ code: '57014' }])
       expect(
-        (await client.query(`select private.rests('planted_step', '2') as rests`)).rows,
+        (await client.query(`select private.failed_recently('planted_step', '2') as rests`)).rows,
       ).toEqual([{ rests: true }])
     } finally {
       await client.query('rollback')

@@ -94,7 +94,7 @@ test('CHAT-13 with oneself, nobody, or somebody who is not there: refused', asyn
   await database().query(`update public.accounts set status = 'suspended' where id = $1`, [
     locked.id,
   ])
-  await database().query('select private.forget_account($1)', [gone.id])
+  await database().query('select private.anonymise_account($1)', [gone.id])
   for (const { identityId } of [locked, gone]) {
     expect(refusal(await a.post('/conversations', { identityId }))).toEqual(missing)
   }
@@ -450,7 +450,7 @@ test('with somebody who was suspended or has gone: listed and readable, closed f
   await set('active')
   expect((await write(a, id)).status).toBe(201)
 
-  await database().query('select private.forget_account($1)', [b.id])
+  await database().query('select private.anonymise_account($1)', [b.id])
   expect(code(await write(a, id))).toEqual([403, 'blocked'])
   expect(await entry(a, id)).toMatchObject({ peer: { displayName: 'حساب محذوف', avatarUrl: null } })
   expect((await history(a, id)).items).toHaveLength(2)

@@ -209,6 +209,6 @@ test('a guest is asked to sign in', async () => {
 test('a deleted account has saved nothing, and listings do not count it', async () => {
   const { id } = await offer(seller)
   await toggle(buyer, id)
-  await database().query('select private.forget_account($1)', [buyer.id])
+  await database().query('select private.anonymise_account($1)', [buyer.id])
   expect((await guest.get(`/properties/${id}`)).body.favoritesCount).toBe(0)
 })

@@ -197,7 +197,7 @@ test('ISO-06 nobody writes devices past the functions', async () => {
 
 test('a deleted account has no devices, a guest none to name', async () => {
   const { pushToken } = await device(sara)
-  await database().query('select private.forget_account($1)', [sara.id])
+  await database().query('select private.anonymise_account($1)', [sara.id])
   expect(await owners(pushToken)).toEqual([])
   for (const reply of [await guest.get('/devices'), await guest.delete('/devices/x')]) {
     expect(reply).toMatchObject({ status: 401, body: { error: { code: 'token_missing' } } })

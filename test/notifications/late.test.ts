@@ -13,7 +13,7 @@ beforeEach(async () => {
   other = await database().connect()
   await other.query('begin')
   await other.query('select from auth.users where id = $1 for update', [person.id])
-  await other.query('select private.take_account($1)', [person.id])
+  await other.query('select private.lock_account_exclusively($1)', [person.id])
 })
 
 afterEach(async () => {

@@ -103,6 +103,6 @@ test('messages crossing with reading leave no notification of what was read', as
 
 test('a deleted account leaves none of its words with the other side', async () => {
   await say(salem, 'كلام خاص')
-  await database().query('select private.forget_account($1)', [salem.id])
+  await database().query('select private.anonymise_account($1)', [salem.id])
   expect(await heard(sara)).toEqual([])
 })

@@ -370,7 +370,7 @@ test('a deleted account is told nothing, and what it wrote goes from the lists o
   await device(sara)
   await sara.patch('/settings', { notifications: { leads: { inApp: false } } })
   await notify(sara, 'lead_new', { titleAr: 'كلام سالم', way: 'call', from: salem.identityId })
-  await database().query('select private.forget_account($1)', [salem.id])
+  await database().query('select private.anonymise_account($1)', [salem.id])
 
   expect(await told(sara)).toMatchObject([{ kind: 'system' }])
   await notify(salem, 'system', words())

@@ -119,7 +119,7 @@ test('ISO-17 the two kinds never mix, and what is not in order is not there', as
     await setAccount(owner.id, status)
     await (['suspended', 'banned'].includes(status) ? gone() : back())
   }
-  await database().query('select private.forget_account($1)', [owner.id])
+  await database().query('select private.anonymise_account($1)', [owner.id])
   await gone()
   expect(await guest.get('/company/x')).toMatchObject(refusal(422, 'validation_failed'))
 })
@@ -134,7 +134,7 @@ test('a deleted organisation leaves nothing of what it said, and its licence is 
     phone: '+96522334455',
   }
   const { body } = await owner.post('/auth/identities', asked)
-  await database().query('select private.forget_account($1)', [owner.id])
+  await database().query('select private.anonymise_account($1)', [owner.id])
   const { rows: [row] } = await database().query(
     'select * from public.organisations where identity_id = $1',
     [body.id],

@@ -253,7 +253,7 @@ test('listings of a deleted account are deleted, and nothing of the person stays
     location: { lat: 29.3, lng: 48, precision: 'exact' },
     descriptionAr: 'اتصل على سالم',
   })
-  await database().query('select private.forget_account($1)', [seller.id])
+  await database().query('select private.anonymise_account($1)', [seller.id])
   expect((await guest.get(`/properties/${id}`)).status).toBe(404)
   const { rows } = await database().query(
     `select status, title_ar, description_ar, street, paci_no, lat, listed

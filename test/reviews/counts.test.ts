@@ -128,7 +128,7 @@ test("a suspended author's reviews are not shown, a deleted one leaves the ratin
   await identity('suspended')
   expect(await shown()).toMatchObject({ items: [], count: 0 })
   await identity('active')
-  await database().query('select private.forget_account($1)', [author.id])
+  await database().query('select private.anonymise_account($1)', [author.id])
   expect(await shown()).toMatchObject({
     items: [{ rating: 2, comment: null, author: { displayName: 'حساب محذوف', avatarUrl: null } }],
     count: 1,
@@ -140,7 +140,7 @@ test('a banned author who is deleted stays hidden', async () => {
   await contact(author)
   await review(author, { rating: 1 })
   await database().query(`update public.accounts set status = 'banned' where id = $1`, [author.id])
-  await database().query('select private.forget_account($1)', [author.id])
+  await database().query('select private.anonymise_account($1)', [author.id])
   expect((await read()).body).toMatchObject({ items: [], count: 0 })
 })
 

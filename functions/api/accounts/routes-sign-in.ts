@@ -145,7 +145,7 @@ async function tryNobody(
 export const signingIn = area()
   .openapi(login, async (c) => {
     const { identifier, password } = c.req.valid('json')
-    const entry = await backend<Entry>('enter_login', {
+    const entry = await backend<Entry>('begin_sign_in', {
       identifier: identifier.value,
       ...await origin(c.var.address),
     })
@@ -157,7 +157,7 @@ export const signingIn = area()
       : await tryNobody(identifier, password, entry.attempts, c.var.address)
     if (!tokens) throw new Refusal('invalid_credentials')
     if ('refused' in tokens) {
-      await backend('forget_hits', { hits: entry.hits })
+      await backend('uncount_hits', { hits: entry.hits })
       throw new Refusal(tokens.refused, { reason: tokens.reason })
     }
     return send(c, await signedIn(c, tokens, { hits: entry.hits }))

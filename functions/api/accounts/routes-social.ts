@@ -130,19 +130,19 @@ async function comeBy(c: ApiContext, provider: ProviderName, given: Given) {
   const said = await proven(provider, given.idToken, given.nonce)
   const { subject, email, emailVerified, keys, expiresAt } = said
   const who = { provider, subject, email, emailVerified, keys }
-  const entry = await backend<Entry>('enter_social', who)
+  const entry = await backend<Entry>('begin_social_sign_in', who)
   throwIfError(entry)
   try {
     const { tokens, isNewAccount } = await tokensOf(c, provider, given, said, entry)
     if (given.authorizationCode) {
       await keepAppleCode(tokens.user.id, said.clientId, given.authorizationCode)
     }
-    const also = { name: 'finish_social' as const, args: { keys, expiresAt } }
+    const also = { name: 'finish_social_sign_in' as const, args: { keys, expiresAt } }
     const session = await signedIn(c, tokens, { also: [also] })
     return send(c, `${session.slice(0, -1)},"isNewAccount":${isNewAccount}}`)
   } catch (error) {
     // What gave no session stays good; if this fails too, in two minutes.
-    await backend('release_social', { keys }).catch(() => {})
+    await backend('release_social_tokens', { keys }).catch(() => {})
     throw error
   }
 }

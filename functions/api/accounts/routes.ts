@@ -167,13 +167,13 @@ async function proveByCode(
 
 /** The password again, counted like a sign-in; the session that this makes ends at once. */
 export async function proveByPassword(identifier: Identifier, password: string, address: string) {
-  const entry = await backend<MaybeError & { hits: unknown }>('enter_login', {
+  const entry = await backend<MaybeError & { hits: unknown }>('begin_sign_in', {
     identifier: identifier.value,
     ...await origin(address),
   })
   throwIfError(entry)
   const tokens = await signIn(identifier, password, address)
   if (!tokens || 'refused' in tokens) throw new Refusal('invalid_credentials')
-  await backend('forget_hits', { hits: entry.hits })
+  await backend('uncount_hits', { hits: entry.hits })
   await discard(tokens)
 }

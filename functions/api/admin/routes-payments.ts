@@ -121,7 +121,7 @@ export const adminPayments = area()
     const answer = await call(c, 'refund_invoice', given, {
       idempotent: true,
       before: provider && {
-        name: 'use_provider',
+        name: 'set_provider',
         args: { provider: provider.name, mode: provider.mode },
       },
     })

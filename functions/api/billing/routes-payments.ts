@@ -72,7 +72,7 @@ async function startCharge(
   for (;;) {
     const text = await call(c, 'charge_invoice', { ...given, idempotencyKey: key }, {
       before: provider && {
-        name: 'use_provider',
+        name: 'set_provider',
         args: { provider: provider.name, mode: provider.mode },
       },
     })
