@@ -11,10 +11,9 @@ declare
   place text[];
 begin
   if not private.is_clean(clean) then
-    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"body","code":"invalid"}]}');
+    perform private.refuse_field('body', 'invalid');
   elsif char_length(clean) > 4000 then
-    perform private.refuse(422, 'message_too_long',
-      '{"fields":[{"path":"body","code":"message_too_long"}]}');
+    perform private.refuse_field('body', 'message_too_long');
   end if;
   case clean_message_body.type
     when 'text' then
@@ -24,25 +23,21 @@ begin
         '\u2028-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
         '\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0000-\U000E0FFF]'
       ) then
-        perform private.refuse(422, 'message_empty',
-          '{"fields":[{"path":"body","code":"message_empty"}]}');
+        perform private.refuse_field('body', 'message_empty');
       end if;
     when 'image' then null;
     when 'location' then
       place := regexp_match(clean, '^(-?[0-9]{1,2}(?:\.[0-9]{1,7})?),(-?[0-9]{1,3}(?:\.[0-9]{1,7})?)$');
       if not coalesce(place[1]::numeric between -90 and 90
         and place[2]::numeric between -180 and 180, false) then
-        perform private.refuse(422, 'validation_failed',
-          '{"fields":[{"path":"body","code":"invalid"}]}');
+        perform private.refuse_field('body', 'invalid');
       end if;
     when 'property' then
       if clean !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
-        perform private.refuse(422, 'validation_failed',
-          '{"fields":[{"path":"body","code":"invalid"}]}');
+        perform private.refuse_field('body', 'invalid');
       end if;
     else
-      perform private.refuse(422, 'validation_failed',
-        '{"fields":[{"path":"type","code":"invalid"}]}');
+      perform private.refuse_field('type', 'invalid');
   end case;
   return clean;
 end

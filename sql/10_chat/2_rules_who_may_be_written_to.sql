@@ -49,8 +49,7 @@ declare
   peer public.identities;
 begin
   if num_nonnulls(property_id, identity_id) = 0 then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"identityId","code":"required"}]}');
+    perform private.refuse_field('identityId', 'required');
   end if;
   if property_id is not null then
     property := private.seen_property(conversation_peer.property_id, caller_id);
@@ -58,13 +57,11 @@ begin
   select * into peer from public.identities
   where identities.id = coalesce(conversation_peer.identity_id, property.owner_identity_id);
   if peer.account_id = private.account_id() then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"identityId","code":"self"}]}');
+    perform private.refuse_field('identityId', 'self');
   elsif peer.id is null or not private.is_publicly_visible(peer.id) then
     perform private.refuse(404, 'identity_not_found');
   elsif property.owner_identity_id not in (peer.id, caller_id) then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"identityId","code":"invalid"}]}');
+    perform private.refuse_field('identityId', 'invalid');
   end if;
   return peer;
 end

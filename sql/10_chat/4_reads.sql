@@ -79,11 +79,9 @@ begin
   select
     coalesce(json_agg(private.conversation_json(page.conversation_id, caller_id)
       order by page.place) filter (where page.place <= page_size), '[]'),
-    (
-      select private.cursor_of(query, jsonb_build_array(last.active_at, last.conversation_id))
-      from page as last
-      where last.place = page_size and exists (select from page as more where more.place > page_size)
-    ),
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(page.active_at, page.conversation_id) order by page.place)
+        filter (where page.place >= page_size)),
     (
       select coalesce(sum(participants.unread), 0)::bigint from public.participants
       where participants.identity_id = caller_id and participants.unread > 0
@@ -124,8 +122,7 @@ declare
     list_messages.conversation_id, private.require_identity());
 begin
   if num_nonnulls(before_seq, after_seq) = 2 then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"afterSeq","code":"invalid"}]}');
+    perform private.refuse_field('afterSeq', 'invalid');
   end if;
   if after_seq is not null then
     return query
@@ -207,11 +204,9 @@ begin
     coalesce(json_agg(private.peer_json(page.identity_id)::jsonb
       || jsonb_build_object('createdAt', page.created_at) order by page.place)
       filter (where page.place <= page_size), '[]'),
-    (
-      select private.cursor_of(query, jsonb_build_array(last.created_at, last.identity_id))
-      from page as last
-      where last.place = page_size and exists (select from page as more where more.place > page_size)
-    )
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(page.created_at, page.identity_id) order by page.place)
+        filter (where page.place >= page_size))
   from page;
 end
 $$;

@@ -19,7 +19,7 @@ begin
   if other_id is null then
     perform private.refuse(404, 'identity_not_found');
   elsif other_id = caller_id then
-    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"identityId","code":"self"}]}');
+    perform private.refuse_field('identityId', 'self');
   end if;
   insert into public.blocks (account_id, identity_id, blocked_account_id)
   values (caller_id, block_identity.identity_id, other_id)

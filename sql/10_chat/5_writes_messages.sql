@@ -26,11 +26,9 @@ begin
   if account_id is null then
     perform private.refuse(404, 'conversation_not_found');
   elsif (write_message.client_message_id ~ '^[\u0021-\u007e]{1,64}$') is not true then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"clientMessageId","code":"invalid"}]}');
+    perform private.refuse_field('clientMessageId', 'invalid');
   elsif (write_message.type = 'image') is distinct from (write_message.media_id is not null) then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"mediaId","code":"invalid"}]}');
+    perform private.refuse_field('mediaId', 'invalid');
   end if;
   clean := private.clean_message_body(write_message.type, write_message.body);
   if reply_to_id is not null then
@@ -38,8 +36,7 @@ begin
     where messages.id = write_message.reply_to_id
       and messages.conversation_id = write_message.conversation_id;
     if answered_seq is null then
-      perform private.refuse(422, 'validation_failed',
-        '{"fields":[{"path":"replyToId","code":"invalid"}]}');
+      perform private.refuse_field('replyToId', 'invalid');
     end if;
   end if;
 

@@ -11,7 +11,7 @@ declare
   given constant text := private.tidy(reason);
 begin
   if (char_length(given) between 2 and 500 and private.is_clean(given)) is not true then
-    perform private.refuse_fields('[{"path":"reason","code":"invalid"}]');
+    perform private.refuse_field('reason', 'invalid');
   end if;
   return given;
 end

@@ -33,7 +33,7 @@ begin
     select from public.identities
     where identities.id = author_id and identities.account_id = private.account_id()
   ) then
-    perform private.refuse_fields('[{"path":"targetId","code":"invalid"}]'); -- one's own
+    perform private.refuse_field('targetId', 'invalid'); -- one's own
   end if;
 end
 $$;

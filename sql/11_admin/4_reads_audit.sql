@@ -33,9 +33,9 @@ begin
   return query
   select
     coalesce(json_agg(records.record order by records.place), '[]'),
-    case when cardinality(ids) > page_size then
-      private.cursor_of(query, jsonb_build_array(ids[page_size]))
-    end
+    private.next_cursor(query, (
+      select jsonb_agg(jsonb_build_array(last.id)) from unnest(ids[page_size:]) as last (id)
+    ))
   from private.audit_records(ids[:page_size]) as records;
 end
 $$;

@@ -15,7 +15,7 @@ declare
   after_id uuid := coalesce(key ->> 1, '00000000-0000-0000-0000-000000000000');
 begin
   if kind not in ('listing', 'changes', 'report') then
-    perform private.refuse_fields('[{"path":"kind","code":"invalid"}]');
+    perform private.refuse_field('kind', 'invalid');
   end if;
   return query
   with page as materialized (
@@ -58,10 +58,9 @@ begin
       'changes', properties.pending_changes,
       'report', private.reported_json(reports)
     ) order by page.place) filter (where page.place <= page_size), '[]'),
-    case when count(*) > page_size then (
-      select private.cursor_of(query, jsonb_build_array(page.since, page.id))
-      from page where page.place = page_size
-    ) end
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(page.since, page.id) order by page.place)
+        filter (where page.place >= page_size))
   from page
   left join public.properties on properties.id = page.id
   left join private.property_records(array(select page.id from page), null) as records

@@ -120,10 +120,11 @@ begin
   return query
   select
     coalesce(json_agg(records.record order by records.place), '[]'),
-    case when cardinality(ids) > page_size then (
-      select private.cursor_of(query, jsonb_build_array(accounts.created_at, accounts.id))
-      from public.accounts where accounts.id = ids[page_size]
-    ) end
+    private.next_cursor(query, (
+      select jsonb_agg(jsonb_build_array(accounts.created_at, accounts.id)
+        order by accounts.created_at desc, accounts.id desc)
+      from public.accounts where accounts.id = any (ids[page_size:])
+    ))
   from private.user_records(ids[:page_size]) as records;
 end
 $$;

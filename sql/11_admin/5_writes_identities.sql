@@ -12,7 +12,7 @@ declare
   identity public.identities;
 begin
   if status is null or status not in ('active', 'rejected', 'suspended') then
-    perform private.refuse_fields('[{"path":"status","code":"invalid"}]');
+    perform private.refuse_field('status', 'invalid');
   end if;
   perform private.lock_account_exclusively(identities.account_id) from public.identities
   where identities.id = set_identity_status.identity_id;

@@ -107,7 +107,7 @@ declare
 begin
   if decision is null
     or decision not in ('approve', 'reject', 'suspend', 'restore', 'uphold', 'dismiss') then
-    perform private.refuse_fields('[{"path":"decision","code":"invalid"}]');
+    perform private.refuse_field('decision', 'invalid');
   end if;
   -- What restricts somebody needs a reason; otherwise it is optional.
   if reason is not null or decision in ('reject', 'suspend', 'uphold') then

@@ -14,9 +14,9 @@ declare
   account public.accounts;
 begin
   if status is null or status not in ('active', 'suspended', 'banned') then
-    perform private.refuse_fields('[{"path":"status","code":"invalid"}]');
+    perform private.refuse_field('status', 'invalid');
   elsif until is not null and (status <> 'suspended' or until <= now() or not isfinite(until)) then
-    perform private.refuse_fields('[{"path":"until","code":"invalid"}]');
+    perform private.refuse_field('until', 'invalid');
   end if;
   if status <> 'active' and user_id <> admin_id then
     -- Sessions first, as a refresh locks its session, then the account. They end with the new

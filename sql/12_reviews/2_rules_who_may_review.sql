@@ -38,8 +38,7 @@ declare
   clean text := nullif(btrim(normalize(given, nfc), E' \t\r\n'), '');
 begin
   if char_length(clean) > 1000 or not private.is_clean(clean) then
-    perform private.refuse_fields(jsonb_build_array(
-      jsonb_build_object('path', path, 'code', 'invalid')));
+    perform private.refuse_field(path, 'invalid');
   end if;
   return clean;
 end

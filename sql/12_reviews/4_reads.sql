@@ -37,10 +37,9 @@ begin
       json_agg(private.review_record(page.review, viewer_id) order by page.place)
         filter (where page.place <= page_size),
       '[]'),
-    case when pg_catalog.count(*) > page_size then (
-      select private.cursor_of(query, jsonb_build_array(page.created_at, page.id))
-      from page where page.place = page_size
-    ) end,
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.place)
+        filter (where page.place >= page_size)),
     (summary ->> 'average')::numeric,
     (summary ->> 'count')::integer,
     summary -> 'histogram'
@@ -67,25 +66,6 @@ $$;
 comment on function api.list_reviews is
   'The reviews of an identity, newest first, with average, count and histogram of all. '
   '404 identity_not_found.';
-
-create function private.is_publicly_visible(identity_id uuid) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads identities of others
-  set search_path = ''
-as $$
-begin
-  return exists (
-    select from public.identities
-    left join public.organisations on organisations.identity_id = identities.id
-    where identities.id = is_publicly_visible.identity_id and private.identity_may_act(identities.id)
-      and coalesce(organisations.listed, identities.type = 'individual')
-  );
-end
-$$;
-comment on function private.is_publicly_visible is
-  'Whether everybody can know of this identity: it and its account are in order, and a company or '
-  'office is verified.';
 
 grant execute on function private.list_reviews to anon, authenticated;
 grant execute on function api.list_reviews to anon, authenticated;

@@ -15,12 +15,12 @@ declare
   record json;
 begin
   if rating is null or rating not between 1 and 5 then
-    perform private.refuse_fields('[{"path":"rating","code":"invalid"}]');
+    perform private.refuse_field('rating', 'invalid');
   end if;
   select * into subject from public.identities
   where identities.id = create_review.identity_id;
   if subject.account_id = private.account_id() then
-    perform private.refuse(422, 'review_self', '{"fields":[{"path":"identityId","code":"review_self"}]}');
+    perform private.refuse_field('identityId', 'review_self');
   elsif not private.is_publicly_visible(create_review.identity_id) then
     perform private.refuse(404, 'identity_not_found');
   elsif create_review.property_id is not null and not exists (
@@ -102,9 +102,9 @@ begin
   if jsonb_typeof(fields) is distinct from 'object'
     or fields - array['rating', 'comment'] <> '{}'
     or coalesce(jsonb_typeof(fields -> 'comment'), 'null') not in ('string', 'null') then
-    perform private.refuse_fields('[{"path":"","code":"invalid"}]');
+    perform private.refuse_field('', 'invalid');
   elsif fields ? 'rating' and (fields ->> 'rating' ~ '^[1-5]$') is not true then
-    perform private.refuse_fields('[{"path":"rating","code":"invalid"}]');
+    perform private.refuse_field('rating', 'invalid');
   elsif review.created_at < now() - interval '48 hours' then
     perform private.refuse(409, 'review_edit_closed');
   end if;
@@ -170,7 +170,7 @@ begin
     and reviews.listed
   for update;
   if clean is null then
-    perform private.refuse_fields('[{"path":"body","code":"required"}]');
+    perform private.refuse_field('body', 'required');
   elsif review.id is null then
     perform private.refuse(404, 'not_found');
   elsif review.replied_at < now() - interval '48 hours' then

@@ -1,4 +1,7 @@
 -- What a notification says, in Arabic and English, from its kind and the facts of the event.
+--
+-- In plpgsql, which keeps its plans for the session: some of this runs for every message, and a
+-- function in SQL would be planned at every call.
 
 create type private.notification_text as (
   title_ar text, body_ar text, title_en text, body_en text
@@ -56,8 +59,6 @@ end
 $$;
 comment on function private.message_texts is 'Texts of message_new.';
 
--- plpgsql keeps its plans for the session, where a function in SQL is planned again at every call:
--- some of these run for every message.
 create function private.counted_ar(n bigint, one text, two text, few text, many text) returns text
   language plpgsql
   immutable

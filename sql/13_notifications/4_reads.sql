@@ -44,10 +44,9 @@ begin
       json_agg(private.notification_record(placed.notification) order by placed.place)
         filter (where placed.place <= size),
       '[]'),
-    case when count(*) > size then (
-      select private.cursor_of(query, jsonb_build_array(last_one.created_at, last_one.id))
-      from placed as last_one where last_one.place = size
-    ) end
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(placed.created_at, placed.id) order by placed.place)
+        filter (where placed.place >= size))
   from placed;
 end
 $$;

@@ -24,10 +24,8 @@ declare
   end;
 begin
   if problem is not null then
-    perform private.refuse(422,
-      case problem when 'platform' then 'device_platform_invalid' else 'validation_failed' end,
-      jsonb_build_object('fields', jsonb_build_array(jsonb_build_object('path', problem,
-        'code', case problem when 'platform' then 'device_platform_invalid' else 'invalid' end))));
+    perform private.refuse_field(problem,
+      case problem when 'platform' then 'device_platform_invalid' else 'invalid' end);
   end if;
 
   -- The session before the account, as signing out and refreshing lock them; ended by now, it is

@@ -1,0 +1,20 @@
+-- Which identities everybody may know of.
+
+create function private.is_publicly_visible(identity_id uuid) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads identities of others
+  set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.identities
+    left join public.organisations on organisations.identity_id = identities.id
+    where identities.id = is_publicly_visible.identity_id and private.identity_may_act(identities.id)
+      and coalesce(organisations.listed, identities.type = 'individual')
+  );
+end
+$$;
+comment on function private.is_publicly_visible is
+  'Whether everybody can know of this identity: it and its account are in order, and a company or '
+  'office is verified.';
