@@ -36,8 +36,8 @@ $$;
 comment on function private.identity_decisions is
   'The states that an admin can give an identity now.';
 
--- As private.may_act (03_accounts/1_tables.sql) without a search_path, so that queries with it use
--- properties_await_review_idx.
+-- As private.may_act (03_accounts/2_rules_access.sql) without a search_path, so that queries with
+-- it use properties_await_review_idx.
 create function private.awaits_review(property public.properties) returns boolean
   language sql
   immutable

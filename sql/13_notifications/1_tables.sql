@@ -5,7 +5,7 @@
 -- one thing that come while the first is unread make one notification: it counts them and comes to
 -- the top.
 
--- As private.may_act (03_accounts/1_tables.sql) without a search_path: indexes and joins are
+-- As private.may_act (03_accounts/2_rules_access.sql) without a search_path: indexes and joins are
 -- planned by it. Whoever changes the list rebuilds notifications_one_unread_key, which keeps what
 -- it held then.
 create function private.collapses(kind text) returns boolean

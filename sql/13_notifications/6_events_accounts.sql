@@ -1,4 +1,5 @@
--- Notifications of what happens to an account and its identities, and what of them is deleted with it.
+-- Notifications of what happens to an account and its identities, and what of them is deleted with
+-- it.
 
 create function private.on_identity_decided() returns trigger
   language plpgsql
