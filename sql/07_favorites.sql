@@ -1,7 +1,7 @@
--- Favorites: the properties that an identity has saved to come back to.
+-- Favorites: the listings that an identity has saved.
 --
--- They belong to the acting identity: switching shows none of another's. Only their owner sees
--- which ones; a listing shows how many saved it, nobody who.
+-- They belong to the acting identity: another identity of the account has its own. Only their owner
+-- sees which they are; a listing shows how many saved it, and nobody sees who.
 
 create table public.favorites (
   identity_id uuid not null default private.identity_id()
@@ -12,21 +12,17 @@ create table public.favorites (
 );
 comment on table public.favorites is 'A property that an identity has saved, at most once.';
 comment on column public.favorites.identity_id is 'Who saved it; no client can set it.';
-comment on column public.favorites.property_id is 'What was saved.';
-comment on column public.favorites.created_at is 'When; lists are newest first.';
 
--- The first serves list_favorites, the second the cascade from properties and telling savers.
+-- The first serves list_favorites, the second the cascade from properties and notifying savers.
 create index favorites_newest_idx
   on public.favorites (identity_id, created_at desc, property_id desc);
 create index favorites_property_idx on public.favorites (property_id, identity_id);
 
--- A favorite is saved or removed, never edited: there is no update.
+-- A favorite is saved or removed, never changed: there is no update.
 alter table public.favorites enable row level security;
 revoke all on public.favorites from anon, authenticated;
 grant select, delete, insert (property_id) on public.favorites to authenticated;
 
--- plpgsql keeps its plans for the session, where a function in SQL is planned again at every call;
--- so it is with all that is called often here.
 create function private.may_save(property_id uuid) returns boolean
   language plpgsql
   stable
@@ -46,7 +42,7 @@ begin
 end
 $$;
 comment on function private.may_save is
-  'Whether a property can be saved now: listed, or one''s own active one.';
+  'Whether a property can be saved now: it is listed, or active and the caller''s own.';
 
 create policy "identities see their own favorites" on public.favorites for select to authenticated
   using (identity_id = (select private.identity_id()));
@@ -58,18 +54,19 @@ create policy "identities save what they can see" on public.favorites for insert
     identity_id = (select private.identity_id()) and private.may_save(property_id)
   );
 
--- Without a search_path as private.may_act (03_accounts/2_rules_access.sql), so that lists plan it in.
-create function private.is_gone(property public.properties) returns boolean
+-- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that lists inline
+-- it.
+create function private.is_withdrawn(property public.properties) returns boolean
   language sql
   immutable
   parallel safe
-  return (is_gone.property).status in (
+  return (is_withdrawn.property).status in (
     'deleted', 'suspended', 'rejected', 'draft', 'pending_review'
   );
-comment on function private.is_gone is
-  'Whether a listing is gone for whoever saved it: deleted, or no longer shown to anybody.';
+comment on function private.is_withdrawn is
+  'Whether a saved listing is left out of favorites: deleted, or no longer shown to anybody.';
 
-create function private.is_there(property_id uuid) returns boolean
+create function private.property_exists(property_id uuid) returns boolean
   language plpgsql
   stable
   security definer -- looks at listings that row security hides from the caller
@@ -78,12 +75,12 @@ as $$
 begin
   return exists (
     select from public.properties
-    where properties.id = is_there.property_id and not private.is_gone(properties)
+    where properties.id = property_exists.property_id and not private.is_withdrawn(properties)
   );
 end
 $$;
-comment on function private.is_there is
-  'Whether there is such a listing, and it is not gone for whoever saved it.';
+comment on function private.property_exists is
+  'Whether there is such a listing, and it is not withdrawn.';
 
 create function private.count_favorite() returns trigger
   language plpgsql
@@ -101,13 +98,13 @@ begin
   return null;
 end
 $$;
-comment on function private.count_favorite is 'Keeps properties.favorites_count.';
+comment on function private.count_favorite is 'Keeps properties.favorites_count up to date.';
 
 create trigger favorites_are_counted
   after insert or delete on public.favorites
   for each row execute function private.count_favorite();
 
-create function private.forget_favorites() returns trigger
+create function private.delete_favorites() returns trigger
   language plpgsql
   security definer -- deletes rows of whoever is going
   set search_path = ''
@@ -117,12 +114,12 @@ begin
   return null;
 end
 $$;
-comment on function private.forget_favorites is 'A closed identity has saved nothing.';
+comment on function private.delete_favorites is 'Deletes the favorites of a closed identity.';
 
 create trigger identities_forget_their_favorites
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
-  execute function private.forget_favorites();
+  execute function private.delete_favorites();
 
 create function api.toggle_favorite(property_id uuid)
   returns table ("propertyId" uuid, "isFavorite" boolean)
@@ -134,11 +131,11 @@ declare
 begin
   perform private.count_action('favorites');
   identity_id := private.lock_identity();
-  -- Calls on one favorite pass one after another, so each of them really turns it over.
+  -- Calls for one favorite run one after another, so that each really toggles it.
   perform pg_advisory_xact_lock(
     hashtextextended(identity_id::text || toggle_favorite.property_id, 1));
 
-  if not private.is_there(toggle_favorite.property_id) then
+  if not private.property_exists(toggle_favorite.property_id) then
     perform private.refuse(404, 'property_not_found');
   end if;
   "propertyId" := toggle_favorite.property_id;
@@ -157,7 +154,8 @@ begin
 end
 $$;
 comment on function api.toggle_favorite is
-  'Saves a property or forgets it, exact under parallel calls. 404 property_not_found, 429.';
+  'Saves a property, or removes it where it is saved; exact under parallel calls. 404 '
+  'property_not_found, 429.';
 
 create function private.list_favorite_ids() returns json
   language plpgsql
@@ -174,7 +172,7 @@ begin
     from public.favorites
     join public.properties on properties.id = favorites.property_id
     where favorites.identity_id = owner_id
-      and not private.is_gone(properties)
+      and not private.is_withdrawn(properties)
   ));
 end
 $$;
@@ -216,7 +214,7 @@ begin
     from public.favorites
     join public.properties on properties.id = favorites.property_id
     where favorites.identity_id = owner_id
-      and not private.is_gone(properties)
+      and not private.is_withdrawn(properties)
       and (favorites.created_at, favorites.property_id) < (before_at, before_id)
     order by favorites.created_at desc, favorites.property_id desc
     limit private.page_size(page_size) + 1
@@ -228,7 +226,8 @@ begin
         'status', 'unavailable',
         'isFavorite', true,
         'available', false,
-        -- Why is its owner's to tell: the title only where the owner closed or hid it.
+        -- The title only where the owner closed or hid the listing, not where the owner is
+        -- suspended.
         'titleAr', case when page.status <> 'active' and page.owner_active then page.title_ar end
       ))) order by page.place) filter (where page.place <= page_size),
       '[]'),
@@ -257,8 +256,8 @@ begin
 end
 $$;
 comment on function api.list_favorites is
-  'Saved properties, newest first. One that cannot be shown now says so, with its title where its '
-  'owner closed or hid it; those that are gone are left out.';
+  'Saved properties, newest first. One that cannot be shown now is marked as unavailable, with its '
+  'title where the owner closed or hid it; withdrawn ones are left out.';
 
 create function api.check_favorite(property_id uuid) returns boolean
   language plpgsql
@@ -272,13 +271,13 @@ begin
     select from public.favorites
     where favorites.identity_id = owner_id
       and favorites.property_id = check_favorite.property_id
-  ) and private.is_there(check_favorite.property_id);
+  ) and private.property_exists(check_favorite.property_id);
 end
 $$;
 comment on function api.check_favorite is
   'Whether the property is saved; false for an unknown one.';
 
-grant execute on function private.may_save, private.is_there,
+grant execute on function private.may_save, private.property_exists,
   private.list_favorite_ids, private.list_favorites to authenticated;
 grant execute on function
   api.toggle_favorite, api.list_favorite_ids, api.list_favorites, api.check_favorite

@@ -968,14 +968,14 @@ isOneToOne: false
                   ]
                 },"media": {
                   Row: {
-                    "account_id": string,"bucket": string,"bytes": number,"created_at": string,"discarded_at": string | null,"height": number,"id": string,"identity_id": string,"name": string,"orientation": number,"position": number | null,"property_id": string | null,"removal_due_at": string,"removed_at": string | null,"sha256": string,"upload_session_id": string | null,"use": string | null,"waits": boolean,"width": number
+                    "account_id": string,"bucket": string,"bytes": number,"created_at": string,"discarded_at": string | null,"height": number,"id": string,"identity_id": string,"name": string,"orientation": number,"pending": boolean,"position": number | null,"property_id": string | null,"removal_due_at": string,"removed_at": string | null,"sha256": string,"upload_session_id": string | null,"use": string | null,"width": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "account_id": string,"bucket": string,"bytes": number,"created_at"?: string,"discarded_at"?: string | null,"height": number,"id"?: string,"identity_id": string,"name": string,"orientation": number,"position"?: number | null,"property_id"?: string | null,"removal_due_at"?: string,"removed_at"?: string | null,"sha256": string,"upload_session_id"?: string | null,"use"?: string | null,"waits"?: boolean,"width": number
+                    "account_id": string,"bucket": string,"bytes": number,"created_at"?: string,"discarded_at"?: string | null,"height": number,"id"?: string,"identity_id": string,"name": string,"orientation": number,"pending"?: boolean,"position"?: number | null,"property_id"?: string | null,"removal_due_at"?: string,"removed_at"?: string | null,"sha256": string,"upload_session_id"?: string | null,"use"?: string | null,"width": number
                   }
                   Update: {
-                    "account_id"?: string,"bucket"?: string,"bytes"?: number,"created_at"?: string,"discarded_at"?: string | null,"height"?: number,"id"?: string,"identity_id"?: string,"name"?: string,"orientation"?: number,"position"?: number | null,"property_id"?: string | null,"removal_due_at"?: string,"removed_at"?: string | null,"sha256"?: string,"upload_session_id"?: string | null,"use"?: string | null,"waits"?: boolean,"width"?: number
+                    "account_id"?: string,"bucket"?: string,"bytes"?: number,"created_at"?: string,"discarded_at"?: string | null,"height"?: number,"id"?: string,"identity_id"?: string,"name"?: string,"orientation"?: number,"pending"?: boolean,"position"?: number | null,"property_id"?: string | null,"removal_due_at"?: string,"removed_at"?: string | null,"sha256"?: string,"upload_session_id"?: string | null,"use"?: string | null,"width"?: number
                   }
                   Relationships: [
                     {

@@ -112,7 +112,7 @@ let noted: Promise<unknown> | undefined
 
 /** The database writes addresses of pictures, so it must know where this project is reached. */
 export async function noteFilesUrl() {
-  noted ??= backend('note_files_url', { url: env.filesUrl })
+  noted ??= backend('set_files_url', { url: env.filesUrl })
   await noted.catch((error) => {
     noted = undefined
     throw error

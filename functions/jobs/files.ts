@@ -8,12 +8,12 @@ type Due = { bucket: Bucket; names: string[] }[]
 /** Has Storage delete what the database names, and says so, until it names nothing more. */
 export async function removeFiles(): Promise<number> {
   let all = 0
-  let asked: Due = []
+  let attempted: Due = []
   for (const end = Date.now() + 20_000;;) {
-    const due = await backend<Due>('files_to_remove', { asked })
+    const due = await backend<Due>('files_to_remove', { attempted })
     if (!due.length || Date.now() > end) return all
     for (const { bucket, names } of due) all += await remove(bucket, names)
-    asked = due
+    attempted = due
   }
 }
 

@@ -126,7 +126,7 @@ create function private.set_picture(identity_id uuid, use text, given jsonb) ret
 as $$
 begin
   if given = 'null' then
-    perform private.discard_use(set_picture.identity_id, set_picture.use);
+    perform private.discard_picture_of(set_picture.identity_id, set_picture.use);
     return null;
   end if;
   return private.use_picture((given #>> '{}')::uuid, set_picture.identity_id, set_picture.use);

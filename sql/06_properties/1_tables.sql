@@ -1,9 +1,8 @@
 -- Properties: listings for sale, rent and exchange, as their owners write them.
 --
--- An owner identity sees its own in any state. Everybody else sees what is listed, and for 30 days
--- by link what was sold, rented or exchanged (2_rules_visibility.sql). Clients write through functions
--- only: what a field may hold is in 2_rules_fields.sql, what publishing asks in 2_rules_publishing.sql,
--- what can be done in which state in 2_rules_acts.sql.
+-- Clients write through functions only. Who sees a listing is in 2_rules_visibility.sql, what a
+-- field may hold in 2_rules_fields.sql, what publishing asks in 2_rules_publishing.sql, and what
+-- can be done in which state in 2_rules_acts.sql.
 
 create sequence private.property_ref_no start 100001;
 
@@ -149,27 +148,20 @@ create table public.properties (
 ) with (fillfactor = 80); -- room for the counters to change in place
 
 comment on table public.properties is 'A listing for sale, rent or exchange.';
-comment on column public.properties.id is 'Service id.';
-comment on column public.properties.ref_no is 'Number that people read out; shown as KW-104233.';
+comment on column public.properties.ref_no is
+  'The number that people read out, shown as KW-104233.';
 comment on column public.properties.owner_identity_id is
   'The identity that offers it; never changes.';
 comment on column public.properties.type is 'SALE, RENT or EXCHANGE; fixed once published.';
-comment on column public.properties.status is 'Its state; 2_rules_acts.sql has the ways from one to another.';
-comment on column public.properties.status_reason is 'Why rejected or suspended, for the owner.';
+comment on column public.properties.status is
+  'Its state; 2_rules_acts.sql has the ways from one to another.';
+comment on column public.properties.status_reason is
+  'Why it was rejected or suspended, for the owner.';
 comment on column public.properties.suspended_from is
-  'The state that it returns to after suspension.';
-comment on column public.properties.kind is 'Vocabulary kind.';
-comment on column public.properties.usage is 'Vocabulary usage.';
-comment on column public.properties.title_ar is 'Title in Arabic, 5 to 120 characters.';
-comment on column public.properties.title_en is 'Title in English, 5 to 120 characters.';
-comment on column public.properties.description_ar is
-  'Description in Arabic, at most 4000 characters.';
-comment on column public.properties.description_en is
-  'Description in English, at most 4000 characters.';
-comment on column public.properties.price is 'KWD; a month''s for RENT, once for SALE.';
-comment on column public.properties.is_negotiable is 'The owner will talk about the price.';
+  'The state that it returns to after a suspension.';
+comment on column public.properties.price is 'KWD, for RENT a month''s; null is undisclosed.';
 comment on column public.properties.property_income is
-  'KWD a month; 0 is a real value, null is no data.';
+  'KWD a month; 0 is a real value, null is unknown.';
 comment on column public.properties.request_year is 'EXCHANGE: comparison year of the طلب row.';
 comment on column public.properties.required_year is 'EXCHANGE: comparison year of the مع row.';
 comment on column public.properties.wanted_kinds is 'EXCHANGE: kinds wanted in return.';
@@ -177,71 +169,52 @@ comment on column public.properties.wanted_area_ids is 'EXCHANGE: areas wanted i
 comment on column public.properties.rent_conditions is 'RENT: [{code, textAr}].';
 comment on column public.properties.additional_expenses is
   'RENT: [{code, labelAr, amount, period}].';
-comment on column public.properties.land_area_m2 is 'Plot, m².';
-comment on column public.properties.built_area_m2 is 'Built, m².';
 comment on column public.properties.area_m2 is
-  'What searches compare: the plot, else the built area, m².';
-comment on column public.properties.bedrooms is 'Bedrooms.';
-comment on column public.properties.bathrooms is 'Bathrooms.';
-comment on column public.properties.floor_no is 'Floor; 0 is ground.';
-comment on column public.properties.building_year is 'Year built.';
-comment on column public.properties.furnished is 'Vocabulary furnished.';
-comment on column public.properties.plot_position is 'Vocabulary plot_position.';
-comment on column public.properties.finishing is 'Vocabulary finishing.';
-comment on column public.properties.amenities is 'Codes of vocabulary amenity.';
-comment on column public.properties.document_type is 'Vocabulary document_type.';
+  'What searches compare: the plot, else the built area.';
+comment on column public.properties.floor_no is '0 is the ground floor.';
 comment on column public.properties.is_direct is
   'From the owner without a broker; individuals only.';
-comment on column public.properties.governorate_id is 'Slug of the governorate.';
-comment on column public.properties.area_id is 'Slug of an area of that governorate.';
-comment on column public.properties.block is 'Block (قطعة).';
-comment on column public.properties.street is 'Street.';
-comment on column public.properties.building is 'House or building.';
+comment on column public.properties.block is 'قطعة.';
 comment on column public.properties.paci_no is 'Civil number of the address (PACI), 8 digits.';
-comment on column public.properties.lat is 'Degrees north, as given; shown snapped unless exact.';
-comment on column public.properties.lng is 'Degrees east, as given; shown snapped unless exact.';
-comment on column public.properties.location_precision is 'Vocabulary location_precision.';
+comment on column public.properties.lat is 'Degrees north, as given; others see shown_lat.';
+comment on column public.properties.lng is 'Degrees east, as given; others see shown_lng.';
 comment on column public.properties.shown_lat is
-  'The latitude that others see and search by: on a grid of about 250 m unless exact.';
-comment on column public.properties.shown_lng is
-  'The longitude that others see and search by: on a grid of about 250 m unless exact.';
-comment on column public.properties.allow_call is 'May be called.';
-comment on column public.properties.allow_whatsapp is 'May be written to on WhatsApp.';
-comment on column public.properties.allow_chat is 'May be written to in the chat.';
-comment on column public.properties.views_count is 'Viewers a day, summed; folded in by a job.';
-comment on column public.properties.favorites_count is
-  'Identities that saved it; kept by a trigger.';
+  'What others see and search by: on a grid of about 250 m unless the precision is exact.';
+comment on column public.properties.shown_lng is 'As shown_lat.';
+comment on column public.properties.views_count is
+  'The different viewers of each day, summed; added up by a job.';
 comment on column public.properties.version is 'Grows with every change by the owner (If-Match).';
-comment on column public.properties.created_at is 'When it was first written.';
 comment on column public.properties.published_at is 'First publishing; renewing does not move it.';
 comment on column public.properties.confirmed_at is
-  'When the owner last said that it is available.';
-comment on column public.properties.expires_at is 'When it stops being listed by itself.';
-comment on column public.properties.paused_at is 'Since when its time stands still.';
+  'When the owner last confirmed that it is available.';
+comment on column public.properties.paused_at is
+  'From then on the time until expires_at stands still.';
 comment on column public.properties.closed_at is 'When it was sold, rented or exchanged.';
-comment on column public.properties.deleted_at is 'When it was deleted; the row stays for records.';
+comment on column public.properties.deleted_at is
+  'The row of a deleted listing stays for the records.';
 comment on column public.properties.pending_changes is
-  'Under review: the owner''s changes, waiting while the old version stays visible.';
+  'Changes by the owner that an admin has yet to approve; the old version stays visible.';
 comment on column public.properties.listed is
-  'Everybody sees it: active, and so are its owner''s identity and account. Kept by triggers.';
-comment on column public.properties.owner_type is 'Type of the owner identity; kept by triggers.';
+  'Everybody sees it: active, and so are its owner''s identity and account. Set by triggers.';
+comment on column public.properties.owner_type is 'Type of the owner identity, copied by triggers.';
 comment on column public.properties.owner_verified is
-  'The owner is a verified organisation; kept by triggers.';
+  'Whether the owner is a verified organisation, copied by triggers.';
 comment on column public.properties.owner_active is
-  'The owner''s identity and account are in order; kept by triggers.';
-comment on column public.properties.auction_starts_at is
-  'Window of its auction, if any; kept by a trigger.';
-comment on column public.properties.auction_ends_at is
-  'Window of its auction, if any; kept by a trigger.';
+  'Whether the owner''s identity and account are in order, copied by triggers.';
+comment on column public.properties.auction_starts_at is 'Copied from auctions by a trigger.';
+comment on column public.properties.auction_ends_at is 'Copied from auctions by a trigger.';
 comment on column public.properties.drop_pct is
-  'Percent that the price stands under the lowest of the 30 days before; kept by a trigger.';
-comment on column public.properties.drop_until is 'Until when that makes it a deal.';
+  'By how many percent the price is below the lowest of the 30 days before; set by a trigger.';
+comment on column public.properties.drop_until is
+  'Until when the listing is a deal because of drop_pct.';
 
 create index properties_owner_idx
   on public.properties (owner_identity_id, created_at desc, id desc);
+create index properties_owner_listed_idx
+  on public.properties (owner_identity_id, published_at desc, id desc) where listed;
 create index properties_area_idx on public.properties (governorate_id, area_id);
 create index properties_expires_idx on public.properties (expires_at) where status = 'active';
--- For listings that are like one another: same type and kind, near in place and price.
+-- For similar listings: same type and kind, near in place and price.
 create index properties_similar_idx
   on public.properties (type, kind, area_id, (coalesce(price, -1))) where listed;
 
@@ -253,10 +226,7 @@ create table public.price_history (
 );
 comment on table public.price_history is
   'Every price a listing has had since its first publishing. Written by a trigger, never changed.';
-comment on column public.price_history.id is 'Order of the entries.';
-comment on column public.price_history.property_id is 'Which listing.';
 comment on column public.price_history.price is 'KWD from then on; null is undisclosed.';
-comment on column public.price_history.changed_at is 'When it became that.';
 create index price_history_property_idx
   on public.price_history (property_id, changed_at desc, id desc);
 
@@ -271,45 +241,15 @@ create table public.auctions (
   constraint auctions_min_increment_is_positive check (min_increment > 0)
 );
 comment on table public.auctions is 'The auction window of a listing for sale.';
-comment on column public.auctions.property_id is 'Which listing.';
-comment on column public.auctions.starts_at is 'Bids are taken from then.';
-comment on column public.auctions.ends_at is 'Bids are taken until then.';
 comment on column public.auctions.start_price is 'Lowest first bid, KWD.';
 comment on column public.auctions.min_increment is 'Least step between bids, KWD.';
-comment on column public.auctions.created_at is 'When it was set up.';
-
-create table public.leads (
-  id uuid primary key default gen_random_uuid(),
-  property_id uuid not null references public.properties (id) on delete cascade,
-  owner_identity_id uuid not null references public.identities (id) on delete cascade,
-  identity_id uuid not null references public.identities (id) on delete cascade,
-  kind text not null constraint leads_kind_is_known check (kind in ('call', 'whatsapp', 'chat')),
-  created_at timestamptz not null default now(),
-  day date not null default (now() at time zone 'Asia/Kuwait')::date,
-  constraint leads_once_a_day_key unique (property_id, identity_id, kind, day)
-);
-comment on table public.leads is 'Somebody asked for the contact of a listing.';
-comment on column public.leads.id is 'Its id.';
-comment on column public.leads.property_id is 'About which listing.';
-comment on column public.leads.owner_identity_id is 'Who was asked for.';
-comment on column public.leads.identity_id is 'Who asked.';
-comment on column public.leads.kind is 'call, whatsapp or chat.';
-comment on column public.leads.created_at is 'When.';
-comment on column public.leads.day is 'The day in Kuwait: who asks twice a day is one lead.';
-create index leads_owner_idx on public.leads (owner_identity_id, created_at desc, id desc);
-create index leads_identity_idx on public.leads (identity_id, owner_identity_id);
-create index properties_owner_listed_idx
-  on public.properties (owner_identity_id, published_at desc, id desc) where listed;
 
 alter table public.properties enable row level security;
 alter table public.price_history enable row level security;
 alter table public.auctions enable row level security;
-alter table public.leads enable row level security;
-revoke all on public.properties, public.price_history, public.auctions, public.leads
-  from anon, authenticated;
-grant select on public.properties, public.price_history, public.auctions, public.leads
-  to authenticated;
--- What a price was is nobody's to change: triggers write it with their owner's rights.
+revoke all on public.properties, public.price_history, public.auctions from anon, authenticated;
+grant select on public.properties, public.price_history, public.auctions to authenticated;
+-- Nobody changes what a price was: triggers write it with their owner's rights.
 revoke insert, update, delete, truncate on public.price_history from service_role;
 
 -- Strangers read listings through functions that choose the columns (3_records.sql).
@@ -326,28 +266,3 @@ create policy "owners see their own auctions" on public.auctions for select to a
     select properties.id from public.properties
     where properties.owner_identity_id = (select private.identity_id())
   ));
-create policy "leads are seen by both sides" on public.leads for select to authenticated
-  using (
-    owner_identity_id = (select private.identity_id())
-    or identity_id = (select private.identity_id())
-  );
-
--- Without foreign keys: checking them would lock and so rewrite the listing at every view.
-create table private.property_views (
-  property_id uuid not null,
-  identity_id uuid not null,
-  day date not null default (now() at time zone 'Asia/Kuwait')::date,
-  counted boolean not null default false,
-  primary key (property_id, identity_id, day)
-);
-comment on table private.property_views is
-  'Who looked at a listing on a day; kept for two days. Guests are not counted.';
-comment on column private.property_views.property_id is 'What was looked at.';
-comment on column private.property_views.identity_id is 'Who looked.';
-comment on column private.property_views.day is 'The day in Kuwait.';
-comment on column private.property_views.counted is 'Whether properties.views_count has it.';
-create index property_views_uncounted_idx on private.property_views (property_id)
-  where not counted;
-create index property_views_day_idx on private.property_views (day);
-alter table private.property_views enable row level security;
-create policy "nobody but functions of their owner" on private.property_views using (false);

@@ -29,7 +29,7 @@ $$;
 comment on function private.property_acts is
   'What an owner can do to a listing, from which states, and for which type only.';
 
-create function private.property_allows(property public.properties) returns text[]
+create function private.allowed_acts(property public.properties) returns text[]
   language sql
   stable
   set search_path = ''
@@ -41,19 +41,19 @@ as $$
       and (acts.act <> 'renew' or property.expires_at > now() - interval '90 days')
   )
 $$;
-comment on function private.property_allows is 'What its owner can do to a listing now.';
+comment on function private.allowed_acts is 'What the owner can do to a listing now.';
 
 create function private.refuse_act(property public.properties) returns void
   language sql
   set search_path = ''
 as $$
   select private.refuse(409, 'property_state_conflict', jsonb_build_object(
-    'from', property.status, 'allowed', private.property_allows(property)))
+    'from', property.status, 'allowed', private.allowed_acts(property)))
 $$;
 comment on function private.refuse_act is
-  '409 property_state_conflict: the state it is in, and what can be done in it.';
+  '409 property_state_conflict, with the state of the listing and what can be done in it.';
 
-create function private.own_property(property_id uuid) returns public.properties
+create function private.lock_own_property(property_id uuid) returns public.properties
   language plpgsql
   security definer -- locks a row; clients have no write grant
   set search_path = ''
@@ -63,7 +63,7 @@ declare
   property public.properties;
 begin
   select * into property from public.properties
-  where properties.id = own_property.property_id
+  where properties.id = lock_own_property.property_id
     and properties.owner_identity_id = owner_id
     and properties.status <> 'deleted'
   for no key update;
@@ -73,15 +73,15 @@ begin
   return property;
 end
 $$;
-comment on function private.own_property is
+comment on function private.lock_own_property is
   'The acting identity''s own listing, locked for a change. 404 property_not_found.';
 
-create function private.editable_property(property_id uuid) returns public.properties
+create function private.lock_editable_property(property_id uuid) returns public.properties
   language plpgsql
   set search_path = ''
 as $$
 declare
-  property public.properties := private.own_property(property_id);
+  property public.properties := private.lock_own_property(property_id);
 begin
   if property.status not in ('draft', 'pending_review', 'active', 'rejected', 'paused', 'expired')
   then
@@ -90,5 +90,5 @@ begin
   return property;
 end
 $$;
-comment on function private.editable_property is
+comment on function private.lock_editable_property is
   'The acting identity''s own listing, locked, in a state in which it may be edited.';

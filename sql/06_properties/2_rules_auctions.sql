@@ -3,7 +3,7 @@
 -- A window begins in the future, lasts at least an hour and ends within 90 days. Until it begins it
 -- can be changed or removed; from then on it stands, and once it is over another one can follow.
 
-create function private.keep_auction_window() returns trigger
+create function private.copy_auction_window() returns trigger
   language plpgsql
   security definer -- writes columns that nobody may write
   set search_path = ''
@@ -15,19 +15,19 @@ begin
   return null;
 end
 $$;
-comment on function private.keep_auction_window is
-  'Keeps properties.auction_starts_at and auction_ends_at.';
+comment on function private.copy_auction_window is
+  'Copies the window to properties.auction_starts_at and auction_ends_at.';
 
-create trigger auctions_window_is_kept
+create trigger auctions_window_is_copied
   after insert or update or delete on public.auctions
-  for each row execute function private.keep_auction_window();
+  for each row execute function private.copy_auction_window();
 
-create function private.own_property_for_auction(property_id uuid) returns public.properties
+create function private.lock_property_for_auction(property_id uuid) returns public.properties
   language plpgsql
   set search_path = ''
 as $$
 declare
-  property public.properties := private.own_property(property_id);
+  property public.properties := private.lock_own_property(property_id);
 begin
   if property.type <> 'SALE' then
     perform private.refuse(422, 'field_not_for_type',
@@ -39,6 +39,6 @@ begin
   return property;
 end
 $$;
-comment on function private.own_property_for_auction is
-  'An own listing whose auction can be set or taken back now. 404 property_not_found, 422 '
+comment on function private.lock_property_for_auction is
+  'An own listing, locked, whose auction can be set or removed now. 404 property_not_found, 422 '
   'field_not_for_type, 409 property_state_conflict, also while the auction runs.';

@@ -45,10 +45,10 @@ begin
 end
 $$;
 comment on function private.check_property is
-  'What fields ask of one another, and what publishing asks of them. 422 price_required, '
+  'Checks what fields ask of one another, and what publishing asks of them. 422 price_required, '
   'field_not_for_type, area_invalid or validation_failed.';
 
-create function private.publish_property(property public.properties) returns public.properties
+create function private.submit_property(property public.properties) returns public.properties
   language plpgsql
   stable
   set search_path = ''
@@ -60,10 +60,10 @@ begin
   return property;
 end
 $$;
-comment on function private.publish_property is
-  'A listing published, or handed in where an admin looks first.';
+comment on function private.submit_property is
+  'A listing published, or submitted for review where listings are reviewed.';
 
-create function private.is_reviewed(property public.properties) returns boolean
+create function private.is_moderated(property public.properties) returns boolean
   language plpgsql
   stable
   set search_path = ''
@@ -73,9 +73,10 @@ begin
     and private.setting('review_listings') = 'true';
 end
 $$;
-comment on function private.is_reviewed is 'Whether changes of this listing wait for an admin.';
+comment on function private.is_moderated is
+  'Whether an admin has to approve changes of this listing.';
 
-create function private.reviewed_fields(fields jsonb) returns jsonb
+create function private.moderated_fields(fields jsonb) returns jsonb
   language sql
   stable
   set search_path = ''
@@ -83,18 +84,18 @@ as $$
   select coalesce(jsonb_object_agg(given.key, given.value), '{}')
   from jsonb_each(fields) as given
   join private.property_fields() as field on field.name = given.key
-  where field.reviewed
+  where field.moderated
 $$;
-comment on function private.reviewed_fields is
-  'The fields that an admin looks at: price, place, title.';
+comment on function private.moderated_fields is
+  'Of these fields, those that an admin approves: price, place, title.';
 
-create function private.unreviewed_fields(fields jsonb) returns jsonb
+create function private.unmoderated_fields(fields jsonb) returns jsonb
   language sql
   stable
   set search_path = ''
 as $$
   select fields - array(
-    select field.name from private.property_fields() as field where field.reviewed
+    select field.name from private.property_fields() as field where field.moderated
   )
 $$;
-comment on function private.unreviewed_fields is 'The fields that nobody needs to look at.';
+comment on function private.unmoderated_fields is 'Of these fields, those that nobody approves.';

@@ -1,6 +1,6 @@
--- What comes with the state of a listing, whoever writes it: an owner's act, an admin's decision, or
--- somebody in Studio who changes nothing but the status. Who says when something happened is
--- believed; what nobody said is filled in here, and what cannot be is refused with a sentence.
+-- What the state of a listing brings with it, whoever sets it: an owner's act, an admin's decision,
+-- or somebody in Studio who changes the status alone. A time that was given is kept, one that was
+-- not is filled in here, and what is impossible is refused with a sentence.
 
 create function private.enter_property_state() returns trigger
   language plpgsql
@@ -8,14 +8,15 @@ create function private.enter_property_state() returns trigger
   set search_path = ''
 as $$
 declare
-  born constant boolean := tg_op = 'INSERT';
-  was text; -- before any suspension
+  inserting constant boolean := tg_op = 'INSERT';
+  previous text; -- the state before any suspension
   missing text[];
 begin
-  if not born then
-    was := case old.status when 'suspended' then old.suspended_from else old.status end;
+  if not inserting then
+    previous := case old.status when 'suspended' then old.suspended_from else old.status end;
     if old.status = 'deleted' then
-      perform private.refuse_by_hand('A deleted listing does not come back: its pictures are gone.');
+      perform private.refuse_by_hand(
+        'A deleted listing does not come back: its pictures are gone.');
     end if;
     if new.status not in ('rejected', 'suspended') then
       new.status_reason := null;
@@ -40,10 +41,10 @@ begin
 
   case
     when new.status in ('active', 'paused') then
-      if was = 'paused' and new.status = 'active' and new.expires_at = old.expires_at then
-        new.expires_at := new.expires_at + (now() - old.paused_at); -- its time stood still
+      if previous = 'paused' and new.status = 'active' and new.expires_at = old.expires_at then
+        new.expires_at := new.expires_at + (now() - old.paused_at); -- the time while it was paused
       elsif new.expires_at is null
-        or was not in ('active', 'paused') and new.expires_at = old.expires_at then
+        or previous not in ('active', 'paused') and new.expires_at = old.expires_at then
         new.confirmed_at := now();
         new.expires_at := now() + make_interval(
           days => (private.plan_of(new.owner_identity_id)).listing_days);
@@ -51,19 +52,19 @@ begin
       new.published_at := coalesce(new.published_at, now());
       new.closed_at := null;
       new.paused_at := case when new.status = 'paused' then coalesce(new.paused_at, now()) end;
-      -- The owner was counted, and refused, before; for anybody else there is room or it waits.
-      if not born and new.status = 'active' and old.status <> 'active'
+      -- An owner's quota was checked before; for anybody else a listing without room is paused.
+      if not inserting and new.status = 'active' and old.status <> 'active'
         and private.identity_id() is distinct from new.owner_identity_id then
         if not private.try_lock_quota(new.owner_identity_id) then
           perform private.refuse_by_hand(
-            'Somebody publishes for the same owner at this moment: save again.');
+            'Another listing of the same owner is being published: save again.');
         elsif not private.has_room(new.owner_identity_id, old.status = 'pending_review') then
           new.status := 'paused';
           new.paused_at := now();
         end if;
       end if;
     when new.status in ('sold', 'rented', 'exchanged') then
-      if not born and new.status is distinct from (case new.type
+      if not inserting and new.status is distinct from (case new.type
         when 'SALE' then 'sold' when 'RENT' then 'rented' else 'exchanged' end) then
         perform private.refuse_by_hand(
           'A listing for SALE is sold, one for RENT rented, one for EXCHANGE exchanged.');
@@ -76,8 +77,8 @@ begin
       new.expires_at := least(new.expires_at, now());
     when new.status = 'archived' then
       if new.pending_changes is not null then
-        -- Nobody sees it any more, so nothing has to wait.
-        new := private.with_fields(new, new.pending_changes);
+        -- Nobody sees it any more, so its changes need no approval.
+        new := private.apply_fields(new, new.pending_changes);
         new.pending_changes := null;
       end if;
     when new.status = 'draft' then
@@ -85,11 +86,11 @@ begin
       new.paused_at := null;
       new.expires_at := null;
     when new.status = 'suspended' then
-      new.suspended_from := coalesce(new.suspended_from, was, 'draft');
+      new.suspended_from := coalesce(new.suspended_from, previous, 'draft');
     when new.status = 'deleted' then
       new.deleted_at := coalesce(new.deleted_at, now());
       new.pending_changes := null;
-    else null; -- pending_review and rejected bring nothing
+    else null; -- pending_review and rejected bring nothing with them
   end case;
   if new.status <> 'suspended' then
     new.suspended_from := null;
@@ -98,10 +99,10 @@ begin
 end
 $$;
 comment on function private.enter_property_state is
-  'Fills in what comes with the state that a listing enters, or says why it cannot enter it.';
+  'Fills in what belongs to the state that a listing enters, or says why it cannot enter it.';
 
--- Their names come first in the alphabet, and so do they: others ask for the state.
-create trigger properties_abide_by_their_state_at_birth
+-- Triggers run in the order of their names, these first: others depend on the state.
+create trigger properties_abide_by_their_state_on_insert
   before insert on public.properties
   for each row execute function private.enter_property_state();
 create trigger properties_abide_by_their_state
@@ -109,8 +110,8 @@ create trigger properties_abide_by_their_state
   for each row when (old.status is distinct from new.status)
   execute function private.enter_property_state();
 
--- What only triggers and functions may write.
--- Before the triggers that would put it right without a word.
+-- What only triggers and functions may write. They run before the triggers that would silently
+-- correct it.
 create trigger properties_are_edited_where_it_counts
   before update of owner_identity_id, listed, owner_type, owner_verified, owner_active,
     auction_starts_at, auction_ends_at
@@ -123,13 +124,13 @@ create trigger properties_are_edited_where_it_counts
       new.auction_starts_at, new.auction_ends_at)
   )
   execute function private.refuse_edit(
-    'Who owns a listing never changes, and what it carries of the owner, its auction and its state '
-    'is kept by triggers: change status here, or the row of the owner or the auction.');
+    'The owner of a listing never changes, and what it copies from the owner, its auction and its '
+    'state is set by triggers: change status here, or the row of the owner or the auction.');
 create trigger properties_keep_their_type
   before update of type on public.properties
   for each row when (old.published_at is not null and old.type <> new.type)
   execute function private.refuse_edit(
-    'The type of a listing stays once it was published: people have saved and answered it as such.');
+    'The type of a listing stays once it was published: people saved it and asked about it so.');
 create trigger properties_changes_are_decided
   before update of pending_changes on public.properties
   for each row when (
@@ -137,5 +138,6 @@ create trigger properties_changes_are_decided
     and old.pending_changes is distinct from new.pending_changes
   )
   execute function private.refuse_edit(
-    'Changes that wait are decided at POST /admin/moderation/:id/decide, or in the SQL editor by '
-    'select private.decide_property(id, true or false, reason): the owner is told, pictures follow.');
+    'Pending changes are decided at POST /admin/moderation/:id/decide, or in the SQL editor by '
+    'select private.decide_property(id, true or false, reason): it notifies the owner and decides '
+    'about the pictures too.');

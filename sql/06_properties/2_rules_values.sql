@@ -1,20 +1,20 @@
 -- What the value of a field may be: each kind of value is brought into its one form, or refused.
 
-create function private.is_code(words text, code text) returns boolean
+create function private.is_code(vocabulary text, code text) returns boolean
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  return case words
+  return case vocabulary
     when 'area' then exists (select from public.areas where areas.id = code)
     when 'governorate' then exists (select from public.governorates where governorates.id = code)
-    else private.is_word(words, code)
+    else private.is_word(vocabulary, code)
   end;
 end
 $$;
 comment on function private.is_code is
-  'Whether a code is of that vocabulary, an area or a governorate.';
+  'Whether this is a code of the vocabulary, which may also be area or governorate.';
 
 create function private.tidy_text(value text) returns text
   language plpgsql
@@ -30,59 +30,59 @@ $$;
 comment on function private.tidy_text is
   'Text of several lines in one form: NFKC, no white space outside; null when nothing is left.';
 
-create function private.read_text(
-  form text, value jsonb, low numeric, high numeric, out clean jsonb, out problem text
+create function private.parse_text(
+  form text, value jsonb, minimum numeric, maximum numeric, out clean jsonb, out problem text
 )
   language plpgsql
   immutable
   set search_path = ''
 as $$
 declare
-  read text := case form when 'line' then private.tidy(value #>> '{}')
+  line_or_text text := case form when 'line' then private.tidy(value #>> '{}')
     else private.tidy_text(value #>> '{}') end;
-  -- Joiners and direction marks belong to many scripts, but they are nothing to read.
-  seen text := regexp_replace(read, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
+  -- Joiners and direction marks belong to many scripts, but show nothing by themselves.
+  visible text := regexp_replace(line_or_text, '[\u061C\u200B-\u200F\u2060-\u2064]', '', 'g');
 begin
-  clean := to_jsonb(read);
+  clean := to_jsonb(line_or_text);
   problem := case
     when jsonb_typeof(value) <> 'string' then 'invalid'
-    when read is null or char_length(seen) < low then 'too_small'
-    when char_length(read) > high then 'too_big'
-    when not private.is_clean(read) then 'invalid'
-    when form = 'line' and read ~ '[\u2028-\u202E\u2066-\u2069\uFEFF]' then 'invalid'
+    when line_or_text is null or char_length(visible) < minimum then 'too_small'
+    when char_length(line_or_text) > maximum then 'too_big'
+    when not private.is_clean(line_or_text) then 'invalid'
+    when form = 'line' and line_or_text ~ '[\u2028-\u202E\u2066-\u2069\uFEFF]' then 'invalid'
   end;
 end
 $$;
-comment on function private.read_text is
-  'A text in its one form. A line has nothing in it that turns or hides the rest of the page.';
+comment on function private.parse_text is
+  'A text in its one form. A line holds no character that turns or hides what follows it.';
 
-create function private.read_number(
-  form text, value jsonb, low numeric, high numeric, out clean jsonb, out problem text
+create function private.parse_number(
+  form text, value jsonb, minimum numeric, maximum numeric, out clean jsonb, out problem text
 )
   language plpgsql
   immutable
   set search_path = ''
 as $$
 declare
-  read numeric;
+  amount numeric;
 begin
   if jsonb_typeof(value) <> 'number' then
     problem := 'invalid';
     return;
   end if;
-  read := value;
-  clean := to_jsonb(trim_scale(read));
+  amount := value;
+  clean := to_jsonb(trim_scale(amount));
   problem := case
-    when read < low then 'too_small'
-    when read > high then 'too_big'
-    when read <> round(read, case form when 'whole' then 0 else 3 end) then 'invalid'
+    when amount < minimum then 'too_small'
+    when amount > maximum then 'too_big'
+    when amount <> round(amount, case form when 'integer' then 0 else 3 end) then 'invalid'
   end;
 end
 $$;
-comment on function private.read_number is
-  'A number, whole or with three decimals at most; nothing is rounded.';
+comment on function private.parse_number is
+  'A number: an integer, or with at most three decimals. Nothing is rounded.';
 
-create function private.read_words(words text, value jsonb, high numeric) returns text
+create function private.check_codes(vocabulary text, value jsonb, maximum numeric) returns text
   language plpgsql
   stable
   set search_path = ''
@@ -90,10 +90,10 @@ as $$
 begin
   return case
     when jsonb_typeof(value) <> 'array' then 'invalid'
-    when jsonb_array_length(value) > high then 'too_big'
+    when jsonb_array_length(value) > maximum then 'too_big'
     when exists (
       select from jsonb_array_elements(value) as item
-      where jsonb_typeof(item) <> 'string' or not private.is_code(words, item #>> '{}')
+      where jsonb_typeof(item) <> 'string' or not private.is_code(vocabulary, item #>> '{}')
     ) then 'invalid'
     when jsonb_array_length(value) > (
       select count(distinct item) from jsonb_array_elements(value) as item
@@ -101,10 +101,10 @@ begin
   end;
 end
 $$;
-comment on function private.read_words is
-  'What is wrong with a list of codes: each once, all known.';
+comment on function private.check_codes is
+  'What is wrong with a list of codes, if anything: each must be known and stand there once.';
 
-create function private.read_location(value jsonb, out clean jsonb, out problem text)
+create function private.parse_location(value jsonb, out clean jsonb, out problem text)
   language plpgsql
   stable
   set search_path = ''
@@ -118,18 +118,18 @@ begin
     or not (value -> 'lng')::numeric between 46.50 and 48.80 then
     return;
   end if;
-  -- Who does not say how exactly the place may be shown has it shown less exactly.
+  -- Without a precision the place is shown less exactly.
   clean := '{"precision":"block"}' || value;
   if private.is_word('location_precision', clean ->> 'precision') then
     problem := null;
   end if;
 end
 $$;
-comment on function private.read_location is
-  'A point within Kuwait and how exactly it may be shown.';
+comment on function private.parse_location is
+  'A point in Kuwait, and how exactly it may be shown.';
 
-create function private.read_terms(
-  form text, words text, value jsonb, high numeric, out clean jsonb, out problem text
+create function private.parse_terms(
+  form text, vocabulary text, value jsonb, maximum numeric, out clean jsonb, out problem text
 )
   language plpgsql
   stable
@@ -138,45 +138,47 @@ as $$
 declare
   label text := case form when 'conditions' then 'textAr' else 'labelAr' end;
   term jsonb;
-  read jsonb;
-  said record;
-  sum record;
+  parsed jsonb;
+  words record;
+  amount record;
 begin
   problem := case
     when jsonb_typeof(value) <> 'array' then 'invalid'
-    when jsonb_array_length(value) > high then 'too_big'
+    when jsonb_array_length(value) > maximum then 'too_big'
   end;
   clean := '[]';
   for term in select item from jsonb_array_elements(value) as item where problem is null loop
     problem := 'invalid';
     exit when jsonb_typeof(term) <> 'object'
       or jsonb_typeof(term -> 'code') is distinct from 'string'
-      or not private.is_word(words, term ->> 'code');
-    read := jsonb_build_object('code', term -> 'code');
+      or not private.is_word(vocabulary, term ->> 'code');
+    parsed := jsonb_build_object('code', term -> 'code');
 
-    -- Without words of its own a term reads as in the vocabulary; "other" says nothing alone.
+    -- A term without words gets those of the vocabulary; "other" would say nothing.
     if coalesce(term -> label, 'null') = 'null' and term ->> 'code' <> 'other' then
-      select to_jsonb(vocabularies.text_ar) as clean, null as problem into said
+      select to_jsonb(vocabularies.text_ar) as clean, null as problem into words
       from public.vocabularies
-      where vocabularies.vocabulary = words and vocabularies.code = term ->> 'code';
+      where vocabularies.vocabulary = parse_terms.vocabulary
+        and vocabularies.code = term ->> 'code';
     else
-      said := private.read_text('line', coalesce(term -> label, 'null'), 1, 300);
+      words := private.parse_text('line', coalesce(term -> label, 'null'), 1, 300);
     end if;
-    exit when said.problem is not null;
-    read := read || jsonb_build_object(label, said.clean);
+    exit when words.problem is not null;
+    parsed := parsed || jsonb_build_object(label, words.clean);
 
     if form = 'expenses' then
-      sum := private.read_number('number', coalesce(term -> 'amount', 'null'), 0, 99999999999.999);
-      exit when sum.problem is not null
+      amount := private.parse_number(
+        'number', coalesce(term -> 'amount', 'null'), 0, 99999999999.999);
+      exit when amount.problem is not null
         or not coalesce(private.is_word('period', term ->> 'period'), false);
-      read := read || jsonb_build_object('amount', sum.clean, 'period', term -> 'period');
+      parsed := parsed || jsonb_build_object('amount', amount.clean, 'period', term -> 'period');
     end if;
-    exit when term - array(select jsonb_object_keys(read)) <> '{}';
-    clean := clean || jsonb_build_array(read);
+    exit when term - array(select jsonb_object_keys(parsed)) <> '{}';
+    clean := clean || jsonb_build_array(parsed);
     problem := null;
   end loop;
 end
 $$;
-comment on function private.read_terms is
-  'The conditions of a rent, or what comes on top of it: a code, the words for it, and for '
+comment on function private.parse_terms is
+  'The conditions of a rent, or the expenses besides it: a code, the words for it, and for '
   'expenses an amount and its period.';

@@ -1,11 +1,11 @@
--- Who sees a listing: everybody while it is listed, its owner always, and whoever has the link for 30
--- days after it was sold, rented or exchanged.
+-- Who sees a listing: everybody while it is listed, its owner always, and whoever has the link for
+-- 30 days after it was sold, rented or exchanged.
 --
--- A listing carries of its owner what a search needs, so that it reads no other table: the type,
--- whether it is verified, and whether identity and account are in order. What changes an owner later
--- is followed in 6_events_owners.sql.
+-- A listing has copies of what a search needs to know of its owner, so that searches read no other
+-- table: the type, whether it is verified, and whether identity and account are in order. Later
+-- changes of an owner are followed in 6_events_owners.sql.
 
-create function private.start_property() returns trigger
+create function private.copy_owner_to_listing() returns trigger
   language plpgsql
   security definer -- reads accounts and identities
   set search_path = ''
@@ -13,7 +13,7 @@ as $$
 declare
   closed boolean;
 begin
-  -- A shared lock: whoever suspends the owner meanwhile waits, and then finds this listing too.
+  -- A shared lock: a suspension of the owner waits for it, and then finds this listing too.
   select
     identities.type,
     identities.status = 'active' and private.may_act(accounts),
@@ -24,11 +24,11 @@ begin
   where identities.id = new.owner_identity_id
   for share of accounts;
   if closed then
-    -- Its words would outlive the person.
+    -- The listing would outlive the person.
     perform private.refuse(403, 'identity_not_usable');
   end if;
 
-  -- Not shared: its counter may be written next, and two that share would wait for one another.
+  -- Not shared: the counter in this row may be written next, and two shared locks would deadlock.
   new.owner_verified := coalesce((
     select organisations.verified from public.organisations
     where organisations.identity_id = new.owner_identity_id
@@ -38,13 +38,14 @@ begin
   return new;
 end
 $$;
-comment on function private.start_property is 'Gives a new listing what it carries of its owner.';
+comment on function private.copy_owner_to_listing is
+  'Copies to a new listing what searches need to know of its owner.';
 
 create trigger properties_start
   before insert on public.properties
-  for each row execute function private.start_property();
+  for each row execute function private.copy_owner_to_listing();
 
-create function private.list_property() returns trigger
+create function private.set_listed() returns trigger
   language plpgsql
   set search_path = ''
 as $$
@@ -53,11 +54,11 @@ begin
   return new;
 end
 $$;
-comment on function private.list_property is 'Keeps properties.listed.';
+comment on function private.set_listed is 'Sets properties.listed.';
 
 create trigger properties_are_listed
   before update of status, owner_active, listed on public.properties
-  for each row execute function private.list_property();
+  for each row execute function private.set_listed();
 
 create function private.may_see(property public.properties, viewer_identity_id uuid)
   returns boolean
@@ -77,10 +78,10 @@ begin
 end
 $$;
 comment on function private.may_see is
-  'Whether a listing shows itself to this identity (null for a guest): what is listed to '
-  'everybody, what was closed within 30 days to whoever has the link, the rest to its owner.';
+  'Whether this identity (null for a guest) may see a listing: what is listed everybody, what was '
+  'closed within 30 days whoever has the link, the rest its owner.';
 
-create function private.seen_property(property_id uuid, viewer_identity_id uuid)
+create function private.require_visible_property(property_id uuid, viewer_identity_id uuid)
   returns public.properties
   language plpgsql
   stable
@@ -89,12 +90,13 @@ as $$
 declare
   property public.properties;
 begin
-  select * into property from public.properties where properties.id = seen_property.property_id;
+  select * into property from public.properties
+  where properties.id = require_visible_property.property_id;
   if property.id is null or not private.may_see(property, viewer_identity_id) then
     perform private.refuse(404, 'property_not_found');
   end if;
   return property;
 end
 $$;
-comment on function private.seen_property is
-  'A listing that may be seen, or 404 property_not_found.';
+comment on function private.require_visible_property is
+  'A listing that this identity may see, or 404 property_not_found.';

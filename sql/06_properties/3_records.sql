@@ -1,8 +1,7 @@
--- The record of a listing, in the contract's order of fields: made here and nowhere else.
+-- The record of a listing, with the fields in the contract's order: made here and nowhere else.
 --
--- Who may see which listing is decided before; here a page of ids becomes a page of records.
+-- Who may see a listing is decided before; here a page of ids becomes a page of records.
 
--- plpgsql keeps its plan for the session, where a function in SQL is planned again at every call.
 create function private.price_label(type text, price private.kwd) returns text
   language plpgsql
   immutable
@@ -18,14 +17,14 @@ begin
 end
 $$;
 comment on function private.price_label is
-  'The Arabic text of a price; a rent says that it is monthly.';
+  'The Arabic text of a price; that of a rent says that it is monthly.';
 
 create function private.property_records(property_ids uuid[], viewer_identity_id uuid)
   returns table (place bigint, id uuid, record json)
   language plpgsql
   stable
   rows 20
-  security definer -- reads listings and names of others; who may see them was decided before
+  security definer -- reads listings and names of others; who may see them is decided before
   set search_path = ''
 as $$
 declare
@@ -84,13 +83,13 @@ begin
             'lng', case when own.is_mine then properties.lng else properties.shown_lng end,
             'precision', properties.location_precision
           ) end as location,
-          -- Text put together costs a third of building as many objects.
+          -- Concatenated text costs a third of building as many JSON objects.
           ('[' || array_to_string(array(
             select
               '{"id":"' || media.id || '","url":"' || files_url || '/listings/' || media.name
                 || '","width":' || media.width || ',"height":' || media.height
                 || ',"position":' || media.position || '}'
-            from public.media where media.property_id = properties.id and not media.waits
+            from public.media where media.property_id = properties.id and not media.pending
             order by media.position
           ), ',') || ']')::json as media,
           json_build_object(
@@ -112,7 +111,7 @@ begin
           properties.confirmed_at as "confirmedAt",
           properties.expires_at as "expiresAt",
           properties.version,
-          -- Beyond the contract, which only adds.
+          -- In addition to the contract's record.
           properties.wanted_kinds as "wantedKinds",
           properties.wanted_area_ids as "wantedAreaIds",
           case when auctions.property_id is not null then json_build_object(
@@ -142,8 +141,8 @@ begin
 end
 $$;
 comment on function private.property_records is
-  'Listings as the contract shows them, in the order asked for. Whoever calls it has checked '
-  'before that the viewer (null for a guest) may see them.';
+  'Records of listings, in the order of the ids. Its caller has checked that the viewer (null for '
+  'a guest) may see them.';
 
 create function private.property_record(property_id uuid, viewer_identity_id uuid) returns json
   language plpgsql
@@ -157,4 +156,4 @@ begin
   );
 end
 $$;
-comment on function private.property_record is 'One listing as the contract shows it.';
+comment on function private.property_record is 'The record of one listing.';

@@ -4,7 +4,7 @@ create function private.list_my_properties(status text, page_cursor text, page_s
   returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- makes records; reads the acting identity's own listings only
+  security definer -- makes records; reads only listings of the acting identity
   set search_path = ''
 as $$
 declare
@@ -39,7 +39,7 @@ begin
 end
 $$;
 comment on function private.list_my_properties is
-  'A page of own listings; see the function of api.';
+  'A page of own listings; see api.list_my_properties.';
 
 create function api.list_my_properties(
   status text default null, page_cursor text default null, page_size integer default 20
@@ -65,7 +65,8 @@ create function private.list_price_history(property_id uuid, page_cursor text, p
   set search_path = ''
 as $$
 declare
-  property public.properties := private.seen_property(property_id, private.identity_id());
+  property public.properties :=
+    private.require_visible_property(property_id, private.identity_id());
   query text := concat_ws(' ', 'list_price_history', property.id);
   key jsonb := private.cursor_key(query, page_cursor);
   before_at timestamptz := coalesce(key ->> 0, 'infinity');
@@ -94,7 +95,8 @@ begin
   from page;
 end
 $$;
-comment on function private.list_price_history is 'A page of prices; see the function of api.';
+comment on function private.list_price_history is
+  'A page of prices; see api.list_price_history.';
 
 create function api.list_price_history(
   property_id uuid, page_cursor text default null, page_size integer default 20
@@ -120,7 +122,7 @@ create function private.list_similar_properties(property_id uuid) returns json
 as $$
 declare
   viewer_id uuid := private.identity_id();
-  property public.properties := private.seen_property(property_id, viewer_id);
+  property public.properties := private.require_visible_property(property_id, viewer_id);
   wanted_price numeric := coalesce(property.price, -1);
   ids uuid[];
 begin
@@ -161,7 +163,7 @@ begin
 end
 $$;
 comment on function private.list_similar_properties is
-  'Ten listings like this one; see the function of api.';
+  'Listings similar to this one; see api.list_similar_properties.';
 
 create function api.list_similar_properties(property_id uuid) returns json
   language plpgsql

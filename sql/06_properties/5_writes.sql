@@ -9,7 +9,7 @@ create function private.create_property(
 as $$
 declare
   owner_id uuid := private.require_identity();
-  given jsonb := private.read_property(fields);
+  given jsonb := private.parse_property_fields(fields);
   property public.properties;
 begin
   if not given ? 'type' then
@@ -23,24 +23,25 @@ begin
   if publish then
     perform private.lock_quota(owner_id);
   end if;
-  -- What the owner is decides some rules, and the first trigger knows it.
+  -- Some rules depend on the owner, which a trigger copies into the new row.
   insert into public.properties (owner_identity_id, type) values (owner_id, given ->> 'type')
   returning * into property;
 
-  property := private.with_fields(property, given);
+  property := private.apply_fields(property, given);
   perform private.check_property(property, false);
   if publish then
-    property := private.publish_property(property);
+    property := private.submit_property(property);
     perform private.check_quota(owner_id);
   end if;
   perform private.save_property(property);
   if upload_session_id is not null then
-    perform private.take_session(property.id, owner_id, upload_session_id);
+    perform private.attach_upload_session(property.id, owner_id, upload_session_id);
   end if;
   return private.property_record(property.id, owner_id);
 end
 $$;
-comment on function private.create_property is 'A new listing of the acting identity, with the pictures of a flow.';
+comment on function private.create_property is
+  'Creates a listing of the acting identity, with the pictures uploaded for it.';
 
 create function private.update_property(property_id uuid, fields jsonb, expected_version integer)
   returns json
@@ -52,32 +53,32 @@ declare
   given jsonb;
   before public.properties;
   property public.properties;
-  waiting jsonb;
+  pending jsonb;
 begin
   perform private.require_identity();
-  given := private.read_property(fields);
-  before := private.editable_property(property_id);
+  given := private.parse_property_fields(fields);
+  before := private.lock_editable_property(property_id);
   if expected_version <> before.version then
     perform private.refuse(409, 'version_conflict');
   elsif before.published_at is not null and given ->> 'type' <> before.type then
     perform private.refuse(409, 'type_immutable');
   end if;
 
-  -- The listing as its owner wants it must hold, whether or not all of it is shown at once.
-  property := private.with_fields(before, coalesce(before.pending_changes, '{}') || given);
+  -- The listing as its owner wants it must be valid, whether or not all of it is shown at once.
+  property := private.apply_fields(before, coalesce(before.pending_changes, '{}') || given);
   perform private.check_property(property, before.status not in ('draft', 'rejected'));
   property.pending_changes := null;
 
-  if private.is_reviewed(before) then
-    waiting := coalesce(before.pending_changes, '{}') || private.reviewed_fields(given);
-    if private.with_fields(before, waiting) is not distinct from before
-      and not waiting ? 'media' then
-      waiting := null;
+  if private.is_moderated(before) then
+    pending := coalesce(before.pending_changes, '{}') || private.moderated_fields(given);
+    if private.apply_fields(before, pending) is not distinct from before
+      and not pending ? 'media' then
+      pending := null;
     end if;
-    property := private.with_fields(before, private.unreviewed_fields(given));
-    property.pending_changes := waiting;
+    property := private.apply_fields(before, private.unmoderated_fields(given));
+    property.pending_changes := pending;
   else
-    perform private.settle_pictures(before, true);
+    perform private.decide_pictures(before, true);
   end if;
 
   if property is distinct from before then
@@ -88,7 +89,8 @@ begin
 end
 $$;
 comment on function private.update_property is
-  'Changes an own listing. Under review, what is checked waits and the old version stays visible.';
+  'Changes an own listing. Where listings are reviewed, what an admin has to approve stays pending '
+  'and the old version visible.';
 
 create function private.delete_property(property_id uuid) returns void
   language plpgsql
@@ -96,7 +98,7 @@ create function private.delete_property(property_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  property public.properties := private.own_property(property_id);
+  property public.properties := private.lock_own_property(property_id);
 begin
   property.status := 'deleted';
   property.version := property.version + 1;
@@ -104,7 +106,7 @@ begin
 end
 $$;
 comment on function private.delete_property is
-  'Takes an own listing away for good; the row stays for records. 404 property_not_found.';
+  'Deletes an own listing for good; the row stays for the records. 404 property_not_found.';
 
 create function private.save_property(property public.properties) returns void
   language plpgsql
@@ -141,7 +143,7 @@ begin
 end
 $$;
 comment on function private.save_property is
-  'Writes what owners and admins may change of a listing.';
+  'Writes every column that owners and admins may change of a listing.';
 
 create function api.create_property(
   fields jsonb, publish boolean default false, upload_session_id uuid default null
@@ -152,7 +154,7 @@ as $$
   select private.create_property(fields, publish, upload_session_id)
 $$;
 comment on function api.create_property is
-  'A new listing of the acting identity: a draft, or with publish active or pending_review.';
+  'Creates a listing of the acting identity: a draft, or with publish active or pending_review.';
 
 create function api.update_property(
   property_id uuid, fields jsonb, expected_version integer default null

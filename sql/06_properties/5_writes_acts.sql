@@ -15,13 +15,13 @@ begin
     owner_id := private.lock_identity();
     perform private.lock_quota(owner_id);
   end if;
-  property := private.own_property(property_id);
-  if not act = any (private.property_allows(property)) then
+  property := private.lock_own_property(property_id);
+  if not act = any (private.allowed_acts(property)) then
     perform private.refuse_act(property);
   end if;
   case
     when act = 'publish' then
-      property := private.publish_property(property);
+      property := private.submit_property(property);
     when act = 'pause' then
       property.status := 'paused';
     when act in ('resume', 'renew') then

@@ -28,7 +28,7 @@ begin
     ) as rule (path, code, holds)
     where holds is not true
   ));
-  property := private.own_property_for_auction(property_id);
+  property := private.lock_property_for_auction(property_id);
 
   insert into public.auctions (property_id, starts_at, ends_at, start_price, min_increment)
   values (property.id, set_auction.starts_at, set_auction.ends_at, set_auction.start_price,
@@ -49,12 +49,12 @@ create function private.remove_auction(property_id uuid) returns void
   set search_path = ''
 as $$
 declare
-  property public.properties := private.own_property_for_auction(property_id);
+  property public.properties := private.lock_property_for_auction(property_id);
 begin
   delete from public.auctions where auctions.property_id = property.id;
 end
 $$;
-comment on function private.remove_auction is 'Takes back the auction of an own listing.';
+comment on function private.remove_auction is 'Removes the auction of an own listing.';
 
 create function api.set_auction(
   property_id uuid,
@@ -69,8 +69,8 @@ as $$
   select private.set_auction(property_id, starts_at, ends_at, start_price, min_increment)
 $$;
 comment on function api.set_auction is
-  'Sets the window and start price of an own listing for sale, in place of one that has not begun. '
-  '422 field_not_for_type, 409 property_state_conflict.';
+  'Sets the auction window and start price of an own listing for sale, and replaces one that has '
+  'not begun. 422 field_not_for_type, 409 property_state_conflict.';
 
 create function api.remove_auction(property_id uuid) returns void
   language sql
@@ -79,7 +79,7 @@ as $$
   select private.remove_auction(property_id)
 $$;
 comment on function api.remove_auction is
-  'Takes back an auction that is not running; doing it again changes nothing.';
+  'Removes an auction that is not running; doing it again changes nothing.';
 
 grant execute on function
   private.set_auction, private.remove_auction, api.set_auction, api.remove_auction

@@ -1,7 +1,9 @@
--- Contact: numbers are never in a listing; whoever asks for one is a lead of its owner.
+-- Who may be contacted how. Phone numbers are never in a listing; whoever asks for one becomes a
+-- lead of its owner.
 --
--- A number that was told cannot be taken back. So the facade alone calls this, having counted and
--- committed: at the Data API a caller's own cast of the answer could fail and undo the count.
+-- A number that was given out cannot be taken back. So only the facade calls this, after it has
+-- counted the call and committed: through the Data API a caller could make a cast of the answer
+-- fail, and so undo the count.
 
 create function private.contact_property(property_id uuid, kind text) returns json
   language plpgsql
@@ -27,7 +29,7 @@ begin
     perform private.refuse(404, 'property_not_found');
   end if;
 
-  -- The person's own number only as their settings allow; an organisation's is public.
+  -- A person's number only if their settings allow it; an organisation's is public.
   select identities.account_id, coalesce(organisations.phone, own.phone),
     coalesce(organisations.whatsapp, organisations.phone, own.phone)
   into owner_account_id, phone, whatsapp
@@ -37,10 +39,10 @@ begin
   left join public.organisations on organisations.identity_id = identities.id
   where identities.id = property.owner_identity_id;
   if owner_account_id = private.account_id() then
-    perform private.refuse_fields('[{"path":"id","code":"invalid"}]'); -- one's own
+    perform private.refuse_fields('[{"path":"id","code":"invalid"}]'); -- the caller's own listing
   end if;
 
-  -- A closed listing is still seen by link, but nobody is asked about it any more.
+  -- A closed listing is still seen by link, but can no longer be asked about.
   ways := array_remove(array[
     case when property.listed and property.allow_call and phone is not null then 'call' end,
     case when property.listed and property.allow_whatsapp and whatsapp is not null
@@ -52,7 +54,7 @@ begin
       jsonb_build_object('from', property.status, 'allowed', ways));
   end if;
 
-  -- A conversation before the notice that a lead makes.
+  -- The conversation first: a new lead notifies the owner.
   if kind = 'chat' then
     select opened.id into conversation_id
     from private.open_conversation(caller_id, property.id, null) as opened;
@@ -68,8 +70,8 @@ begin
 end
 $$;
 comment on function private.contact_property is
-  'Facade: how to reach the owner: call gives phone, whatsapp whatsappUrl, chat conversationId. Each '
-  'way is one lead a day. 404 property_not_found, 409 property_state_conflict with the ways that '
-  'are open.';
+  'Facade: how to reach the owner: call gives phone, whatsapp whatsappUrl, chat conversationId. '
+  'Each way is one lead a day. 404 property_not_found, 409 property_state_conflict with the ways '
+  'that are possible.';
 
 grant execute on function private.contact_property to authenticated;

@@ -24,9 +24,9 @@ begin
       property.status_reason := reason;
     end if;
   elsif property.pending_changes is not null then
-    perform private.settle_pictures(property, approved);
+    perform private.decide_pictures(property, approved);
     if approved then
-      property := private.with_fields(property, property.pending_changes);
+      property := private.apply_fields(property, property.pending_changes);
       perform private.check_property(property, true);
     end if;
     property.pending_changes := null;
@@ -42,7 +42,7 @@ begin
 end
 $$;
 comment on function private.decide_property is
-  'An admin approves or rejects a listing that was handed in, or changes that wait.';
+  'An admin approves or rejects a listing submitted for review, or pending changes of one.';
 
 create function private.suspend_property(property_id uuid, reason text) returns void
   language plpgsql
@@ -60,7 +60,7 @@ begin
   end if;
 end
 $$;
-comment on function private.suspend_property is 'An admin takes a listing away, with a reason.';
+comment on function private.suspend_property is 'An admin suspends a listing, with a reason.';
 
 create function private.lift_suspension(property_id uuid) returns void
   language plpgsql
@@ -78,5 +78,5 @@ begin
 end
 $$;
 comment on function private.lift_suspension is
-  'An admin gives a suspended listing back the state that it had; paused where its owner has no '
-  'room for it now.';
+  'An admin returns a suspended listing to the state that it had, or pauses it where the owner''s '
+  'quota is used up by now.';

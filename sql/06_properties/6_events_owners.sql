@@ -1,7 +1,7 @@
 -- Listings follow the account, identity and organisation of their owner, and an organisation counts
 -- its active listings.
 
-create function private.follow_owner(identity_id uuid) returns void
+create function private.update_listings_of_owner(identity_id uuid) returns void
   language sql
   security definer -- writes listings of whoever's state changed
   set search_path = ''
@@ -16,13 +16,14 @@ as $$
     from public.identities
     join public.accounts on accounts.id = identities.account_id
     left join public.organisations on organisations.identity_id = identities.id
-    where identities.id = follow_owner.identity_id
+    where identities.id = update_listings_of_owner.identity_id
   ) as owner
-  where properties.owner_identity_id = follow_owner.identity_id
+  where properties.owner_identity_id = update_listings_of_owner.identity_id
     and (properties.owner_type, properties.owner_verified, properties.owner_active)
       is distinct from (owner.type, owner.verified, owner.active)
 $$;
-comment on function private.follow_owner is 'Brings what listings carry of an owner up to date.';
+comment on function private.update_listings_of_owner is
+  'Copies to the listings of an owner what they have to know of it.';
 
 create function private.on_owner_account() returns trigger
   language plpgsql
@@ -30,14 +31,14 @@ create function private.on_owner_account() returns trigger
   set search_path = ''
 as $$
 begin
-  perform private.follow_owner(identities.id)
+  perform private.update_listings_of_owner(identities.id)
   from public.identities where identities.account_id = new.id;
   return null;
 end
 $$;
 comment on function private.on_owner_account is
-  'A suspended, banned or deleted account takes its listings away; back in order, it brings '
-  'them back.';
+  'Listings of a suspended, banned or deleted account are not listed; once it is in order again '
+  'they are.';
 
 create trigger accounts_carry_their_listings
   after update of status, suspended_until on public.accounts
@@ -52,9 +53,9 @@ create function private.on_owner_identity() returns trigger
   set search_path = ''
 as $$
 begin
-  perform private.follow_owner(new.id);
+  perform private.update_listings_of_owner(new.id);
   if new.status = 'closed' then
-    -- Nothing of a person stays: neither words nor the place.
+    -- Nothing personal stays: neither texts nor the place.
     update public.properties
     set status = 'deleted', deleted_at = coalesce(properties.deleted_at, now()),
         version = properties.version + 1, pending_changes = null, status_reason = null,
@@ -67,7 +68,7 @@ begin
 end
 $$;
 comment on function private.on_owner_identity is
-  'Listings come and go with the state of their identity; when it is closed they are deleted.';
+  'Listings follow the state of their identity; when it is closed they are deleted.';
 
 create trigger identities_carry_their_listings
   after update of status, type on public.identities
@@ -80,14 +81,14 @@ create function private.on_owner_organisation() returns trigger
   set search_path = ''
 as $$
 begin
-  perform private.follow_owner(new.identity_id);
+  perform private.update_listings_of_owner(new.identity_id);
   return null;
 end
 $$;
 comment on function private.on_owner_organisation is
   'Listings show whether their owner is verified.';
 
-create trigger organisations_carry_their_listings_at_birth
+create trigger organisations_carry_their_listings_on_insert
   after insert on public.organisations
   for each row when (new.verified) execute function private.on_owner_organisation();
 create trigger organisations_carry_their_listings
@@ -108,9 +109,10 @@ begin
   return null;
 end
 $$;
-comment on function private.count_listing is 'Keeps organisations.active_listings_count.';
+comment on function private.count_listing is
+  'Keeps organisations.active_listings_count up to date.';
 
-create trigger properties_are_counted_at_birth
+create trigger properties_are_counted_on_insert
   after insert on public.properties
   for each row when (new.listed and new.owner_type <> 'individual')
   execute function private.count_listing();

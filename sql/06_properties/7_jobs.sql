@@ -17,14 +17,16 @@ begin
   return true;
 end
 $$;
-comment on function private.expire_listing is 'Ends a listing whose time is over, unless somebody is writing it.';
+comment on function private.expire_listing is
+  'Expires a listing whose time is over, unless somebody is writing it.';
 
 create function private.expire_listings() returns bigint
   language sql
   security definer -- writes everybody's listings, for a job
   set search_path = ''
 as $$
-  -- Listings in use are left out; their owners' pages are locked in the order of 03_accounts/2_rules_locks.sql.
+  -- Locked listings are left out. The pages of their owners are locked by a trigger, in the order
+  -- of 03_accounts/2_rules_locks.sql.
   select private.for_each('expire_listing', array(
     select due.id::text
     from (
@@ -37,7 +39,7 @@ as $$
     order by due.owner_identity_id, due.id
   ))
 $$;
-comment on function private.expire_listings is 'Job: ends listings whose time is over.';
+comment on function private.expire_listings is 'Job: expires listings whose time is over.';
 
 create function private.fold_views_of(property_id uuid) returns boolean
   language plpgsql
@@ -46,7 +48,7 @@ as $$
 declare
   views bigint;
 begin
-  -- A listing that somebody else is writing waits for the next time, so the job waits for nobody.
+  -- A locked listing is left to the next run, so the job waits for nobody.
   perform from public.properties where properties.id = fold_views_of.property_id
   for no key update skip locked;
   if not found then
@@ -60,7 +62,7 @@ begin
   return found;
 end
 $$;
-comment on function private.fold_views_of is 'Adds new views to the count of a listing.';
+comment on function private.fold_views_of is 'Adds the new views of a listing to its count.';
 
 create function private.fold_views() returns bigint
   language sql
@@ -74,7 +76,7 @@ as $$
     limit 1000
   ))
 $$;
-comment on function private.fold_views is 'Job: adds new views to the listings.';
+comment on function private.fold_views is 'Job: adds new views to the counts of listings.';
 
 create function private.sweep_views() returns bigint
   language sql
@@ -96,7 +98,7 @@ as $$
   select count(*) from gone
 $$;
 comment on function private.sweep_views is
-  'Job: forgets who looked at what two days ago, also what could not be counted for a week.';
+  'Job: deletes views older than two days; those that could not be counted, after a week.';
 
 grant execute on function
   private.expire_listings, private.fold_views, private.sweep_views

@@ -7,8 +7,8 @@ as $$
   select private.act_on_property(property_id, 'publish')
 $$;
 comment on function api.publish_property is
-  'Publishes a draft, or hands it in for review; a rejected one again. 422 price_required '
-  'and others.';
+  'Publishes a draft or a rejected listing, or submits it for review. 422 price_required and '
+  'others.';
 
 create function api.pause_property(property_id uuid) returns json
   language sql
@@ -16,7 +16,8 @@ create function api.pause_property(property_id uuid) returns json
 as $$
   select private.act_on_property(property_id, 'pause')
 $$;
-comment on function api.pause_property is 'Hides an active listing; its time stands still.';
+comment on function api.pause_property is
+  'Hides an active listing; the time that it has left is kept.';
 
 create function api.resume_property(property_id uuid) returns json
   language sql
@@ -25,7 +26,7 @@ as $$
   select private.act_on_property(property_id, 'resume')
 $$;
 comment on function api.resume_property is
-  'Shows a paused listing again, for the time it had left.';
+  'Shows a paused listing again, for the time that it had left.';
 
 create function api.renew_property(property_id uuid) returns json
   language sql
@@ -33,7 +34,8 @@ create function api.renew_property(property_id uuid) returns json
 as $$
   select private.act_on_property(property_id, 'renew')
 $$;
-comment on function api.renew_property is 'Gives a listing that expired within 90 days a new time.';
+comment on function api.renew_property is
+  'Lists one that expired within 90 days again, for a new period.';
 
 create function api.archive_property(property_id uuid) returns json
   language sql
@@ -58,7 +60,7 @@ as $$
   select private.act_on_property(property_id, 'mark-sold')
 $$;
 comment on function api.mark_property_sold is
-  'Closes a listing for sale; seen by link for 30 days.';
+  'Closes a listing for sale; it can be seen by link for 30 days.';
 
 create function api.mark_property_rented(property_id uuid) returns json
   language sql
@@ -67,7 +69,7 @@ as $$
   select private.act_on_property(property_id, 'mark-rented')
 $$;
 comment on function api.mark_property_rented is
-  'Closes a listing for rent; seen by link for 30 days.';
+  'Closes a listing for rent; it can be seen by link for 30 days.';
 
 create function api.mark_property_exchanged(property_id uuid) returns json
   language sql
@@ -76,7 +78,7 @@ as $$
   select private.act_on_property(property_id, 'mark-exchanged')
 $$;
 comment on function api.mark_property_exchanged is
-  'Closes a listing for exchange; seen by link for 30 days.';
+  'Closes a listing for exchange; it can be seen by link for 30 days.';
 
 create function api.confirm_property_available(property_id uuid) returns json
   language sql
@@ -84,7 +86,8 @@ create function api.confirm_property_available(property_id uuid) returns json
 as $$
   select private.act_on_property(property_id, 'confirm-available')
 $$;
-comment on function api.confirm_property_available is 'Says that an active listing still holds.';
+comment on function api.confirm_property_available is
+  'Confirms that an active listing is still available.';
 
 create function api.delete_property(property_id uuid) returns void
   language sql
@@ -92,7 +95,7 @@ create function api.delete_property(property_id uuid) returns void
 as $$
   select private.delete_property(property_id)
 $$;
-comment on function api.delete_property is 'Takes an own listing away, whatever its state.';
+comment on function api.delete_property is 'Deletes an own listing, whatever its state.';
 
 grant execute on function
   api.publish_property, api.pause_property, api.resume_property, api.renew_property,

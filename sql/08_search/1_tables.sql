@@ -1,7 +1,7 @@
--- What searches and the map read: a short row for every listed property, kept by triggers.
+-- What searches and the map read: a short row for every listed property, written by triggers.
 --
 -- A copy, because rows of properties are wide and change all day: at 100,000 listings a walk in
--- order of price costs a fifth here, and the whole stays in memory where properties do not.
+-- order of price costs a fifth of what it costs there, and all of it stays in memory.
 
 create extension if not exists cube with schema extensions;
 
@@ -32,37 +32,18 @@ create table private.search_documents (
   document tsvector not null
 );
 comment on table private.search_documents is
-  'Listed properties as searches compare them. A property that is not listed has no row here.';
-comment on column private.search_documents.property_id is 'Which listing.';
-comment on column private.search_documents.type is 'SALE, RENT or EXCHANGE.';
-comment on column private.search_documents.kind is 'Vocabulary kind.';
-comment on column private.search_documents.usage is 'Vocabulary usage.';
-comment on column private.search_documents.governorate_id is 'Slug of the governorate.';
-comment on column private.search_documents.area_id is 'Slug of the area.';
+  'Listed properties as searches compare them. A property that is not listed has no row.';
 comment on column private.search_documents.price is 'KWD; null is undisclosed.';
-comment on column private.search_documents.area_m2 is 'The plot, else the built area, m².';
-comment on column private.search_documents.bedrooms is 'Bedrooms.';
-comment on column private.search_documents.bathrooms is 'Bathrooms.';
-comment on column private.search_documents.furnished is 'Vocabulary furnished.';
-comment on column private.search_documents.is_direct is 'From the owner without a broker.';
-comment on column private.search_documents.request_year is 'EXCHANGE: year of the طلب row.';
-comment on column private.search_documents.owner_identity_id is 'Who offers it.';
-comment on column private.search_documents.owner_type is 'Type of the owner identity.';
-comment on column private.search_documents.owner_verified is
-  'The owner is a verified organisation.';
-comment on column private.search_documents.published_at is 'First publishing.';
-comment on column private.search_documents.auction_ends_at is 'When its auction ends or ended.';
-comment on column private.search_documents.drop_pct is 'Percent that its price dropped by.';
-comment on column private.search_documents.drop_until is 'Until when that makes it a deal.';
+comment on column private.search_documents.area_m2 is 'The plot, else the built area.';
 comment on column private.search_documents.lat is
-  'Degrees north as shown: a search by the true place would tell what is not shown.';
+  'Degrees north as shown: searching by the true place would reveal it.';
 comment on column private.search_documents.lng is 'Degrees east as shown.';
 comment on column private.search_documents.place is 'The place shown, as private.earth_point.';
 comment on column private.search_documents.document is
-  'Its words, and terms with a colon for what filters ask: area:salmiya, bedrooms:3 (3 or more).';
+  'Its words, and a term with a colon for what filters ask: area:salmiya, bedrooms:3 (3 or more).';
 
--- One for each order in which pages are walked (4_reads_plans.sql), led by what usually narrows it or
--- goes together with that order. An undisclosed price comes last both ways.
+-- One for each order in which pages are walked (4_reads_plans.sql), led by what usually narrows it
+-- or goes together with that order. An undisclosed price comes last both ways.
 create index search_documents_newest_idx on private.search_documents (published_at, property_id);
 create index search_documents_area_newest_idx
   on private.search_documents (area_id, published_at, property_id);
@@ -81,7 +62,7 @@ create index search_documents_ends_idx
   on private.search_documents (auction_ends_at, property_id) where auction_ends_at is not null;
 create index search_documents_drop_idx
   on private.search_documents (drop_pct, property_id) where drop_pct is not null;
--- And for what is too rare to be met on such a walk.
+-- And for what is too rare for such a walk.
 create index search_documents_price_idx on private.search_documents (price);
 create index search_documents_owner_idx on private.search_documents (owner_identity_id);
 create index search_documents_document_idx
@@ -92,7 +73,7 @@ create index search_documents_place_idx on private.search_documents using gist (
 create index search_documents_map_idx on private.search_documents (lng, lat)
   include (type, price);
 
--- Words that many listings have, as bitmaps: how they are read is in 4_reads_common_words.sql.
+-- Which listings have a common word, as bitmaps: how they are read is in 4_reads_common_words.sql.
 create table private.search_bits (
   word text not null,
   chunk integer not null,
@@ -101,9 +82,10 @@ create table private.search_bits (
 );
 comment on table private.search_bits is
   'Which listings of a chunk have a common word, a term of a name, or a strategy (in:auction).';
-comment on column private.search_bits.word is 'A word of private.search_documents, or in:strategy.';
-comment on column private.search_bits.chunk is 'Number of the listings divided by 8,192.';
-comment on column private.search_bits.bits is 'One for each listing, by what is left of its number.';
+comment on column private.search_bits.word is
+  'A word or term of private.search_documents.document, or in: and a strategy.';
+comment on column private.search_bits.chunk is 'ref_no / 8192 of its listings.';
+comment on column private.search_bits.bits is 'One bit for each listing, at ref_no % 8192.';
 
 create table private.search_changes (
   id bigint generated always as identity,
@@ -112,10 +94,8 @@ create table private.search_changes (
   primary key (chunk, id)
 );
 comment on table private.search_changes is
-  'Listings whose words were written since the bits of their chunk, once for each time.';
-comment on column private.search_changes.id is 'Tells one time from another.';
+  'Listings written since the bitmaps of their chunk were, one row for each time.';
 comment on column private.search_changes.chunk is 'As in private.search_bits.';
-comment on column private.search_changes.property_id is 'Which listing.';
 
 create table private.search_names (
   word text not null,
@@ -123,21 +103,20 @@ create table private.search_names (
   primary key (word, term)
 );
 comment on table private.search_names is
-  'The words of the names and aliases of places, kinds and usages. Kept by triggers.';
+  'The words of the names and aliases of places, kinds and usages. Written by triggers.';
 comment on column private.search_names.word is 'A word, as private.search_text writes it.';
 comment on column private.search_names.term is 'What has that word in a name, as area:salmiya.';
 create index search_names_term_idx on private.search_names (term);
 
--- Nothing keeps a word single: two listings that bring it at once would wait for one another. Twice
--- the same word does no harm.
+-- Not unique: two listings with the same new word would wait for one another. A word that stands
+-- here twice does no harm.
 create table private.search_vocabulary (
   id bigint generated always as identity primary key,
   word text not null
     constraint search_vocabulary_words_can_be_guessed check (word ~ '^[^0-9]{3,}$')
 );
 comment on table private.search_vocabulary is
-  'Every word that a listing or a name has had, to find those that look like a misspelt one.';
-comment on column private.search_vocabulary.id is 'Its number.';
+  'Every word that a listing or a name has had, to find those similar to a misspelt one.';
 comment on column private.search_vocabulary.word is
   'As private.search_text writes it. Numbers are not guessed at: 104233 is not nearly 104234.';
 create index search_vocabulary_word_idx on private.search_vocabulary (word);

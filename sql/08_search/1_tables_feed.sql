@@ -1,9 +1,9 @@
--- What the feed counts its slots over: which listings, and which offices, were listed when.
+-- What the feed counts its slots over: which listings and which offices were listed when.
 --
--- Two narrow tables of their own, because counting over properties costs 30 times as much: its rows
--- are wide and change all day. A row is open (until infinity) while its listing is listed, and swept
--- 7 hours after it ended, when no snapshot lives that knew it; so what went takes no place for long,
--- however much of it there was.
+-- Two narrow tables, because counting over properties costs 30 times as much: its rows are wide and
+-- change all day. A row is open (until infinity) while its listing is listed, and deleted 7 hours
+-- after it ended, when every snapshot that included it has expired; so rows of the past stay few.
+
 create table private.publications (
   property_id uuid not null,
   type text not null,
@@ -11,18 +11,17 @@ create table private.publications (
   since timestamptz not null default '-infinity',
   until timestamptz not null default 'infinity',
   constraint publications_time_is_forward check (until >= since),
-  primary key (property_id, until) -- so one is open
+  primary key (property_id, until) -- so no listing has two open ones
 );
 comment on table private.publications is
-  'From when to when each listing was listed: open ones, and those that ended in the last hours.';
-comment on column private.publications.property_id is 'Which listing; the row outlives it.';
-comment on column private.publications.type is 'SALE, RENT or EXCHANGE.';
+  'From when until when each listing was listed; periods that ended are kept for some hours.';
+comment on column private.publications.property_id is 'The row outlives the listing.';
 comment on column private.publications.published_at is
-  'First publishing: its place, also when it comes back.';
+  'First publishing: its place in the feed, also when it is listed again.';
 comment on column private.publications.since is
-  'From when it was listed; -infinity where nobody noted it.';
-comment on column private.publications.until is 'Until when; infinity is now.';
--- What is listed is walked in order; what ended is little, and found by when.
+  'From when it was listed; -infinity where that was not recorded.';
+comment on column private.publications.until is 'Until when it was listed; infinity while it is.';
+-- Open rows are walked in order; those that ended are few, and found by when they did.
 create index publications_newest_idx
   on private.publications (published_at desc, property_id desc) include (since)
   where until = 'infinity';
@@ -42,12 +41,11 @@ create table private.office_ranks (
   constraint office_ranks_time_is_forward check (until >= since)
 );
 comment on table private.office_ranks is
-  'Listed offices and their ratings as they were at every moment of the last hours.';
-comment on column private.office_ranks.id is 'Its id.';
-comment on column private.office_ranks.identity_id is 'Which office; the row outlives it.';
-comment on column private.office_ranks.rating is 'Its average rating then; null is unrated.';
+  'Listed offices and their ratings as they were at any moment of the last hours.';
+comment on column private.office_ranks.identity_id is 'The row outlives the office.';
+comment on column private.office_ranks.rating is 'Its average rating at the time; null is unrated.';
 comment on column private.office_ranks.since is 'From when it was listed with this rating.';
-comment on column private.office_ranks.until is 'Until when; infinity is now.';
+comment on column private.office_ranks.until is 'Until when; infinity while it is.';
 create unique index office_ranks_one_open_key on private.office_ranks (identity_id)
   where until = 'infinity';
 create index office_ranks_best_idx

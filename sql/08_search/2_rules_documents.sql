@@ -14,13 +14,13 @@ begin
 end
 $$;
 comment on function private.earth_point is
-  'A place as a point in space, in km from the centre of the earth: between two such points the '
-  'straight line grows with the way over ground, so an index can sort by distance exactly.';
+  'A place as a point in space, in km from the centre of the earth. The straight line between two '
+  'such points grows with the distance over ground, so an index can sort by distance exactly.';
 
 create function private.search_bucket(amount numeric) returns integer
   language plpgsql
   immutable
-  strict -- an amount that is not known is in no bucket
+  strict -- an unknown amount is in no bucket
   parallel safe
   set search_path = ''
 as $$
@@ -29,7 +29,8 @@ begin
 end
 $$;
 comment on function private.search_bucket is
-  'Amounts within a quarter of one another, as one term for the index of words.';
+  'The number of the bucket of an amount, each a quarter wider than the one before: a term of the '
+  'text index.';
 
 create function private.search_document(property public.properties)
   returns private.search_documents
@@ -50,7 +51,7 @@ begin
   if property.shown_lat is not null then
     answer.place := private.earth_point(property.shown_lat, property.shown_lng);
   end if;
-  -- Words hold no colon, so no text can pretend to be a term.
+  -- Words hold no colon, so no text can pass for a term.
   answer.document := array_to_tsvector(private.search_words(concat_ws(' ',
     property.title_ar, property.title_en, property.description_ar, property.description_en,
     'KW-' || property.ref_no, 'KW' || property.ref_no

@@ -1,4 +1,5 @@
--- Filters of searches and of the map: how they are read. What they ask is in 2_rules_matching.sql.
+-- The filters of searches and of the map: how they are parsed. What they ask is in
+-- 2_rules_matching.sql.
 
 create type private.search_filters as (
   type text,
@@ -23,9 +24,9 @@ create type private.search_filters as (
   request_year_max smallint
 );
 comment on type private.search_filters is
-  'Filters as they were read; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km.';
+  'Filters as they were parsed; bbox is minLng, minLat, maxLng, maxLat, and near is lat, lng, km.';
 
-create function private.are_codes(words text, codes jsonb) returns boolean
+create function private.are_codes(vocabulary text, codes jsonb) returns boolean
   language plpgsql
   stable
   set search_path = ''
@@ -33,21 +34,21 @@ as $$
 begin
   return not exists (
     select from jsonb_array_elements(codes) as item
-    where jsonb_typeof(item) <> 'string' or not case words
+    where jsonb_typeof(item) <> 'string' or not case vocabulary
       when 'area' then exists (select from public.areas where areas.id = item #>> '{}')
       when 'governorate' then
         exists (select from public.governorates where governorates.id = item #>> '{}')
       else exists (
         select from public.vocabularies
-        where vocabularies.vocabulary = words and vocabularies.code = item #>> '{}'
+        where vocabularies.vocabulary = are_codes.vocabulary and vocabularies.code = item #>> '{}'
       )
     end
   );
 end
 $$;
-comment on function private.are_codes is 'Whether all of these are codes of that vocabulary.';
+comment on function private.are_codes is 'Whether all of these are codes of the vocabulary.';
 
-create function private.read_bbox(value jsonb, out clean jsonb, out problem text)
+create function private.parse_bbox(value jsonb, out clean jsonb, out problem text)
   language plpgsql
   immutable
   set search_path = ''
@@ -67,17 +68,17 @@ begin
   min_lat := greatest((value -> 1)::numeric, 28.45);
   max_lng := least((value -> 2)::numeric, 48.80);
   max_lat := least((value -> 3)::numeric, 30.15);
-  -- Inverted boxes stay inverted when cut, and boxes beside Kuwait become it.
+  -- Inverted boxes stay inverted when cut, and boxes outside Kuwait become inverted.
   if min_lng <= max_lng and min_lat <= max_lat then
     clean := jsonb_build_array(min_lng, min_lat, max_lng, max_lat);
     problem := null;
   end if;
 end
 $$;
-comment on function private.read_bbox is
-  'A box cut to Kuwait. bbox_invalid: inverted, no numbers, or nothing of it in Kuwait.';
+comment on function private.parse_bbox is
+  'A box cut to Kuwait. bbox_invalid: inverted, not numbers, or outside Kuwait.';
 
-create function private.read_near(value jsonb, out clean jsonb, out problem text)
+create function private.parse_near(value jsonb, out clean jsonb, out problem text)
   language plpgsql
   immutable
   set search_path = ''
@@ -95,9 +96,9 @@ begin
   end if;
 end
 $$;
-comment on function private.read_near is 'A place and how many km around it, 50 at most.';
+comment on function private.parse_near is 'A place and a radius of at most 50 km.';
 
-create function private.read_time(value jsonb, out clean jsonb, out problem text)
+create function private.parse_time(value jsonb, out clean jsonb, out problem text)
   language plpgsql
   immutable
   set search_path = ''
@@ -118,10 +119,10 @@ begin
   end if;
 end
 $$;
-comment on function private.read_time is
-  'A moment in ISO 8601, or a day in Kuwait from its beginning.';
+comment on function private.parse_time is
+  'A moment in ISO 8601, or the beginning of a day in Kuwait.';
 
-create function private.read_search_filter(
+create function private.parse_search_filter(
   name text, value jsonb, out clean jsonb, out problem text
 )
   language plpgsql
@@ -129,7 +130,7 @@ create function private.read_search_filter(
   set search_path = ''
 as $$
 declare
-  read record;
+  parsed record;
 begin
   clean := value;
   case
@@ -141,7 +142,7 @@ begin
         when not private.are_codes(name, jsonb_build_array(value)) then 'invalid' end;
       return;
     when name in ('kinds', 'governorateIds', 'areaIds') then
-      -- An empty list asks for nothing in particular.
+      -- An empty list does not filter.
       clean := nullif(value, '[]');
       problem := case
         when jsonb_typeof(value) <> 'array' then 'invalid'
@@ -160,31 +161,31 @@ begin
         then 'invalid' end;
       return;
     when name in ('priceMin', 'priceMax') then
-      read := private.read_number('number', value, 0, 99999999999.999);
+      parsed := private.parse_number('number', value, 0, 99999999999.999);
     when name in ('areaM2Min', 'areaM2Max') then
-      read := private.read_number('number', value, 0, 10000000);
+      parsed := private.parse_number('number', value, 0, 10000000);
     when name in ('bedroomsMin', 'bathroomsMin') then
-      read := private.read_number('whole', value, 0, 100);
+      parsed := private.parse_number('integer', value, 0, 100);
     when name in ('requestYearMin', 'requestYearMax') then
-      read := private.read_number('whole', value, 1950, 2100);
+      parsed := private.parse_number('integer', value, 1950, 2100);
     when name = 'postedSince' then
-      read := private.read_time(value);
+      parsed := private.parse_time(value);
     when name = 'bbox' then
-      read := private.read_bbox(value);
+      parsed := private.parse_bbox(value);
     when name = 'near' then
-      read := private.read_near(value);
+      parsed := private.parse_near(value);
     else
       problem := 'filter_unknown';
       return;
   end case;
-  clean := read.clean;
-  problem := read.problem;
+  clean := parsed.clean;
+  problem := parsed.problem;
 end
 $$;
-comment on function private.read_search_filter is
-  'A filter in its one form, or the code of what is wrong with it.';
+comment on function private.parse_search_filter is
+  'The value of a filter in its one form, or the code of what is wrong with it.';
 
-create function private.read_search_filters(filters jsonb, strategy text default null)
+create function private.parse_search_filters(filters jsonb, strategy text default null)
   returns private.search_filters
   language plpgsql
   stable
@@ -200,12 +201,12 @@ begin
     perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"","code":"invalid"}]}');
   end if;
   for given in
-    select name, read.clean, case
+    select name, parsed.clean, case
       when strategy <> 'company' and name = 'companyId'
         or strategy <> 'exchange' and name in ('requestYearMin', 'requestYearMax')
-      then 'filter_unknown' else read.problem end as problem
+      then 'filter_unknown' else parsed.problem end as problem
     from jsonb_each(filters) as filter (name, value)
-    cross join lateral private.read_search_filter(name, value) as read
+    cross join lateral private.parse_search_filter(name, value) as parsed
   loop
     if given.problem is not null then
       problems := problems || jsonb_build_object('path', given.name, 'code', given.problem);
@@ -230,7 +231,7 @@ begin
   return answer;
 end
 $$;
-comment on function private.read_search_filters is
+comment on function private.parse_search_filters is
   'The filters of a search or of the map (strategy null). 422 filter_unknown, range_invalid, '
   'bbox_invalid or validation_failed.';
 

@@ -1,5 +1,5 @@
--- What strategies and filters ask of a listing: as conditions, as terms of the index of words, and
--- as a box in space.
+-- What strategies and filters ask of a listing: as conditions, as terms of the text index, and as a
+-- box in space.
 
 create function private.search_conditions(strategy text, wanted private.search_filters)
   returns text
@@ -63,7 +63,7 @@ end
 $$;
 comment on function private.search_conditions is
   'What a strategy (null for any) and filters ask, as SQL on private.search_documents with the '
-  'filters as $1. Constant pieces only: nothing that a caller sent is in it.';
+  'filters as $1. Made of constant pieces: nothing that a caller sent is in it.';
 
 create function private.search_buckets(name text, low numeric, high numeric) returns text
   language plpgsql
@@ -78,7 +78,7 @@ begin
 end
 $$;
 comment on function private.search_buckets is
-  'The terms of the amounts between two; null when one of them is open.';
+  'The terms of the buckets between two amounts; null when one of them is missing.';
 
 create function private.search_terms(wanted private.search_filters) returns tsquery
   language plpgsql
@@ -86,7 +86,7 @@ create function private.search_terms(wanted private.search_filters) returns tsqu
   set search_path = ''
 as $$
 begin
-  -- Codes were found in their vocabularies when the filters were read.
+  -- Codes were found in their vocabularies when the filters were parsed.
   return nullif(concat_ws('&',
     quote_literal('type:' || wanted.type),
     (select '(' || string_agg(quote_literal('kind:' || code), '|') || ')'
@@ -109,8 +109,8 @@ begin
 end
 $$;
 comment on function private.search_terms is
-  'What filters ask of the terms of a document, for the index of words; null when nothing. Never '
-  'more than private.search_conditions asks, which decides.';
+  'What filters ask of the terms of a document, for the text index; null for nothing. Never '
+  'stricter than private.search_conditions, which decides.';
 
 create function private.search_center(wanted private.search_filters) returns extensions.cube
   language plpgsql
@@ -122,7 +122,7 @@ begin
   return private.earth_point(wanted.near[1], wanted.near[2]);
 end
 $$;
-comment on function private.search_center is 'The place that near is about.';
+comment on function private.search_center is 'The centre of near.';
 
 create function private.search_box(wanted private.search_filters) returns extensions.cube
   language plpgsql
@@ -136,7 +136,7 @@ begin
     return null;
   end if;
   -- Around Kuwait x falls with lat and lng, y falls with lat and grows with lng, z grows with lat:
-  -- the corners bound all of them, and a metre more takes care of rounding.
+  -- the corners bound all of them, and a metre more covers rounding.
   return extensions.cube_enlarge(extensions.cube_union(
     extensions.cube_union(
       private.earth_point(wanted.bbox[2], wanted.bbox[1]),
@@ -150,4 +150,5 @@ begin
 end
 $$;
 comment on function private.search_box is
-  'A box in space with every place in it that bbox or near asks for, and some more: for indexes.';
+  'A box in space that contains every place that bbox or near asks for, and some more: for the '
+  'index.';

@@ -21,7 +21,8 @@ begin
 end
 $$;
 comment on function private.similar_words is
-  'The 10 words most like this one that share three tenths of their trigrams with it or more.';
+  'The 10 words most similar to this one, of those that share at least three tenths of the '
+  'trigrams.';
 
 create function private.search_query(words text[], guessing boolean default false) returns tsquery
   language plpgsql
@@ -39,7 +40,7 @@ begin
     if guessing and wanted ~ '^[^0-9]{3,}$' then
       readings := readings || private.similar_words(wanted);
     end if;
-    -- Words hold letters and digits only, terms come from our own tables: quoting is enough.
+    -- Words hold letters and digits only, and terms come from our own tables: quoting is enough.
     asked := concat_ws('&', asked, (
       select '(' || string_agg(distinct quote_literal(reading), '|') || ')'
       from unnest(readings || array(
@@ -51,5 +52,5 @@ begin
 end
 $$;
 comment on function private.search_query is
-  'All of these words, in any order, each of them in the listing''s own text or in the name of its '
-  'place, kind or usage; when guessing, a word that looks like it will do.';
+  'All of these words in any order, each in the text of the listing or in the name of its place, '
+  'kind or usage; when guessing, a similar word will do.';

@@ -1,8 +1,8 @@
 -- Whether common words occur together at all, without going through every listing that has them.
 --
 -- Listings stand in chunks of 8,192 by their number. A job writes, for each chunk and each common
--- word, a bitmap of the listings that have the word; where words occur together is then a handful of
--- ANDs. Nothing has to be removed from a bitmap: a listing that is written anew stands in
+-- word, a bitmap of the listings that have the word; where words occur together is then a handful
+-- of ANDs. Nothing has to be removed from a bitmap: a listing that is written anew stands in
 -- search_changes, from the same transaction on, until its chunk is written anew, and is looked at
 -- itself, as is every listing that a bitmap leads to. So bitmaps and changes together never miss a
 -- listing, and whatever they say is checked.
@@ -19,18 +19,18 @@ begin
   );
 end
 $$;
-comment on function private.search_chunks is 'All chunks: from the first number of a listing on.';
+comment on function private.search_chunks is 'All chunks, from that of the first listing on.';
 
-create function private.match_few(strategy text, words text[]) returns boolean
+create function private.has_few_matches(strategy text, words text[]) returns boolean
   language plpgsql
   stable
   security definer -- reads closed tables
   set search_path = ''
 as $$
 declare
-  looked_at constant integer := 50;
+  most constant integer := 50; -- listings to look at
   exact tsquery := private.search_query(words);
-  -- Fenced: the planner would rather ask the index of words, which is what takes long.
+  -- With offset 0, or the planner would prefer the text index, which is what takes long.
   statement text := 'select array(select search_documents.property_id from ('
     'select * from private.search_documents where search_documents.property_id = any (%s) offset 0'
     ') as search_documents where search_documents.document @@ $1 and '
@@ -77,11 +77,11 @@ begin
       ) as parts
       cross join generate_series(0, 63) as place
       where bit_count(parts.bits) > 0 and get_bit(parts.bits, place) = 1
-      limit looked_at
+      limit most
     );
     execute format(statement, 'array(select id from public.properties where ref_no = any ($2))')
       into found using exact, numbers;
-    if cardinality(found) < 5 and cardinality(numbers) < looked_at then
+    if cardinality(found) < 5 and cardinality(numbers) < most then
       execute format(statement, '$2 || array(select property_id from private.search_changes)')
         into found using exact, found;
       return cardinality(found) < 5;
@@ -96,5 +96,5 @@ begin
   return cardinality(hits.ids) < 5;
 end
 $$;
-comment on function private.match_few(text, text[]) is
-  'Whether fewer than 5 listings of a strategy have these words, whatever else is asked of them.';
+comment on function private.has_few_matches(text, text[]) is
+  'Whether fewer than 5 listings of a strategy have these words, whatever the filters.';

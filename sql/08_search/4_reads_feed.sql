@@ -1,13 +1,13 @@
 -- Feed: what was published, newest first, in numbered pages, and every eighth slot an office.
 --
--- A page number means the same listings for as long as its snapshot lives, whatever is published,
--- sold or deleted meanwhile. So slots are counted over what was listed at the snapshot
--- (1_tables_feed.sql) and never over what can be seen now: a slot whose listing went since stays
--- empty, and what had gone before has none.
+-- A page number means the same listings for as long as its snapshot can be read, whatever is
+-- published, sold or deleted meanwhile. So slots are counted over what was listed at the snapshot
+-- (1_tables_feed.sql) and never over what can be seen now: the slot of a listing that was unlisted
+-- since stays empty, and one that was unlisted before has none.
 
--- Each half in its own order and no longer than the whole may be: the planner merges them then, where
--- it would sort all that is listed.
-create function private.published(
+-- Each half is in order and limited to what both may give, so that the planner merges them; else it
+-- would sort everything that is listed.
+create function private.published_listings(
   listing_type text, at timestamptz, skip integer, take integer
 ) returns uuid[]
   language plpgsql
@@ -62,8 +62,8 @@ begin
   end if;
 end
 $$;
-comment on function private.published is
-  'The listings in a stretch of slots, newest first, whatever became of them since.';
+comment on function private.published_listings is
+  'The listings in a range of slots, newest first, whatever became of them since.';
 
 create function private.ranked_offices(at timestamptz, take integer) returns uuid[]
   language plpgsql
@@ -92,7 +92,8 @@ begin
   );
 end
 $$;
-comment on function private.ranked_offices is 'The best rated offices that were listed then.';
+comment on function private.ranked_offices is
+  'The best rated offices that were listed at a moment.';
 
 create function private.feed_slots(
   listing_type text, at timestamptz, page integer, page_size integer,
@@ -107,7 +108,7 @@ as $$
 declare
   first constant integer := (page - 1) * page_size + 1;
   last constant integer := page * page_size;
-  offices uuid[] := '{}'; -- one more than this and earlier pages show, if there are as many
+  offices uuid[] := '{}'; -- one more than this and earlier pages show, if there are that many
   earlier integer; -- offices before this page
   seen integer; -- offices up to its end
   skip integer; -- listings before this page
@@ -121,7 +122,7 @@ begin
   skip := first - 1 - earlier;
   take := last - first + 1 - (seen - earlier);
 
-  property_ids := private.published(listing_type, at, skip, take + 1);
+  property_ids := private.published_listings(listing_type, at, skip, take + 1);
   more := cardinality(property_ids) > take or 8 * cardinality(offices) > last;
   property_ids := property_ids[:take];
   property_slots := array(
@@ -133,9 +134,8 @@ begin
 end
 $$;
 comment on function private.feed_slots is
-  'What was listed in the slots of a page at that moment, and whether there are slots after it.';
+  'What was listed in the slots of a page at a moment, and whether there are slots after it.';
 
--- plpgsql keeps its plan for the session, where a function in SQL is planned again at every call.
 create function private.feed_items(
   property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[]
 ) returns json
@@ -160,8 +160,9 @@ begin
     join public.organisations
       on organisations.identity_id = identities.id and organisations.listed
   ), slots as (
-    -- What an item is stands in kind, so the listing's own kind gets another name: the first "kind"
-    -- of the text, since id, refNo and type alone come before it. As jsonb it would take 1 ms more.
+    -- An item says in kind what it is, so the listing's own kind is renamed. It is the first "kind"
+    -- of the text, because only id, refNo and type come before it. With jsonb this would take 1 ms
+    -- more.
     select
       shown_properties.slot,
       regexp_replace(
@@ -180,7 +181,7 @@ begin
   return items;
 end
 $$;
-comment on function private.feed_items is 'What can be seen now in these slots, in their order.';
+comment on function private.feed_items is 'What can be seen in these slots now, in their order.';
 
 create function private.list_feed(
   filter text, page integer, page_size integer, snapshot timestamptz
@@ -191,18 +192,18 @@ create function private.list_feed(
 as $$
 declare
   listing_type constant text := case when filter <> 'all' then upper(filter) end;
-  at timestamptz := private.feed_snapshot(coalesce(
+  at timestamptz := private.require_snapshot(coalesce(
     snapshot, date_bin('5 minutes', now(), timestamptz '2000-01-01 00:00:00+00')));
   slots record := private.feed_slots(listing_type, at, page, page_size);
 begin
-  -- Whoever begins sees something as long as anything is listed.
+  -- The first page is never empty as long as anything is listed.
   if snapshot is null and not exists (
     select from public.properties
     where properties.listed and properties.id = any (
       case when page = 1 then slots.property_ids
         else (private.feed_slots(listing_type, at, 1, page_size)).property_ids end)
   ) then
-    at := private.feed_snapshot(now());
+    at := private.require_snapshot(now());
     slots := private.feed_slots(listing_type, at, page, page_size);
   end if;
   return json_build_object(
@@ -240,6 +241,6 @@ $$;
 comment on function api.list_feed is
   'A numbered page of what was listed at the moment of the snapshot: filter all, sale, rent or '
   'exchange. On all, every eighth slot is a verified office, by rating. 422 feed_filter_unknown, '
-  'cursor_invalid for a snapshot that is over or to come.';
+  'cursor_invalid for a snapshot that has expired or lies in the future.';
 
 grant execute on function private.list_feed, api.list_feed to guest, authenticated;

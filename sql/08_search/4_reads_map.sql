@@ -1,9 +1,8 @@
--- Map: what is listed in a box, as clusters from afar and as points from near, and what each area
--- costs.
+-- Map: what is listed in a box, as clusters at low zooms and as points at high ones, and the prices
+-- of each area.
 --
 -- Only the point that is shown is read here (properties.shown_lat): boxes and clusters of the true
--- one would reveal what is not shown. Filters are those that all strategies share
--- (2_rules_filters.sql).
+-- one would reveal it. The filters are those that all strategies share (2_rules_filters.sql).
 
 create function private.map_cells(source text, conditions text, zoom integer) returns text
   language plpgsql
@@ -30,7 +29,7 @@ begin
 end
 $$;
 comment on function private.map_cells is
-  'SQL for the cells of a zoom''s grid that hold anything, from constant pieces.';
+  'SQL for the cells of the grid of a zoom that are not empty, made of constant pieces.';
 
 create function private.map_clusters(
   conditions text, wanted private.search_filters, zoom integer
@@ -49,8 +48,8 @@ begin
     'select count(*) from (select from private.search_documents where %s limit 20001) as matches',
     conditions) into matches using wanted;
   if matches > 20000 then
-    -- Whole blocks of the table, and the same ones every time, so that a map stands still. So many
-    -- that the work no longer grows with the table, and shares of it are still seen.
+    -- A sample of whole blocks of the table, the same ones every time, so that a map does not
+    -- flicker: so many that shares are still right, and no more as the table grows.
     share := least(1, 8000 / greatest((
       select pg_class.reltuples from pg_catalog.pg_class
       where pg_class.oid = 'private.search_documents'::regclass), 1));
@@ -74,7 +73,8 @@ begin
 end
 $$;
 comment on function private.map_clusters is
-  'Counts by cell, the fullest 5,000 at most; above 20,000 matches from a sample.';
+  'Counts by cell, at most of the fullest 5,000; from a sample where there are over 20,000 '
+  'matches.';
 
 create function private.map_points(conditions text, wanted private.search_filters) returns json
   language plpgsql
@@ -121,7 +121,7 @@ begin
   if not coalesce(zoom between 0 and 20, false) then
     perform private.refuse_search('[{"path":"zoom","code":"invalid"}]');
   end if;
-  wanted := private.read_search_filters(
+  wanted := private.parse_search_filters(
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');
   conditions := private.search_conditions(null, wanted);
   if zoom < 15 then
@@ -130,7 +130,8 @@ begin
   return private.map_points(conditions, wanted);
 end
 $$;
-comment on function private.list_map_listings is 'What is listed in a box; see api.list_map_listings.';
+comment on function private.list_map_listings is
+  'What is listed in a box; see api.list_map_listings.';
 
 create function api.list_map_listings(bbox jsonb, zoom integer, filters jsonb default '{}')
   returns json
@@ -144,7 +145,8 @@ end
 $$;
 comment on function api.list_map_listings is
   'What is listed in a box [minLng, minLat, maxLng, maxLat], cut to Kuwait: clusters on a grid of '
-  '360/2^(zoom+2) degrees below zoom 15, else points. 422 bbox_invalid, filter_unknown, range_invalid.';
+  '360/2^(zoom+2) degrees below zoom 15, else points. 422 bbox_invalid, filter_unknown, '
+  'range_invalid.';
 
 create function private.list_map_areas(filters jsonb) returns json
   language plpgsql
@@ -153,7 +155,7 @@ create function private.list_map_areas(filters jsonb) returns json
   set search_path = ''
 as $$
 declare
-  wanted private.search_filters := private.read_search_filters(filters, 'map');
+  wanted private.search_filters := private.parse_search_filters(filters, 'map');
   items json;
 begin
   execute format($sql$
@@ -164,7 +166,8 @@ begin
         case when count(search_documents.price) >= 5 then percentile_cont(0.5) within group (
           order by search_documents.price::float8) end as median,
         case when count(search_documents.price) >= 5 then percentile_cont(0.5) within group (
-          order by search_documents.price::float8 / search_documents.area_m2::float8) end as median_m2
+          order by search_documents.price::float8 / search_documents.area_m2::float8)
+        end as median_m2
       from private.search_documents
       where %s
       group by search_documents.area_id
@@ -186,7 +189,7 @@ begin
   return json_build_object('items', items, 'nextCursor', null);
 end
 $$;
-comment on function private.list_map_areas is 'What each area costs; see api.list_map_areas.';
+comment on function private.list_map_areas is 'Prices of each area; see api.list_map_areas.';
 
 create function api.list_map_areas(filters jsonb default '{}') returns json
   language plpgsql
@@ -198,8 +201,8 @@ begin
 end
 $$;
 comment on function api.list_map_areas is
-  'For each area how many listings there are, their median price and median price per m²; no median '
-  'of fewer than 5 prices. 422 filter_unknown, range_invalid, bbox_invalid.';
+  'For each area how many listings there are, their median price and median price per m²; no '
+  'median of fewer than 5 prices. 422 filter_unknown, range_invalid, bbox_invalid.';
 
 grant execute on function
   private.list_map_listings, private.list_map_areas, api.list_map_listings, api.list_map_areas

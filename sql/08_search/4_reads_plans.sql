@@ -1,11 +1,12 @@
--- Finding a page of listings: by walking in the order asked for, else by the indexes.
+-- Finding a page of listings: by walking the table in the order asked for, else by other indexes.
 --
--- A page of something common is met after a few steps in its order, while an index would first
--- gather all that match; something rare is found at once by an index, while a walk would pass
--- nearly everything. Left to itself the planner chooses by averages, and walks a million rows for a
--- rare word. So it is only asked what it knows well, namely what is surely rare, and that goes to
--- the indexes at once. Everything else walks, at most 2,000 rows, a millisecond. If the page is not
--- full by then, about a hundredth of all matches or less, and the indexes are quick too.
+-- A page of something common is full after a few steps of a walk, while another index would first
+-- gather all matches; something rare is found at once by such an index, while a walk would pass
+-- nearly everything. By itself the planner decides by averages, and walks a million rows for a rare
+-- word. So it is asked only what it estimates well, namely what is surely rare, and that is
+-- gathered at once. All else walks at most 2,000 rows, which takes a millisecond. If the page is
+-- not full by then, at most about one in a hundred rows matches, and gathering them is fast as
+-- well.
 
 create type private.search_plan as (
   wanted private.search_filters,
@@ -18,8 +19,8 @@ create type private.search_plan as (
   box extensions.cube
 );
 comment on type private.search_plan is
-  'A search as constant pieces of SQL: what listings must be, their sort key, and the parts of the '
-  'table that are walked in its order; then what indexes are asked when the walk does not do.';
+  'A search as constant pieces of SQL: the conditions, the sort key, and the branches of the table '
+  'that are walked in its order; then what the other indexes are asked if walking is not enough.';
 
 create function private.search_plan(strategy text, sort text, wanted private.search_filters)
   returns private.search_plan
@@ -101,15 +102,16 @@ begin
 end
 $$;
 comment on function private.search_plan(text, text, private.search_filters) is
-  'How a search in this order goes. A branch takes what narrows it into the index: types and kinds '
-  'have prices and sizes of their own, and without them a walk would begin among all others.';
+  'How a search in this order is done. A branch narrows the walk by the leading columns of its '
+  'index: types and kinds differ in prices and sizes, and without them a walk would begin among '
+  'all others.';
 
-create function private.is_small(box extensions.cube) returns boolean
+create function private.is_small_box(box extensions.cube) returns boolean
   language plpgsql
   stable
   security definer -- reads a closed table
   set search_path = ''
-  set enable_bitmapscan = off -- it would gather everything before the first row comes
+  set enable_bitmapscan = off -- it would gather everything before the first row
   set enable_seqscan = off
 as $$
 begin
@@ -122,14 +124,14 @@ begin
   );
 end
 $$;
-comment on function private.is_small is
-  'Whether a box holds fewer than 3,000 listings; the planner takes every box for a tiny one.';
+comment on function private.is_small_box is
+  'Whether a box holds fewer than 3,000 listings; the planner expects few in any box.';
 
-create function private.is_rare(
+create function private.is_rare_match(
   conditions text, wanted private.search_filters, words tsquery
 ) returns boolean
   language plpgsql
-  volatile -- Postgres takes EXPLAIN for a command that writes
+  volatile -- Postgres refuses EXPLAIN in a stable function
   set search_path = ''
 as $$
 declare
@@ -143,8 +145,8 @@ begin
   execute 'explain (format json) select from private.search_documents where ' || conditions
     into plan using wanted, words;
   expected := plan -> 0 -> 'Plan' -> 'Plan Rows';
-  -- To fill a page of 20, a walk passes 20 * listings / expected rows and compares their words, an
-  -- index gathers the expected ones. Within one area the way is short anyhow.
+  -- To fill a page of 20, a walk passes 20 * listings / expected rows and compares their words,
+  -- while the text index gathers the expected ones. Within an area a walk is short in any case.
   return case
     when words is not null then expected ^ 2 < listings * (10 + 4 * numnode(words))
     when wanted.area_ids is null then expected ^ 2 < listings * 5
@@ -152,9 +154,9 @@ begin
   end;
 end
 $$;
-comment on function private.is_rare is
-  'Whether the planner expects so few listings that gathering them is less than walking past the '
-  'others. It knows common words, and takes all others for rare.';
+comment on function private.is_rare_match is
+  'Whether the planner expects so few listings that gathering them costs less than walking past '
+  'the others. It knows the common words, and expects all others to be rare.';
 
 create function private.search_hits(
   plan private.search_plan, words tsquery, among uuid[], without uuid[],
@@ -180,15 +182,15 @@ declare
     'array_agg(key::text order by key%1$s, property_id%1$s), array_agg(branch) from ',
     plan.direction);
   statement text;
-  met integer[];
+  found_in integer[]; -- the branch of each
   steps integer;
-  -- Five are met after a few steps or not at all: looking costs less than a wrong estimate.
-  arrived boolean := among is null and (
+  -- Five are found after a few steps or not at all: trying costs less than a wrong estimate.
+  walked boolean := among is null and (
     num_nulls(words, plan.terms) = 2 or size <= 5
-    or not private.is_rare(conditions, plan.wanted, words)
+    or not private.is_rare_match(conditions, plan.wanted, words)
   );
 begin
-  if arrived then
+  if walked then
     select collected || '(' || string_agg(format(
       '(select search_documents.property_id, search_documents.key, %s as branch from ('
       'select *, %s as key from private.search_documents where %s%s '
@@ -198,32 +200,32 @@ begin
     ), ' union all ') || ') as walked'
     into statement
     from unnest(plan.branches) with ordinality as branches (branch, n);
-    execute statement into ids, keys, met
+    execute statement into ids, keys, found_in
       using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
     for n in 1 .. cardinality(plan.branches) loop
-      -- A branch that ended before the 2,000 rows did has shown all that it has.
-      if coalesce(cardinality(array_positions(met, n)), 0) < size then
+      -- A branch of fewer than 2,000 rows has given all its matches.
+      if coalesce(cardinality(array_positions(found_in, n)), 0) < size then
         execute format(
           'select count(*) from (select from private.search_documents where %s%s limit 2000) as w',
           plan.branches[n], after
         ) into steps
           using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
-        arrived := steps < 2000;
-        exit when not arrived;
+        walked := steps < 2000;
+        exit when not walked;
       end if;
     end loop;
   end if;
-  if not arrived then
+  if not walked then
     execute collected || format(
       '(select gathered.*, 0 as branch from (select search_documents.property_id, %s as key '
       'from private.search_documents where %s%s%s%s%s offset 0) as gathered '
       'order by key%s, property_id%7$s limit $7) as hits',
       plan.key, conditions, others, after,
       case when plan.terms is not null then ' and search_documents.document @@ $3' else '' end,
-      case when plan.box is not null and private.is_small(plan.box)
+      case when plan.box is not null and private.is_small_box(plan.box)
         then ' and search_documents.place operator(extensions.<@) $4' else '' end,
       plan.direction
-    ) into ids, keys, met
+    ) into ids, keys, found_in
       using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
   end if;
   ids := coalesce(ids[1:size], '{}');
@@ -231,4 +233,4 @@ begin
 end
 $$;
 comment on function private.search_hits is
-  'The first listings of a plan after a row, in its order, with their sort keys.';
+  'The first listings of a plan after a given one, in its order, with their sort keys.';

@@ -1,4 +1,4 @@
--- Search: five strategies, one set of filters, words in any order.
+-- Search: five strategies, one set of filters, words in any order; similar words where few match.
 
 create function private.search_sort(
   strategy text, sort text, wanted private.search_filters
@@ -22,7 +22,7 @@ begin
 end
 $$;
 comment on function private.search_sort is
-  'The order of a search; drop_desc is for deals, ends_at for auctions, distance goes with near.';
+  'The order of a search; drop_desc is for deals, ends_at for auctions, distance needs near.';
 
 create function private.search_page(
   plan private.search_plan, strategy text, words text[], place jsonb, page_size integer,
@@ -47,15 +47,15 @@ begin
   end if;
   if not guessed then
     hits := private.search_hits(plan, exact, few, null, after_key, after_id,
-      -- Whether 5 match is seen on the first page, however short it is.
+      -- The first page, however short, has to show whether 5 match.
       greatest(page_size + 1, case when place is null and exact is not null then 5 end));
     ids := hits.ids;
     keys := hits.keys;
   end if;
   exact_count := cardinality(ids);
-  -- Words and strategy alone decide: were filters to have a say, one more could find more.
+  -- Words and strategy alone decide: if filters counted, one more of them could find more.
   if place is null and exact is not null and exact_count < 5
-    and (plan.wanted is null or private.match_few(strategy, words)) then
+    and (plan.wanted is null or private.has_few_matches(strategy, words)) then
     guess := private.search_query(words, true);
     if guess <> exact then
       few := ids;
@@ -73,8 +73,8 @@ begin
 end
 $$;
 comment on function private.search_page is
-  'The ids of a page and of one listing more, with their sort keys. When fewer than 5 have the words, '
-  'those on the first page are remembered, and what has words that look like them follows.';
+  'The ids of a page and of one listing more, with their sort keys. When fewer than 5 have the '
+  'words, those are remembered from the first page on, and listings with similar words follow.';
 
 create function private.search(
   strategy text, filters jsonb, q text, sort text, page_cursor text, page_size integer,
@@ -84,7 +84,7 @@ create function private.search(
   stable
   security definer -- row security would keep it from most indexes; see 1_tables.sql
   set search_path = ''
-  set extra_float_digits = 1 -- a cursor holds a distance to its last bit, here and in search_hits
+  set extra_float_digits = 1 -- a cursor holds every bit of a distance, here and in search_hits
 as $$
 declare
   strategies text[] := '{standard,exchange,auction,deal,company}';
@@ -103,12 +103,12 @@ begin
   elsif not coalesce(page_size between 1 and 50, false) then
     perform private.refuse_search('[{"path":"limit","code":"invalid"}]');
   end if;
-  wanted := private.read_search_filters(filters, strategy);
+  wanted := private.parse_search_filters(filters, strategy);
   sort := private.search_sort(strategy, sort, wanted);
   query := concat_ws(' ', 'search', strategy, sort, words, wanted);
   plan := private.search_plan(strategy, sort, wanted);
   if words = '{}' and q ~ '[^[:space:]]' then
-    -- A text without a letter or digit is in no listing.
+    -- A text without letters and digits is in no listing.
     plan.conditions := 'false';
     plan.branches := '{false}';
   end if;
@@ -150,8 +150,8 @@ begin
 end
 $$;
 comment on function api.search is
-  'Listings of one of five strategies: standard, exchange, auction, deal, company. q is matched by '
-  'words in any order, with what looks like them where fewer than 5 match. 422 '
+  'Listings of one of five strategies: standard, exchange, auction, deal, company. q is matched '
+  'word by word in any order, and by similar words where fewer than 5 match. 422 '
   'search_strategy_unknown, filter_unknown, range_invalid, bbox_invalid, cursor_invalid.';
 
 create function api.quick_search(

@@ -1,6 +1,6 @@
 -- Search documents follow the listings, search names the places, kinds and usages.
 
-create function private.keep_search_document() returns trigger
+create function private.update_search_document() returns trigger
   language plpgsql
   security definer -- writes a closed table
   set search_path = ''
@@ -13,16 +13,16 @@ begin
   if new.listed then
     document := private.search_document(new);
     insert into private.search_documents select document.*;
-    perform private.remember_words(tsvector_to_array(document.document));
+    perform private.add_search_words(tsvector_to_array(document.document));
   end if;
   return null;
 end
 $$;
-comment on function private.keep_search_document is 'Keeps private.search_documents.';
+comment on function private.update_search_document is 'Keeps private.search_documents up to date.';
 
-create trigger properties_are_searched_from_birth
+create trigger properties_are_searched_on_insert
   after insert on public.properties
-  for each row when (new.listed) execute function private.keep_search_document();
+  for each row when (new.listed) execute function private.update_search_document();
 create trigger properties_are_searched
   after update on public.properties
   for each row when (
@@ -40,9 +40,9 @@ create trigger properties_are_searched
       new.description_ar, new.description_en
     )
   )
-  execute function private.keep_search_document();
+  execute function private.update_search_document();
 
-create function private.remember_words(words text[]) returns void
+create function private.add_search_words(words text[]) returns void
   language plpgsql
   security definer -- writes a closed table
   set search_path = ''
@@ -56,9 +56,9 @@ begin
     );
 end
 $$;
-comment on function private.remember_words is 'Adds words to the vocabulary of searches.';
+comment on function private.add_search_words is 'Adds words to the vocabulary of searches.';
 
-create function private.keep_search_names() returns trigger
+create function private.update_search_names() returns trigger
   language plpgsql
   security definer -- writes a closed table
   set search_path = ''
@@ -74,25 +74,26 @@ begin
   delete from private.search_names where search_names.term = named_term;
   if tg_op <> 'DELETE' then
     insert into private.search_names (word, term) select unnest(words), named_term;
-    perform private.remember_words(words);
+    perform private.add_search_words(words);
   end if;
   return null;
 end
 $$;
-comment on function private.keep_search_names is
-  'Keeps private.search_names: a name changed in Studio is found at once, no listing is touched.';
+comment on function private.update_search_names is
+  'Keeps private.search_names up to date: a name changed in Studio is found at once, without '
+  'touching a listing.';
 
 create trigger areas_are_found_by_name
   after insert or update or delete on public.areas
-  for each row execute function private.keep_search_names('area');
+  for each row execute function private.update_search_names('area');
 create trigger governorates_are_found_by_name
   after insert or update or delete on public.governorates
-  for each row execute function private.keep_search_names('governorate');
+  for each row execute function private.update_search_names('governorate');
 create trigger kinds_and_usages_are_found_by_name
   after insert or update on public.vocabularies
   for each row when (new.vocabulary in ('kind', 'usage'))
-  execute function private.keep_search_names();
+  execute function private.update_search_names();
 create trigger kinds_and_usages_are_forgotten
   after delete on public.vocabularies
   for each row when (old.vocabulary in ('kind', 'usage'))
-  execute function private.keep_search_names();
+  execute function private.update_search_names();

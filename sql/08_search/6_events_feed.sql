@@ -1,6 +1,6 @@
 -- The feed's tables follow the listings and the offices.
 
-create function private.keep_publication() returns trigger
+create function private.record_publication() returns trigger
   language plpgsql
   security definer -- writes a closed table
   set search_path = ''
@@ -17,14 +17,15 @@ begin
   return null;
 end
 $$;
-comment on function private.keep_publication is 'Notes for the feed that a listing came or went.';
+comment on function private.record_publication is
+  'Records for the feed since or until when a listing is listed.';
 
-create constraint trigger properties_publishing_is_kept_at_birth
+create constraint trigger properties_publishing_is_recorded_on_insert
   after insert on public.properties
   deferrable initially deferred
   for each row when (new.listed)
-  execute function private.keep_publication();
-create constraint trigger properties_publishing_is_kept
+  execute function private.record_publication();
+create constraint trigger properties_publishing_is_recorded
   after update on public.properties
   deferrable initially deferred
   for each row when (
@@ -32,9 +33,9 @@ create constraint trigger properties_publishing_is_kept
     and (old.listed, old.type, old.published_at)
       is distinct from (new.listed, new.type, new.published_at)
   )
-  execute function private.keep_publication();
+  execute function private.record_publication();
 
-create function private.keep_office_rank() returns trigger
+create function private.record_office_rank() returns trigger
   language plpgsql
   security definer -- writes a closed table
   set search_path = ''
@@ -51,18 +52,19 @@ begin
   return null;
 end
 $$;
-comment on function private.keep_office_rank is 'Notes which offices are listed, and their rating.';
+comment on function private.record_office_rank is
+  'Records for the feed which offices are listed, with what rating.';
 
-create constraint trigger organisations_rank_is_kept_at_birth
+create constraint trigger organisations_rank_is_recorded_on_insert
   after insert on public.organisations
   deferrable initially deferred
   for each row when (new.listed and new.type = 'office')
-  execute function private.keep_office_rank();
-create constraint trigger organisations_rank_is_kept
+  execute function private.record_office_rank();
+create constraint trigger organisations_rank_is_recorded
   after update on public.organisations
   deferrable initially deferred
   for each row when (
     new.type = 'office' and (old.listed or new.listed)
     and (old.listed, old.rating_avg) is distinct from (new.listed, new.rating_avg)
   )
-  execute function private.keep_office_rank();
+  execute function private.record_office_rank();

@@ -10,7 +10,7 @@ declare
   folded integer;
   none bit(8192) := repeat('0', 8192)::bit(8192);
 begin
-  -- Of two at once one works: nothing older may be written over what is newer.
+  -- One at a time: nothing older may overwrite what is newer.
   if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('fold_search_words', 0)) then
     return 0;
   end if;
@@ -35,8 +35,8 @@ begin
   if folded is null then
     return 0;
   end if;
-  -- One statement, one snapshot: the changes that go are those whose listings are read.
-  with seen as (
+  -- One statement has one snapshot: it deletes exactly the changes whose listings it reads.
+  with included as (
     delete from private.search_changes where search_changes.chunk = folded
   ), found as materialized (
     select (properties.ref_no % 8192)::integer as place, words.word
@@ -52,7 +52,7 @@ begin
     where properties.ref_no >= folded::bigint * 8192
       and properties.ref_no < (folded::bigint + 1) * 8192
   ), kept as (
-    -- Whatever is not kept is rare, and the index of words is quick.
+    -- A word that is left out is rare, and the text index is fast.
     select found.word from found
     where found.word is not null group by found.word having count(*) >= 64
     union
@@ -72,8 +72,8 @@ begin
 end
 $$;
 comment on function private.fold_search_words is
-  'A job: writes the bits of a chunk that has none, else of the one with most changes once there are '
-  'this many in all; answers how many chunks.';
+  'Job: writes the bitmaps of a chunk that has none, or else of the one with most changes once '
+  'there are this many in all. Gives the number of chunks written.';
 
 create function private.sweep_publications() returns bigint
   language sql
@@ -83,7 +83,7 @@ as $$
   select private.sweep('private.publications', 'until', '7 hours')
 $$;
 comment on function private.sweep_publications is
-  'Job: forgets, 1,000 at a time, what ended and no living snapshot needs.';
+  'Job: deletes publications that no readable snapshot needs, 1,000 at a time.';
 
 create function private.sweep_office_ranks() returns bigint
   language sql
@@ -93,7 +93,7 @@ as $$
   select private.sweep('private.office_ranks', 'until', '7 hours')
 $$;
 comment on function private.sweep_office_ranks is
-  'Job: forgets, 1,000 at a time, ranks that no living snapshot needs.';
+  'Job: deletes ranks that no readable snapshot needs, 1,000 at a time.';
 
 create function private.rebuild_search_documents() returns bigint
   language plpgsql
@@ -104,7 +104,7 @@ declare
   listings bigint;
 begin
   delete from private.search_documents;
-  -- A chunk without bits is written by the job, and until then no bits are believed.
+  -- The job writes a chunk without bitmaps; until all have them, none are used.
   delete from private.search_bits;
   delete from private.search_changes;
   insert into private.search_documents
@@ -113,15 +113,15 @@ begin
   cross join lateral private.search_document(properties) as document
   where properties.listed;
   get diagnostics listings = row_count;
-  perform private.remember_words(array(
+  perform private.add_search_words(array(
     select word from ts_stat('select document from private.search_documents')
   ));
   return listings;
 end
 $$;
 comment on function private.rebuild_search_documents is
-  'Writes private.search_documents anew, after a load without triggers or a change of its rule; '
-  'answers how many listings there are. Nobody can call it but the owner of the database.';
+  'Writes private.search_documents anew, after a load without triggers or a change of its rules. '
+  'Gives the number of listings. Only the owner of the database can call it.';
 
 grant execute on function
   private.fold_search_words, private.sweep_publications, private.sweep_office_ranks

@@ -1,10 +1,10 @@
 -- Media: the pictures of people and listings. The file lies in Supabase Storage, its row here.
 --
--- A row is only ever made from a stored file (5_writes_uploads.sql), and is deleted only after its file
--- (7_jobs.sql). In between it is unused, used, or discarded: a job removes what nobody uses. Clients
--- write nothing in Storage: the functions do, with the secret key, under names of ours that nobody can
--- guess or list. Whoever has an address sees the picture, also while its listing is hidden, until
--- picture, listing or account is deleted; caches forget it within a day.
+-- A row is only ever made from a stored file (5_writes_uploads.sql), and is deleted only after its
+-- file (7_jobs.sql). In between it is unused, used, or discarded: a job removes what nobody uses.
+-- Clients write nothing in Storage: the functions do, with the secret key, under names of ours that
+-- nobody can guess or list. Whoever has an address sees the picture, also while its listing is
+-- hidden, until picture, listing or account is deleted; caches forget it within a day.
 
 create table public.media (
   id uuid primary key default gen_random_uuid(),
@@ -24,7 +24,7 @@ create table public.media (
   property_id uuid references public.properties (id),
   upload_session_id uuid,
   position integer constraint media_position_range check (position between 0 and 99999),
-  waits boolean not null default false,
+  pending boolean not null default false,
   created_at timestamptz not null default now(),
   discarded_at timestamptz,
   removal_due_at timestamptz not null default '-infinity',
@@ -41,37 +41,35 @@ create table public.media (
     and (property_id is null or position is not null)
   ),
   constraint media_discarded_is_unused check (discarded_at is null or use is null),
-  constraint media_waits_for_a_listing check (not waits or property_id is not null),
-  -- Held at the end of a statement, so that one statement can put all pictures in another order.
+  constraint media_pending_is_of_a_listing check (not pending or property_id is not null),
+  -- Checked at the end of a statement, so that one statement can reorder all pictures.
   constraint media_positions_are_distinct unique (property_id, position) deferrable
 );
 comment on table public.media is
   'A picture: what is known of a stored file, and what it is used for.';
-comment on column public.media.id is 'Named by listings, profiles and messages.';
-comment on column public.media.account_id is 'Who uploaded it.';
-comment on column public.media.identity_id is 'Whose it is: the identity acted as at the upload.';
-comment on column public.media.bucket is 'Where its file lies.';
+comment on column public.media.identity_id is
+  'Whose it is: the identity that was acting at the upload.';
 comment on column public.media.name is
-  'Name of its file: the identity, a name that nobody can guess.';
+  'Name of the file in the bucket: the identity, then a name that nobody can guess.';
 comment on column public.media.width is 'Pixels from left to right, as it is shown.';
 comment on column public.media.height is 'Pixels from top to bottom, as it is shown.';
-comment on column public.media.orientation is 'How a client turns it; the EXIF orientation.';
+comment on column public.media.orientation is 'EXIF orientation: how a client turns it.';
 comment on column public.media.bytes is 'Size of the stored file.';
 comment on column public.media.sha256 is
-  'A hash of what was sent: the same picture sent again is told by it.';
-comment on column public.media.use is 'What it is used for; null is nothing yet, or no more.';
-comment on column public.media.property_id is 'The listing that it belongs to, if any.';
-comment on column public.media.upload_session_id is 'The flow that it was uploaded in, if any.';
+  'Hash of what was sent: the same picture sent again is recognised by it.';
+comment on column public.media.use is
+  'What it is used for; null is nothing yet, or nothing any more.';
+comment on column public.media.upload_session_id is
+  'The flow of a new listing that it was uploaded in.';
 comment on column public.media.position is 'Its place among the pictures of the listing or flow.';
-comment on column public.media.waits is
+comment on column public.media.pending is
   'Under review: added to an active listing, not shown until decided.';
-comment on column public.media.created_at is 'When it was stored.';
 comment on column public.media.discarded_at is
-  'Since when nobody wants it; a job removes file and row.';
+  'Since when nothing uses it; a job removes file and row.';
 comment on column public.media.removal_due_at is
-  'Discarded: from when on a job has its file removed; later again when Storage would not.';
+  'Of a discarded one: when a job next has the file removed.';
 comment on column public.media.removed_at is
-  'When its file was removed, where a message still names it; all other rows go with the file.';
+  'When its file was removed, where a message still names it; other rows go with the file.';
 create index media_identity_idx on public.media (identity_id, upload_session_id);
 create index media_account_idx on public.media (account_id, identity_id);
 create index media_unused_idx on public.media (created_at)
@@ -88,14 +86,11 @@ create table private.uploads (
   due_at timestamptz not null default now() + interval '1 hour'
 );
 comment on table private.uploads is
-  'An upload that has begun: whatever it stored and no row names is removed when it is due.';
+  'An upload that has begun: files of it that have no row are removed when it is due.';
 comment on column private.uploads.id is
   'Its files are named by it, with the number of the file as the last two digits.';
-comment on column private.uploads.account_id is 'Who uploads.';
-comment on column private.uploads.identity_id is 'For whom.';
-comment on column private.uploads.bucket is 'Where to.';
 comment on column private.uploads.created_at is 'When it began; no upload lasts five minutes.';
-comment on column private.uploads.due_at is 'From then on a job looks for what it left behind.';
+comment on column private.uploads.due_at is 'From then on a job looks for files that have no row.';
 create index uploads_account_idx on private.uploads (account_id);
 create index uploads_identity_idx on private.uploads (identity_id);
 create index uploads_due_idx on private.uploads (due_at);
@@ -108,12 +103,11 @@ create table private.upload_sessions (
   primary key (identity_id, id)
 );
 comment on table private.upload_sessions is
-  'The flow of one new listing: what is uploaded in it becomes that listing''s.';
+  'The creation of one listing in several steps: what is uploaded in it belongs to the listing.';
 comment on column private.upload_sessions.identity_id is
-  'Whose; the same id of another is another.';
+  'Whose it is; the same id of another identity is another session.';
 comment on column private.upload_sessions.id is 'Chosen by the client, or by the first upload.';
-comment on column private.upload_sessions.property_id is 'The listing, once it is written.';
-comment on column private.upload_sessions.created_at is 'When it began.';
+comment on column private.upload_sessions.property_id is 'The listing, once it has been created.';
 create index upload_sessions_property_idx on private.upload_sessions (property_id);
 create index upload_sessions_created_at_idx on private.upload_sessions (created_at);
 
@@ -122,7 +116,7 @@ alter table private.uploads enable row level security;
 alter table private.upload_sessions enable row level security;
 revoke all on public.media from anon, authenticated;
 grant select on public.media to authenticated;
--- What is here agrees with the files: only the functions that know both write it.
+-- Rows agree with files: only the functions that know both write them.
 revoke insert, update, delete, truncate on public.media from service_role;
 
 create policy "identities see their own pictures" on public.media for select to authenticated
@@ -143,17 +137,14 @@ create table private.media_walks (
   last_rows_without_file bigint
 );
 comment on table private.media_walks is
-  'The proof that files and rows agree: a job walks through both by name, a stretch at a time.';
-comment on column private.media_walks.bucket is 'Which bucket.';
+  'How far the job has come that compares files and rows by name, some thousands at a time.';
 comment on column private.media_walks.after_name is 'How far the walk has come.';
-comment on column private.media_walks.began_at is 'When this walk began.';
-comment on column private.media_walks.files is 'Files seen on this walk.';
-comment on column private.media_walks.files_without_row is 'Of them without a row after an hour.';
-comment on column private.media_walks.rows_without_file is 'Rows seen that have no file.';
-comment on column private.media_walks.last_ended_at is 'When the last whole walk ended.';
-comment on column private.media_walks.last_files is 'Files seen on it.';
-comment on column private.media_walks.last_files_without_row is 'Files without a row: 0 is right.';
-comment on column private.media_walks.last_rows_without_file is 'Rows without a file: 0 is right.';
+comment on column private.media_walks.files_without_row is
+  'Of the files seen, those that had no row after an hour.';
+comment on column private.media_walks.last_files_without_row is
+  'Of the last complete walk; should be 0.';
+comment on column private.media_walks.last_rows_without_file is
+  'Of the last complete walk; should be 0.';
 
 create table private.stray_files (
   bucket text not null,
@@ -163,12 +154,8 @@ create table private.stray_files (
   primary key (bucket, name)
 );
 comment on table private.stray_files is
-  'Files without a row: left behind by an upload, or found by the walk. Removed next.';
-comment on column private.stray_files.bucket is 'Where it lies.';
-comment on column private.stray_files.name is 'Its name.';
-comment on column private.stray_files.found_at is 'When it was found.';
-comment on column private.stray_files.removal_due_at is
-  'From when on a job has it removed; later again when Storage would not.';
+  'Files without a row, left behind by an upload or found by the walk, to be removed.';
+comment on column private.stray_files.removal_due_at is 'When a job next has it removed.';
 create index stray_files_due_idx on private.stray_files (removal_due_at);
 
 alter table private.media_walks enable row level security;

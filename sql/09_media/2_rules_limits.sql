@@ -13,7 +13,7 @@ $$;
 comment on function private.picture_limit is
   'How many pictures a listing of this identity may have.';
 
-create function private.allowance_of(identity_id uuid, out allowed integer, out used integer)
+create function private.picture_allowance(identity_id uuid, out allowed integer, out used integer)
   language plpgsql
   stable
   security definer -- counts rows past the policies
@@ -22,15 +22,17 @@ as $$
 declare
   plan public.plans := private.plan_of(identity_id);
 begin
-  -- Room for listings that are drafts, closed or archived too, and for a few flows in between.
+  -- Enough for drafts, closed and archived listings too, and for a few that are being created.
   allowed := plan.photos_per_listing * plan.active_listings * 4 + 200;
-  used := (select count(*) from public.media where media.identity_id = allowance_of.identity_id);
+  used := (
+    select count(*) from public.media where media.identity_id = picture_allowance.identity_id
+  );
 end
 $$;
-comment on function private.allowance_of is
-  'How many pictures one identity may keep in all, and has.';
+comment on function private.picture_allowance is
+  'How many pictures an identity may keep in all, and how many it has.';
 
-create function private.refuse_pictures(identity_id uuid) returns void
+create function private.refuse_picture_quota(identity_id uuid) returns void
   language plpgsql
   set search_path = ''
 as $$
@@ -41,5 +43,5 @@ begin
     jsonb_build_object('limit', allowed, 'used', allowed));
 end
 $$;
-comment on function private.refuse_pictures is
-  '402 quota_exceeded: the listing has all it may have.';
+comment on function private.refuse_picture_quota is
+  '402 quota_exceeded: the listing has all the pictures that it may have.';

@@ -1,7 +1,7 @@
--- Whose an upload and its flow are, and which files it has stored. What a row says of its file is read
--- from Storage, never taken from the caller: who calls without having stored a file gets nothing.
+-- Whose an upload and its session are, and which files it has stored. What a row says of its file
+-- is read from Storage, never taken from the caller: calling without a stored file gives nothing.
 
-create function private.own_upload(upload_id uuid, bucket text) returns private.uploads
+create function private.lock_own_upload(upload_id uuid, bucket text) returns private.uploads
   language plpgsql
   security definer -- reads a closed table
   set search_path = ''
@@ -11,9 +11,9 @@ declare
   upload private.uploads;
 begin
   select * into upload from private.uploads
-  where uploads.id = own_upload.upload_id
+  where uploads.id = lock_own_upload.upload_id
     and uploads.account_id = caller_id
-    and uploads.bucket = own_upload.bucket
+    and uploads.bucket = lock_own_upload.bucket
   for update;
   if upload.id is null then
     perform private.refuse(404, 'not_found');
@@ -21,29 +21,30 @@ begin
   return upload;
 end
 $$;
-comment on function private.own_upload is 'An upload that the caller has begun, or 404 not_found.';
+comment on function private.lock_own_upload is
+  'An upload that the caller has begun, locked, or 404 not_found.';
 
-create function private.hold_session(identity_id uuid, upload_session_id uuid)
+create function private.lock_upload_session(identity_id uuid, upload_session_id uuid)
   returns private.upload_sessions
   language plpgsql
   security definer -- writes a closed table
   set search_path = ''
 as $$
 declare
-  flow private.upload_sessions;
+  upload_session private.upload_sessions;
 begin
   insert into private.upload_sessions (identity_id, id)
-  values (hold_session.identity_id, hold_session.upload_session_id)
+  values (lock_upload_session.identity_id, lock_upload_session.upload_session_id)
   on conflict do nothing;
-  select * into flow from private.upload_sessions
-  where upload_sessions.identity_id = hold_session.identity_id
-    and upload_sessions.id = hold_session.upload_session_id
+  select * into upload_session from private.upload_sessions
+  where upload_sessions.identity_id = lock_upload_session.identity_id
+    and upload_sessions.id = lock_upload_session.upload_session_id
   for update;
-  return flow;
+  return upload_session;
 end
 $$;
-comment on function private.hold_session is
-  'A flow, locked: uploads of it and the writing of its listing go one after another.';
+comment on function private.lock_upload_session is
+  'An upload session, locked: uploads in it and the creation of its listing follow one another.';
 
 create function private.stored_files(upload private.uploads)
   returns table (
@@ -75,9 +76,9 @@ begin
   order by numbered.index;
 end
 $$;
-comment on function private.stored_files is 'What an upload has stored, as Storage tells.';
+comment on function private.stored_files is 'The files that an upload has stored, from Storage.';
 
-create function private.pictures_known(
+create function private.earlier_pictures(
   identity_id uuid, bucket text, property_id uuid, upload_session_id uuid
 ) returns setof public.media
   language plpgsql
@@ -89,16 +90,16 @@ as $$
 begin
   return query
   select media.* from public.media
-  where media.identity_id = pictures_known.identity_id and media.discarded_at is null
+  where media.identity_id = earlier_pictures.identity_id and media.discarded_at is null
     and case
-      when pictures_known.bucket = 'avatars' then media.bucket = 'avatars' and media.use is null
-      when pictures_known.property_id is not null
-        then media.property_id = pictures_known.property_id
-      else media.upload_session_id = pictures_known.upload_session_id
+      when earlier_pictures.bucket = 'avatars' then media.bucket = 'avatars' and media.use is null
+      when earlier_pictures.property_id is not null
+        then media.property_id = earlier_pictures.property_id
+      else media.upload_session_id = earlier_pictures.upload_session_id
     end
   order by media.created_at desc
   limit 200;
 end
 $$;
-comment on function private.pictures_known is
-  'What was uploaded before to the same place: one of them sent again is not stored again.';
+comment on function private.earlier_pictures is
+  'Pictures uploaded before for the same use: one that is sent again is not stored again.';

@@ -14,7 +14,7 @@ end
 $$;
 comment on function private.media_url is 'The public address of a stored picture.';
 
-create function private.note_files_url(url text) returns void
+create function private.set_files_url(url text) returns void
   language plpgsql
   security definer -- writes a switch, and addresses of whoever has a picture
   set search_path = ''
@@ -26,7 +26,7 @@ begin
     return;
   end if;
   update private.settings set value = to_jsonb(url) where settings.name = 'files_url';
-  -- The project has another address now: a domain of its own, another port on a desk.
+  -- The project has another address now: its own domain, or another port of a local stack.
   if before <> '' then
     update public.individual_profiles
     set avatar_url = url || substr(individual_profiles.avatar_url, char_length(before) + 1)
@@ -46,7 +46,7 @@ begin
   end if;
 end
 $$;
-comment on function private.note_files_url is
-  'Keeps where public files are read; the functions, which know the project''s address, tell it.';
+comment on function private.set_files_url is
+  'Stores the address of public files, which the functions know, and corrects stored addresses.';
 
-grant execute on function private.note_files_url to backend;
+grant execute on function private.set_files_url to backend;

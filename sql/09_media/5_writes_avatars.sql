@@ -13,7 +13,8 @@ begin
     on identities.id = use_picture.identity_id and identities.account_id = media.account_id
   where media.id = use_picture.media_id
     and media.discarded_at is null
-    -- The face of a person is the account's; everything else is the identity's that uploaded it.
+    -- An avatar may come from any identity of the account, all else only from the one that uploaded
+    -- it.
     and (media.identity_id = use_picture.identity_id or use_picture.use = 'avatar')
     and (
       media.use is null
@@ -25,7 +26,7 @@ begin
   end if;
   if picture.use is null then
     if use_picture.use <> 'message' then
-      perform private.discard_use(use_picture.identity_id, use_picture.use);
+      perform private.discard_picture_of(use_picture.identity_id, use_picture.use);
     end if;
     update public.media
     set use = use_picture.use, identity_id = use_picture.identity_id, upload_session_id = null,
@@ -36,10 +37,10 @@ begin
 end
 $$;
 comment on function private.use_picture is
-  'Takes an uploaded picture into use as avatar, logo, cover or in a message, and gives its '
-  'address. The avatar, logo or cover before it is discarded. 404 not_found.';
+  'Uses an uploaded picture as avatar, logo, cover or in a message, and gives its address. The '
+  'avatar, logo or cover that it replaces is discarded. 404 not_found.';
 
-create function private.discard_use(identity_id uuid, use text) returns void
+create function private.discard_picture_of(identity_id uuid, use text) returns void
   language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
@@ -47,11 +48,12 @@ as $$
 begin
   perform private.discard_media(array(
     select media.id from public.media
-    where media.identity_id = discard_use.identity_id and media.use = discard_use.use
+    where media.identity_id = discard_picture_of.identity_id and media.use = discard_picture_of.use
   ));
 end
 $$;
-comment on function private.discard_use is 'An avatar, logo or cover that is shown no more.';
+comment on function private.discard_picture_of is
+  'Discards the avatar, logo or cover of an identity.';
 
 create function private.change_avatar(account_id uuid, given jsonb) returns void
   language plpgsql
@@ -66,7 +68,7 @@ declare
   url text;
 begin
   if given = 'null' then
-    perform private.discard_use(person_id, 'avatar');
+    perform private.discard_picture_of(person_id, 'avatar');
   elsif jsonb_typeof(given) <> 'string'
     or not pg_input_is_valid(given #>> '{}', 'uuid') then
     perform private.refuse(422, 'validation_failed',
@@ -80,4 +82,4 @@ begin
 end
 $$;
 comment on function private.change_avatar is
-  'Gives a person another picture, or none: of the account and of its individual identity.';
+  'Gives a person another avatar, or none, in the profile and in the individual identity.';

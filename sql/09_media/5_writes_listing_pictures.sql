@@ -1,7 +1,8 @@
--- The pictures of a listing: their order, and taking one out.
+-- The pictures of a listing: their order, and deleting one.
 --
--- Under review the pictures of an active listing stay as they are until an admin decides: the order
--- that its owner wants waits in pending_changes as `media`, new ones wait in their rows.
+-- Where listings are reviewed, the pictures of an active one stay as they are until an admin
+-- decides: the order that its owner wants stands in pending_changes as `media`, new ones are
+-- pending.
 
 create function private.shown_pictures(property_id uuid) returns uuid[]
   language plpgsql
@@ -12,7 +13,7 @@ as $$
 begin
   return array(
     select media.id from public.media
-    where media.property_id = shown_pictures.property_id and not media.waits
+    where media.property_id = shown_pictures.property_id and not media.pending
     order by media.position
   );
 end
@@ -32,7 +33,7 @@ begin
 end
 $$;
 comment on function private.wanted_pictures is
-  'The pictures as the owner wants them: what waits for review, else what is shown.';
+  'The pictures as the owner wants them: those pending approval, else those that are shown.';
 
 create function private.discard_media(media_ids uuid[]) returns void
   language plpgsql
@@ -42,13 +43,14 @@ as $$
 begin
   update public.media
   set discarded_at = now(), use = null, property_id = null, upload_session_id = null,
-      position = null, waits = false
+      position = null, pending = false
   where media.id = any (media_ids) and media.discarded_at is null;
 end
 $$;
-comment on function private.discard_media is 'Pictures that nobody wants: a job removes them.';
+comment on function private.discard_media is
+  'Discards pictures: a job removes their files and rows.';
 
-create function private.show_pictures(property_id uuid, wanted uuid[]) returns void
+create function private.set_shown_pictures(property_id uuid, wanted uuid[]) returns void
   language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
@@ -56,56 +58,57 @@ as $$
 begin
   perform private.discard_media(array(
     select media.id from public.media
-    where media.property_id = show_pictures.property_id and media.id <> all (wanted)
+    where media.property_id = set_shown_pictures.property_id and media.id <> all (wanted)
   ));
-  update public.media set position = listed.place - 1, waits = false
+  update public.media set position = listed.place - 1, pending = false
   from unnest(wanted) with ordinality as listed (id, place)
-  where media.id = listed.id and media.property_id = show_pictures.property_id
-    and (media.position, media.waits) is distinct from (listed.place::integer - 1, false);
+  where media.id = listed.id and media.property_id = set_shown_pictures.property_id
+    and (media.position, media.pending) is distinct from (listed.place::integer - 1, false);
 end
 $$;
-comment on function private.show_pictures is 'From now on these are the pictures, in this order.';
+comment on function private.set_shown_pictures is
+  'Makes these the pictures of a listing, in this order, and discards the others.';
 
-create function private.set_pictures(property public.properties, wanted uuid[]) returns void
+create function private.change_pictures(property public.properties, wanted uuid[]) returns void
   language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
 as $$
 declare
-  waiting jsonb := coalesce(property.pending_changes, '{}') - 'media';
+  pending jsonb := coalesce(property.pending_changes, '{}') - 'media';
 begin
-  if not private.is_reviewed(property) then
-    perform private.show_pictures(property.id, wanted);
+  if not private.is_moderated(property) then
+    perform private.set_shown_pictures(property.id, wanted);
   else
     if wanted <> private.shown_pictures(property.id) then
-      waiting := waiting || jsonb_build_object('media', to_jsonb(wanted));
+      pending := pending || jsonb_build_object('media', to_jsonb(wanted));
     end if;
     perform private.discard_media(array(
       select media.id from public.media
-      where media.property_id = property.id and media.waits and media.id <> all (wanted)
+      where media.property_id = property.id and media.pending and media.id <> all (wanted)
     ));
   end if;
-  update public.properties set pending_changes = nullif(waiting, '{}')
+  update public.properties set pending_changes = nullif(pending, '{}')
   where properties.id = property.id
-    and properties.pending_changes is distinct from nullif(waiting, '{}');
+    and properties.pending_changes is distinct from nullif(pending, '{}');
 end
 $$;
-comment on function private.set_pictures is
-  'What the owner wants: shown at once, or under review kept until an admin decides.';
+comment on function private.change_pictures is
+  'Changes the pictures as the owner wants: at once, or when an admin has approved it.';
 
-create function private.settle_pictures(property public.properties, approved boolean) returns void
+create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql
   security definer -- writes pictures of whoever owns the listing
   set search_path = ''
 as $$
 begin
   if property.pending_changes ? 'media' then
-    perform private.show_pictures(property.id, case when approved
+    perform private.set_shown_pictures(property.id, case when approved
       then private.wanted_pictures(property) else private.shown_pictures(property.id) end);
   end if;
 end
 $$;
-comment on function private.settle_pictures is 'Pictures that waited are shown, or discarded.';
+comment on function private.decide_pictures is 'Pending pictures are shown, or discarded.';
 
 create function private.order_property_media(property_id uuid, media_ids uuid[]) returns json
   language plpgsql
@@ -113,20 +116,20 @@ create function private.order_property_media(property_id uuid, media_ids uuid[])
   set search_path = ''
 as $$
 declare
-  property public.properties := private.editable_property(property_id);
-  had uuid[] := private.wanted_pictures(property);
+  property public.properties := private.lock_editable_property(property_id);
+  existing uuid[] := private.wanted_pictures(property);
 begin
-  if not media_ids <@ had then
+  if not media_ids <@ existing then
     perform private.refuse(404, 'not_found');
-  elsif cardinality(media_ids) <> cardinality(had) or not had <@ media_ids then
+  elsif cardinality(media_ids) <> cardinality(existing) or not existing <@ media_ids then
     perform private.refuse_fields('[{"path":"mediaIds","code":"invalid"}]');
   end if;
-  perform private.set_pictures(property, media_ids);
+  perform private.change_pictures(property, media_ids);
   return private.property_record(property.id, property.owner_identity_id);
 end
 $$;
 comment on function private.order_property_media is
-  'Puts the pictures of an own listing in an order; all of them must be named once.';
+  'Reorders the pictures of an own listing; each must be named once.';
 
 create function private.delete_property_media(property_id uuid, media_id uuid) returns void
   language plpgsql
@@ -134,41 +137,42 @@ create function private.delete_property_media(property_id uuid, media_id uuid) r
   set search_path = ''
 as $$
 declare
-  property public.properties := private.editable_property(property_id);
-  had uuid[] := private.wanted_pictures(property);
+  property public.properties := private.lock_editable_property(property_id);
+  existing uuid[] := private.wanted_pictures(property);
 begin
-  if media_id <> all (had) then
+  if media_id <> all (existing) then
     perform private.refuse(404, 'not_found');
   end if;
-  perform private.set_pictures(property, array_remove(had, media_id));
+  perform private.change_pictures(property, array_remove(existing, media_id));
 end
 $$;
-comment on function private.delete_property_media is 'Takes a picture out of an own listing.';
+comment on function private.delete_property_media is 'Deletes a picture of an own listing.';
 
-create function private.take_session(property_id uuid, identity_id uuid, upload_session_id uuid)
-  returns void
+create function private.attach_upload_session(
+  property_id uuid, identity_id uuid, upload_session_id uuid
+) returns void
   language plpgsql
   security definer -- clients have no write grant
   set search_path = ''
 as $$
 begin
-  update private.upload_sessions set property_id = take_session.property_id
-  where upload_sessions.identity_id = take_session.identity_id
-    and upload_sessions.id = take_session.upload_session_id
+  update private.upload_sessions set property_id = attach_upload_session.property_id
+  where upload_sessions.identity_id = attach_upload_session.identity_id
+    and upload_sessions.id = attach_upload_session.upload_session_id
     and upload_sessions.property_id is null;
   if not found then
     perform private.refuse(404, 'not_found',
       '{"fields":[{"path":"uploadSessionId","code":"invalid"}]}');
   end if;
-  update public.media set property_id = take_session.property_id, use = 'listing'
-  where media.identity_id = take_session.identity_id
-    and media.upload_session_id = take_session.upload_session_id
+  update public.media set property_id = attach_upload_session.property_id, use = 'listing'
+  where media.identity_id = attach_upload_session.identity_id
+    and media.upload_session_id = attach_upload_session.upload_session_id
     and media.use is null and media.discarded_at is null;
 end
 $$;
-comment on function private.take_session is
-  'The pictures of a flow become the listing''s, in their order. 404 not_found for a flow that '
-  'is unknown, another''s, or has its listing.';
+comment on function private.attach_upload_session is
+  'Adds the pictures of an upload session to the listing, in their order. 404 not_found for a '
+  'session that is unknown, of another identity, or has its listing.';
 
 create function api.order_property_media(property_id uuid, media_ids uuid[]) returns json
   language sql
@@ -177,7 +181,7 @@ as $$
   select private.order_property_media(property_id, media_ids)
 $$;
 comment on function api.order_property_media is
-  'Puts the pictures of an own listing in an order. 404 not_found for a picture that is not its.';
+  'Reorders the pictures of an own listing. 404 not_found for a picture that is not in it.';
 
 create function api.delete_property_media(property_id uuid, media_id uuid) returns void
   language sql
@@ -185,7 +189,7 @@ create function api.delete_property_media(property_id uuid, media_id uuid) retur
 as $$
   select private.delete_property_media(property_id, media_id)
 $$;
-comment on function api.delete_property_media is 'Takes a picture out of an own listing.';
+comment on function api.delete_property_media is 'Deletes a picture of an own listing.';
 
 grant execute on function
   private.order_property_media, private.delete_property_media, api.order_property_media,

@@ -10,7 +10,7 @@ create function private.upload_listing_media(
 as $$
 declare
   owner_id uuid := private.lock_identity();
-  upload private.uploads := private.own_upload(upload_id, 'listings');
+  upload private.uploads := private.lock_own_upload(upload_id, 'listings');
   session_id uuid := coalesce(upload_session_id, upload_id);
   listing_id uuid := property_id;
   property public.properties;
@@ -22,43 +22,44 @@ begin
   elsif start_position not between 0 and 999 then
     perform private.refuse_fields('[{"path":"startPosition","code":"invalid"}]');
   end if;
-  -- The listing is locked before anything else that belongs to it, as everywhere.
+  -- As everywhere, the listing is locked before anything that belongs to it.
   if listing_id is null then
     select upload_sessions.property_id into listing_id from private.upload_sessions
     where upload_sessions.identity_id = owner_id and upload_sessions.id = session_id;
   end if;
   if listing_id is null then
-    -- The listing may have been written while we waited.
-    listing_id := (private.hold_session(owner_id, session_id)).property_id;
+    -- The listing may have been created while this waited for the lock.
+    listing_id := (private.lock_upload_session(owner_id, session_id)).property_id;
   end if;
   if listing_id is not null then
-    property := private.editable_property(listing_id);
+    property := private.lock_editable_property(listing_id);
   end if;
 
   select placed.answer, placed.added into answer, added
-  from private.place_pictures(upload, property, session_id, start_position, again) as placed;
+  from private.insert_listing_pictures(
+    upload, property, session_id, start_position, again) as placed;
   if json_array_length(answer) = 0 then
     perform private.refuse(422, 'file_missing');
   elsif jsonb_path_exists(answer::jsonb, '$[*].mediaId') then
     null;
   elsif jsonb_path_exists(answer::jsonb, '$[*] ? (@.error == "quota_exceeded")') then
-    perform private.refuse_pictures(owner_id);
+    perform private.refuse_picture_quota(owner_id);
   else
     perform private.refuse(404, 'not_found');
   end if;
-  if property.id is not null and private.is_reviewed(property) then
-    perform private.set_pictures(property, private.wanted_pictures(property) || added);
+  if property.id is not null and private.is_moderated(property) then
+    perform private.change_pictures(property, private.wanted_pictures(property) || added);
   end if;
-  perform private.end_upload(upload);
+  perform private.finish_upload(upload);
   return json_build_object(
     'propertyId', property.id, 'uploadSessionId', session_id, 'files', answer);
 end
 $$;
 comment on function private.upload_listing_media is
-  'The rows of stored pictures, all in one transaction: in a listing, or in a flow whose listing '
-  'is still to be written.';
+  'Creates the rows of stored pictures: in a listing, or in an upload session whose listing is '
+  'still to be created.';
 
-create function private.place_pictures(
+create function private.insert_listing_pictures(
   upload private.uploads, property public.properties, session_id uuid, start_position integer,
   again jsonb, out answer json, out added uuid[]
 )
@@ -92,14 +93,14 @@ begin
     limit 20
   loop
     asked := start_position + stored.index;
-    -- Sent once more because the answer was lost: the picture is there, in its place.
+    -- Sent again because the answer was lost: the picture is there, at its position.
     select * into picture from public.media
     where media.id = any (others) and media.sha256 = stored.sha256
       and (asked is null or media.position = asked or stored.name is null)
     order by media.position is distinct from asked, media.position
     limit 1;
     if picture.id is null and stored.name is null then
-      -- It was there when the upload began, and was not stored again.
+      -- It was there when the upload began, and so was not stored again.
       answers := answers || jsonb_build_object('index', stored.index, 'error', 'not_found');
       continue;
     elsif picture.id is null and cardinality(added) >= room then
@@ -108,12 +109,12 @@ begin
     elsif picture.id is null then
       insert into public.media (
         account_id, identity_id, bucket, name, width, height, orientation, bytes, sha256,
-        use, property_id, upload_session_id, waits, position
+        use, property_id, upload_session_id, pending, position
       ) values (
         upload.account_id, upload.identity_id, upload.bucket, stored.name, stored.width,
         stored.height, stored.orientation, stored.bytes, stored.sha256,
         case when property.id is not null then 'listing' end, property.id, session_id,
-        property.id is not null and private.is_reviewed(property),
+        property.id is not null and private.is_moderated(property),
         private.free_position(others || added, asked)
       )
       returning * into picture;
@@ -128,9 +129,9 @@ begin
   answer := answers::json;
 end
 $$;
-comment on function private.place_pictures is
-  'Gives each stored picture its row and place, and finds those that were sent again by number and '
-  'hash. What is over the plan''s pictures is named.';
+comment on function private.insert_listing_pictures is
+  'Gives each stored picture its row and position, and finds those that were sent again by index '
+  'and hash. Those that the plan leaves no room for are answered with quota_exceeded.';
 
 create function private.free_position(media_ids uuid[], asked integer) returns integer
   language plpgsql
@@ -151,7 +152,7 @@ begin
 end
 $$;
 comment on function private.free_position is
-  'The place asked for, or the next free one after it; without one, after all others.';
+  'The position asked for, or the next free one after it; without one, after all others.';
 
 create function api.upload_listing_media(
   upload_id uuid, property_id uuid default null, upload_session_id uuid default null,
@@ -164,7 +165,7 @@ as $$
     upload_id, property_id, upload_session_id, start_position, again)
 $$;
 comment on function api.upload_listing_media is
-  'Pictures of a listing, stored by this upload, in order. 404 property_not_found, 402 '
-  'quota_exceeded when none has room.';
+  'Adds the pictures that this upload stored to a listing, in order. 404 property_not_found, 402 '
+  'quota_exceeded when there is room for none.';
 
 grant execute on function private.upload_listing_media, api.upload_listing_media to authenticated;

@@ -1,6 +1,6 @@
--- Uploads: one call before the files are read, and one that makes their rows, in one transaction.
--- Between the two the functions store the files, under the names that the upload gives them. Here also
--- the rows of avatars; those of listings are in 5_writes_listing_uploads.sql.
+-- Uploads: one call before the files are read, and one that creates their rows. Between the two the
+-- functions store the files, under the names that the upload gives them. Avatars get their row
+-- here, pictures of listings in 5_writes_listing_uploads.sql.
 
 create function private.begin_upload(
   bucket text, property_id uuid default null, upload_session_id uuid default null
@@ -14,7 +14,7 @@ declare
   owner_id uuid := private.identity_id();
   property public.properties;
   pictures json;
-  had integer;
+  uploaded integer;
   allowance record;
   allowed integer;
   used integer;
@@ -25,29 +25,29 @@ begin
   elsif bucket = 'listings' then
     owner_id := private.require_identity();
   elsif owner_id is null then
-    -- A person has a face also while nothing can be done in its name.
+    -- A person may have an avatar also while none of the identities can act.
     select identities.id into owner_id from public.identities
     where identities.account_id = caller_id and identities.type = 'individual';
   end if;
   if bucket = 'listings' and property_id is not null then
-    property := private.editable_property(property_id);
+    property := private.lock_editable_property(property_id);
   end if;
   select coalesce(json_agg(json_build_object(
       'sha256', known.sha256, 'position', known.position)), '[]'), count(*)
-  into pictures, had
-  from private.pictures_known(owner_id, bucket, property_id, upload_session_id) as known;
+  into pictures, uploaded
+  from private.earlier_pictures(owner_id, bucket, property_id, upload_session_id) as known;
   if bucket = 'listings' then
     allowed := private.picture_limit(owner_id);
-    used := case when property.id is null then had
+    used := case when property.id is null then uploaded
       else cardinality(private.wanted_pictures(property)) end;
   end if;
-  select * into allowance from private.allowance_of(owner_id);
+  select * into allowance from private.picture_allowance(owner_id);
   if allowed is null or allowance.allowed - allowance.used < allowed - used then
     allowed := allowance.allowed;
     used := allowance.used;
   end if;
   -- Where nothing was uploaded before, nothing can be sent again.
-  if used >= allowed and had = 0 then
+  if used >= allowed and uploaded = 0 then
     perform private.refuse(402, 'quota_exceeded',
       jsonb_build_object('limit', allowed, 'used', used));
   end if;
@@ -60,9 +60,9 @@ begin
 end
 $$;
 comment on function private.begin_upload is
-  'Facade: lets an upload begin: under which names its files are stored, how many there is room for, '
-  'and which pictures are there: one of them sent again needs no room. Counted and committed before: '
-  'what is refused has cost as much. 402 quota_exceeded.';
+  'Facade: begins an upload: how its files are named, how many there is room for, and which '
+  'pictures are there already, since one that is sent again needs no room. The facade counts and '
+  'commits the call before, because a refused one costs as much. 402 quota_exceeded.';
 
 create function private.upload_avatar(upload_id uuid, again text) returns json
   language plpgsql
@@ -70,11 +70,11 @@ create function private.upload_avatar(upload_id uuid, again text) returns json
   set search_path = ''
 as $$
 declare
-  upload private.uploads := private.own_upload(upload_id, 'avatars');
+  upload private.uploads := private.lock_own_upload(upload_id, 'avatars');
   picture public.media;
 begin
-  -- Sent once more because the answer was lost: the picture is there.
-  select * into picture from private.pictures_known(upload.identity_id, 'avatars', null, null)
+  -- Sent again because the answer was lost: the picture is there.
+  select * into picture from private.earlier_pictures(upload.identity_id, 'avatars', null, null)
     as known
   where known.sha256 = coalesce(
     again, (select stored.sha256 from private.stored_files(upload) as stored limit 1))
@@ -92,7 +92,7 @@ begin
   if picture.id is null then
     perform private.refuse(422, 'file_missing');
   end if;
-  perform private.end_upload(upload);
+  perform private.finish_upload(upload);
   return json_build_object(
     'mediaId', picture.id,
     'url', private.media_url(picture.bucket, picture.name),
@@ -101,15 +101,15 @@ begin
 end
 $$;
 comment on function private.upload_avatar is
-  'The row of a stored avatar, or of the one that is there already by the hash given.';
+  'Creates the row of a stored avatar, or finds the one that has the given hash.';
 
-create function private.end_upload(upload private.uploads) returns void
+create function private.finish_upload(upload private.uploads) returns void
   language plpgsql
   security definer -- writes a closed table
   set search_path = ''
 as $$
 begin
-  -- A file that no row names is removed by the next run of the job.
+  -- A file without a row is removed by the next run of the job.
   if exists (
     select from private.stored_files(upload) as stored
     where not exists (
@@ -123,7 +123,8 @@ begin
   end if;
 end
 $$;
-comment on function private.end_upload is 'Every file of the upload has its row, or is left over.';
+comment on function private.finish_upload is
+  'Ends an upload whose rows are written; files without a row are left to the job.';
 
 create function api.upload_avatar(upload_id uuid, again text default null) returns json
   language sql
@@ -132,7 +133,7 @@ as $$
   select private.upload_avatar(upload_id, again)
 $$;
 comment on function api.upload_avatar is
-  'The picture of a person, stored by this upload, or sent again and told by its hash.';
+  'The avatar that this upload stored, or one that was sent again, recognised by its hash.';
 
 grant execute on function
   private.begin_upload, private.upload_avatar, api.upload_avatar

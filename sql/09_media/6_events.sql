@@ -12,7 +12,7 @@ begin
   return null;
 end
 $$;
-comment on function private.on_property_deleted is 'A deleted listing takes its pictures along.';
+comment on function private.on_property_deleted is 'Discards the pictures of a deleted listing.';
 create trigger properties_take_their_pictures
   after update of status on public.properties
   for each row when (new.status = 'deleted' and old.status <> 'deleted')
@@ -27,15 +27,15 @@ begin
   perform private.discard_media(array(
     select media.id from public.media where media.identity_id = new.id
   ));
-  -- What is being stored in this moment finds nobody any more and is taken back by the facade; where
-  -- that did not come about, by the job that removes files.
+  -- Files that are being stored at this moment get no row any more. The facade deletes them, or
+  -- failing that the job that removes files.
   update private.uploads set due_at = least(uploads.due_at, now() + interval '5 minutes')
   where uploads.identity_id = new.id;
   return null;
 end
 $$;
 comment on function private.on_pictures_owner_closed is
-  'An identity that is closed leaves no picture behind.';
+  'Discards the pictures of a closed identity.';
 create trigger identities_take_their_pictures
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')

@@ -1,11 +1,11 @@
--- Files and rows: what nobody uses is removed, and a walk proves that both agree.
+-- Scheduled work: unused files are removed, and files and rows are compared.
 --
--- Postgres cannot delete a file: a job asks here for names, has Storage delete them, and asks again,
--- saying which it had. A row goes after its file, so a job that dies in between leaves nothing that is
--- not found again. What Storage would not delete waits its turn behind all that is due.
+-- Postgres cannot delete a file: a job asks here for names, has Storage delete them, and asks again
+-- with the list that it had. A row is deleted after its file, so whatever a job that dies leaves is
+-- found again. What Storage failed to delete is tried again after all that is due.
 
-create function private.files_in(listed jsonb)
-  returns table (bucket text, name text, is_there boolean)
+create function private.check_files(listed jsonb)
+  returns table (bucket text, name text, is_stored boolean)
   language plpgsql
   stable
   rows 1000
@@ -22,39 +22,40 @@ begin
   cross join lateral jsonb_array_elements_text(listing.names) as file (name);
 end
 $$;
-comment on function private.files_in is
-  'The files of a list as files_to_remove gives it, and whether Storage still has each.';
+comment on function private.check_files is
+  'The files of a list that files_to_remove gave, and whether Storage still has each.';
 
-create function private.forget_removed_files(asked jsonb) returns void
+create function private.forget_removed_files(attempted jsonb) returns void
   language sql
   security definer -- deletes rows past the policies
   set search_path = ''
 as $$
   update public.media set removed_at = now()
-  from private.files_in(asked) as file
-  where media.bucket = file.bucket and media.name = file.name and not file.is_there
+  from private.check_files(attempted) as file
+  where media.bucket = file.bucket and media.name = file.name and not file.is_stored
     and media.discarded_at is not null and media.removed_at is null
     and exists (select from public.messages where messages.media_id = media.id);
   delete from public.media
-  using private.files_in(asked) as file
-  where media.bucket = file.bucket and media.name = file.name and not file.is_there
+  using private.check_files(attempted) as file
+  where media.bucket = file.bucket and media.name = file.name and not file.is_stored
     and media.discarded_at is not null and media.removed_at is null;
   delete from private.stray_files
-  using private.files_in(asked) as file
-  where stray_files.bucket = file.bucket and stray_files.name = file.name and not file.is_there;
+  using private.check_files(attempted) as file
+  where stray_files.bucket = file.bucket and stray_files.name = file.name and not file.is_stored;
 
   update public.media set removal_due_at = now() + interval '5 minutes'
-  from private.files_in(asked) as file
-  where media.bucket = file.bucket and media.name = file.name and file.is_there
+  from private.check_files(attempted) as file
+  where media.bucket = file.bucket and media.name = file.name and file.is_stored
     and media.discarded_at is not null and media.removed_at is null;
   update private.stray_files set removal_due_at = now() + interval '5 minutes'
-  from private.files_in(asked) as file
-  where stray_files.bucket = file.bucket and stray_files.name = file.name and file.is_there;
+  from private.check_files(attempted) as file
+  where stray_files.bucket = file.bucket and stray_files.name = file.name and file.is_stored;
 $$;
 comment on function private.forget_removed_files is
-  'Of files that Storage was asked to remove: what is gone is forgotten, what is not waits.';
+  'After Storage was asked to remove files: deletes the rows of those that are gone, and puts off '
+  'the others.';
 
-create function private.leave_uploads() returns void
+create function private.expire_uploads() returns void
   language sql
   security definer -- reads the files of Storage, deletes rows past the policies
   set search_path = ''
@@ -64,7 +65,7 @@ as $$
       select uploads.id from private.uploads where uploads.due_at <= now()
       order by uploads.due_at
       limit 500
-      -- An upload whose rows are being written is not over.
+      -- An upload whose rows are being written is not left.
       for update skip locked
     )
     returning uploads.*
@@ -78,17 +79,17 @@ as $$
   )
   on conflict do nothing
 $$;
-comment on function private.leave_uploads is
-  'Uploads that are over: what they stored and no row names is to be removed.';
+comment on function private.expire_uploads is
+  'Ends uploads that were given up: what they stored without a row is to be removed.';
 
-create function private.files_to_remove(asked jsonb) returns json
+create function private.files_to_remove(attempted jsonb) returns json
   language plpgsql
   security definer -- reads the files of Storage and everybody's pictures
   set search_path = ''
 as $$
 begin
-  perform private.forget_removed_files(asked);
-  -- Uploaded and never used: a flow that was given up, an avatar that was not taken.
+  perform private.forget_removed_files(attempted);
+  -- Uploaded and never used: a listing that was not created, an avatar that was not chosen.
   update public.media
   set discarded_at = now(), upload_session_id = null, position = null
   where media.id in (
@@ -105,7 +106,7 @@ begin
     order by upload_sessions.created_at
     limit 500
   );
-  perform private.leave_uploads();
+  perform private.expire_uploads();
 
   return (
     select coalesce(json_agg(json_build_object('bucket', due.bucket, 'names', due.names)), '[]')
@@ -133,8 +134,8 @@ begin
 end
 $$;
 comment on function private.files_to_remove is
-  'Job: the names of some files that nobody wants, by bucket. Takes the list that it gave before, '
-  'after Storage was asked to remove it.';
+  'Job: the names of some unused files, by bucket. Takes the list that it gave before, once '
+  'Storage was asked to remove those files.';
 
 create function private.prove_media() returns bigint
   language plpgsql
@@ -152,14 +153,14 @@ begin
   insert into private.media_walks (bucket) values ('avatars'), ('listings')
   on conflict do nothing;
   for walk in select * from private.media_walks for update skip locked loop
-    -- A stretch of files, and the rows of the same names.
-    select count(*), case when count(*) = 20000 then max(stretch.name) end into seen, last_name
+    -- The next files by name, and the rows in the same range of names.
+    select count(*), case when count(*) = 20000 then max(files.name) end into seen, last_name
     from (
       select objects.name from storage.objects
       where objects.bucket_id = walk.bucket and objects.name > walk.after_name
       order by objects.name
       limit 20000
-    ) as stretch;
+    ) as files;
     with strays as (
       insert into private.stray_files (bucket, name)
       select objects.bucket_id, objects.name from storage.objects
@@ -186,15 +187,15 @@ begin
     walk.files := walk.files + seen;
     walk.files_without_row := walk.files_without_row + stray;
     walk.rows_without_file := walk.rows_without_file + lost;
-    perform private.save_walk(walk, last_name);
+    perform private.save_media_walk(walk, last_name);
   end loop;
   return wrong;
 end
 $$;
 comment on function private.prove_media is
-  'Job: walks on through files and rows. Gives how many do not agree, which is an alarm.';
+  'Job: compares some more files and rows. Gives how many do not match, which raises an alarm.';
 
-create function private.save_walk(walk private.media_walks, last_name text) returns void
+create function private.save_media_walk(walk private.media_walks, last_name text) returns void
   language sql
   security definer -- writes a closed table
   set search_path = ''
@@ -214,6 +215,7 @@ as $$
       case when last_name is null then walk.rows_without_file else walk.last_rows_without_file end
   where media_walks.bucket = walk.bucket
 $$;
-comment on function private.save_walk is 'Notes how far a walk has come; at the end it is whole.';
+comment on function private.save_media_walk is
+  'Stores how far a walk has come, or the result of a complete one.';
 
 grant execute on function private.files_to_remove, private.prove_media to backend;

@@ -52,7 +52,7 @@ begin
     perform private.refuse_field('identityId', 'required');
   end if;
   if property_id is not null then
-    property := private.seen_property(conversation_peer.property_id, caller_id);
+    property := private.require_visible_property(conversation_peer.property_id, caller_id);
   end if;
   select * into peer from public.identities
   where identities.id = coalesce(conversation_peer.identity_id, property.owner_identity_id);

@@ -61,7 +61,7 @@ begin
     perform private.refuse(403, 'blocked');
   end if;
   if write_message.type = 'property' then
-    perform private.seen_property(clean::uuid, caller_id);
+    perform private.require_visible_property(clean::uuid, caller_id);
   end if;
   if write_message.media_id is not null then
     perform private.use_picture(write_message.media_id, caller_id, 'message');

@@ -130,7 +130,7 @@ begin
     return null;
   end if;
   return jsonb_build_object('status', property.status) || case
-    when not private.is_gone(property)
+    when not private.is_withdrawn(property)
       then jsonb_build_object('from', property.owner_identity_id,
         'titleAr', property.title_ar, 'titleEn', property.title_en)
     else '{}' end;

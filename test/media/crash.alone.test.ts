@@ -136,7 +136,7 @@ test('MED-11 uploads have their rate, and an identity its room', async () => {
       bytes, sha256, discarded_at, removed_at)
     select $1, $2::uuid, 'listings', $2::text || '/' || gen_random_uuid() || '.jpg', 1, 1, 1, 1,
       repeat('a', 64), now(), now()
-    from private.allowance_of($2), generate_series(1, allowed - used)`,
+    from private.picture_allowance($2), generate_series(1, allowed - used)`,
     [owner.id, owner.identityId],
   )
   const refused = await uploadPictures(owner, [picture(1)])

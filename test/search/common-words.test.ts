@@ -23,7 +23,7 @@ async function commonWords(person: Person) {
 
 const few = async (strategy: string) => {
   const { rows: [row] } = await database().query(
-    'select private.match_few($1, $2) as few',
+    'select private.has_few_matches($1, $2) as few',
     [strategy, words],
   )
   return row.few
@@ -147,7 +147,7 @@ test('while listings come and go and bits are written, every answer is that of i
     for (; !done; asked++) {
       // Both in one statement, so of one moment.
       const { rows: [row] } = await database().query(
-        `select private.match_few('standard', $1) as few, (
+        `select private.has_few_matches('standard', $1) as few, (
            select count(*)::integer from public.properties
            where owner_identity_id = $2 and listed and title_ar ~ $3 and title_ar ~ $4
          ) as n`,

@@ -347,7 +347,7 @@ test('a reader keeps no lock, not even until its transaction ends', async () => 
   const client = await database().connect()
   try {
     await client.query('begin')
-    await client.query('select private.feed_snapshot(now())')
+    await client.query('select private.require_snapshot(now())')
     const { rows } = await client.query(
       `select count(*)::int as held from pg_locks
        where pid = pg_backend_pid() and locktype = 'advisory'`,
@@ -391,9 +391,9 @@ test('however many come and go at once, every snapshot keeps the slots that its 
     }
   })
   const slotsOf = async (snapshot: string) => {
-    await database().query('select private.feed_snapshot($1)', [snapshot])
+    await database().query('select private.require_snapshot($1)', [snapshot])
     const { rows } = await database().query(
-      'select private.published(null, $1, 0, 10000) as slots',
+      'select private.published_listings(null, $1, 0, 10000) as slots',
       [snapshot],
     )
     return rows[0].slots

@@ -221,7 +221,7 @@ test('two words of a strategy are few exactly when fewer than 5 listings have th
       for (const other of known.slice(n)) {
         const pair = [one, other]
         const { rows: [{ few }] } = await client.query(
-          'select private.match_few($1, $2) as few',
+          'select private.has_few_matches($1, $2) as few',
           [strategy, pair],
         )
         const n = await haveWords(strategy, pair.map((word) => [word]))

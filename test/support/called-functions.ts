@@ -16,7 +16,7 @@ const neverReturn = [
   'private.refuse',
   'private.refuse_rate',
   'private.refuse_by_hand',
-  'private.refuse_pictures',
+  'private.refuse_picture_quota',
   'private.refuse_rewriting',
 ]
 

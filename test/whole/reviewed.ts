@@ -167,7 +167,7 @@ const reviews: Review[] = [
   ]],
   ['users', 'says of a listing what everybody may know: that it can be saved, that it is gone', [
     'private.may_save',
-    'private.is_there',
+    'private.property_exists',
   ]],
   ['users', 'asked by policies: what the caller may hear and where they may speak', [
     'private.may_hear',
@@ -304,7 +304,7 @@ const reviews: Review[] = [
   ]],
   ['backend', 'files of pictures: where they are read, which nobody wants, do they have rows', [
     'private.files_to_remove',
-    'private.note_files_url',
+    'private.set_files_url',
     'private.prove_media',
   ]],
   ['backend', 'jobs', [

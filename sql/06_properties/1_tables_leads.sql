@@ -1,0 +1,45 @@
+-- Who is interested in a listing: leads, and views.
+
+create table public.leads (
+  id uuid primary key default gen_random_uuid(),
+  property_id uuid not null references public.properties (id) on delete cascade,
+  owner_identity_id uuid not null references public.identities (id) on delete cascade,
+  identity_id uuid not null references public.identities (id) on delete cascade,
+  kind text not null constraint leads_kind_is_known check (kind in ('call', 'whatsapp', 'chat')),
+  created_at timestamptz not null default now(),
+  day date not null default (now() at time zone 'Asia/Kuwait')::date,
+  constraint leads_once_a_day_key unique (property_id, identity_id, kind, day)
+);
+comment on table public.leads is 'Somebody asked for the contact of a listing.';
+comment on column public.leads.owner_identity_id is 'The owner whose contact was asked for.';
+comment on column public.leads.identity_id is 'Who asked.';
+comment on column public.leads.day is 'The day in Kuwait: who asks twice a day is one lead.';
+create index leads_owner_idx on public.leads (owner_identity_id, created_at desc, id desc);
+create index leads_identity_idx on public.leads (identity_id, owner_identity_id);
+
+alter table public.leads enable row level security;
+revoke all on public.leads from anon, authenticated;
+grant select on public.leads to authenticated;
+create policy "leads are seen by both sides" on public.leads for select to authenticated
+  using (
+    owner_identity_id = (select private.identity_id())
+    or identity_id = (select private.identity_id())
+  );
+
+-- Without foreign keys: checking them would lock and so rewrite the listing at every view.
+create table private.property_views (
+  property_id uuid not null,
+  identity_id uuid not null,
+  day date not null default (now() at time zone 'Asia/Kuwait')::date,
+  counted boolean not null default false,
+  primary key (property_id, identity_id, day)
+);
+comment on table private.property_views is
+  'Who looked at a listing on a day; kept for two days. Guests are not counted.';
+comment on column private.property_views.day is 'The day in Kuwait.';
+comment on column private.property_views.counted is 'Whether properties.views_count includes it.';
+create index property_views_uncounted_idx on private.property_views (property_id)
+  where not counted;
+create index property_views_day_idx on private.property_views (day);
+alter table private.property_views enable row level security;
+create policy "nobody but functions of their owner" on private.property_views using (false);
