@@ -198,7 +198,7 @@ async function fanOut(way: Way, talk: Talk, sockets: number) {
 /** What the process that serves this port takes, in megabytes. */
 function memoryOf(port: string): number {
   const lines = execFileSync('ps', ['-eo', 'rss=,args=']).toString().split('\n')
-  const line = lines.find((each) => each.includes(`{"port":${port}`) && each.includes('chat.ts'))
+  const line = lines.find((each) => each.includes(`chat.ts ${port}`))
   if (!line) throw new Error(`no process of the gateway on port ${port}`)
   return Number(line.trim().split(/\s+/)[0]) / 1024
 }

@@ -5,7 +5,7 @@ import { root } from './stack/settings.ts'
 
 const deno = denoBinary()
 const config = ['--config', 'functions/deno.json']
-const onDeno = ['functions', 'local/functions/main.ts', 'local/functions/chat.ts']
+const onDeno = ['functions', 'local/functions/main.ts']
 const onNode = ['local', 'test', 'bench', 'vitest.config.ts', 'vitest.timing.config.ts']
 // What only Node has is no mistake in what runs on Node.
 const nodeRules = ['--rules-exclude=no-node-globals,no-process-globals']
@@ -20,9 +20,7 @@ const checks: [what: string, command: string, args: string[]][] = [
     ...denoPackages,
     'functions/api/index.ts',
     'functions/chat/index.ts',
-    'functions/chat/main.ts',
     'functions/chat/client/client.ts',
-    'local/functions/chat.ts',
     'functions/jobs/index.ts',
     'local/functions/main.ts',
   ]],

@@ -3,9 +3,16 @@ import { alarm } from './alarms.ts'
 import { isSecret } from './is-secret.ts'
 import { type SettingName, settings } from './settings.ts'
 
+/** Functions run in Deno, the gateway's own process in Node. */
+const { Deno, process } = globalThis as unknown as {
+  Deno?: { env: { get(name: string): string | undefined } }
+  process: { env: Record<string, string | undefined> }
+}
+const variable = (name: SettingName) => (Deno ? Deno.env.get(name) : process.env[name])?.trim()
+
 /** A setting that may be missing, or what it usually is. */
 export const setting = (name: SettingName): string | undefined =>
-  Deno.env.get(name)?.trim() || settings[name].usual
+  variable(name) || settings[name].usual
 
 /** Words with commas between. */
 export const listed = (name: SettingName): string[] =>
@@ -16,7 +23,7 @@ export const refuseSecret = (name: SettingName) => alarm('secret_refused', name)
 
 /** A secret that may be missing. One that was set and keeps nothing is missing too, and told. */
 export function secret(name: SettingName): string | undefined {
-  const value = Deno.env.get(name)?.trim()
+  const value = variable(name)
   if (value === undefined) return undefined
   if (isSecret(value)) return value
   refuseSecret(name)

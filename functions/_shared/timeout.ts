@@ -5,12 +5,15 @@ import { Refusal } from './refusal.ts'
 type Waiting = { until: number; end: () => void }
 
 const waiting = new Set<Waiting>()
-const clock = setInterval(() => {
+let clock: ReturnType<typeof setInterval> | undefined
+
+function tick() {
   const now = Date.now()
   for (const { until, end } of waiting) if (until < now) end()
-}, 250)
-// Alone it keeps nothing alive.
-Deno.unrefTimer(clock)
+  if (waiting.size > 0) return
+  clearInterval(clock)
+  clock = undefined
+}
 
 /** What the work gives, or the refusal if it takes longer, up to a quarter of a second late. */
 export async function withTimeout<T>(ms: number, work: Promise<T>, code: ErrorCode): Promise<T> {
@@ -18,6 +21,7 @@ export async function withTimeout<T>(ms: number, work: Promise<T>, code: ErrorCo
   const late = new Promise<never>((_, reject) => {
     limit = { until: Date.now() + ms, end: () => reject(new Refusal(code)) }
     waiting.add(limit)
+    clock ??= setInterval(tick, 250)
   })
   try {
     return await Promise.race([work, late])

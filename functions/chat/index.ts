@@ -1,10 +1,10 @@
 /** Edge function `chat`: the gateway on the sockets of the platform. */
 import { inBackground } from '../_shared/background.ts'
 import { env } from '../_shared/env.ts'
-import { openGateway } from './server/gateway.ts'
+import { agreedSubprotocol, openGateway } from './server/gateway.ts'
 import { closes } from './protocol.ts'
-import { answerOf } from './server/refusals.ts'
-import { openWire } from './server/wire.ts'
+import { refusalResponse } from './server/http-refusal.ts'
+import { serveEdgeSocket } from './server/edge-socket.ts'
 
 // A worker ends 150 s after its start on the smallest plan, whoever it serves.
 const workerLife = (env.gatewayMaxAge || 140) * 1000
@@ -25,14 +25,14 @@ Deno.serve((request) => {
     headers: request.headers,
   })
   if ('refuse' in decision) {
-    const { body, ...answer } = answerOf(decision)
+    const { body, ...answer } = refusalResponse(decision)
     return new Response(body, answer)
   }
   // The runtime knows a list by ", " alone; naming what it does not find there would be an error.
   const offered = request.headers.get('sec-websocket-protocol')?.split(', ') ?? []
-  const protocol = offered.find((name) => name === decision.protocol)
+  const protocol = agreedSubprotocol(offered)
   const { socket, response } = Deno.upgradeWebSocket(request, { protocol, idleTimeout: 60 })
   // A worker that nothing waits for is dropped in the middle of its life, open sockets or not.
-  inBackground(openWire(socket, decision.open))
+  inBackground(serveEdgeSocket(socket, decision.open))
   return response
 })

@@ -1,18 +1,16 @@
 /**
- * The chat gateway as a plain Deno process, for long sockets: HOST and PORT say where it listens,
- * the other settings are those of the functions. TLS is the business of what stands before it.
+ * The chat gateway as a process of its own, for long sockets: `node functions/chat/main.ts`. HOST
+ * and PORT say where it listens, the other settings are those of the functions. TLS is the business
+ * of what stands before it.
  */
+import process from 'node:process'
 import { setting } from '../_shared/read-setting.ts'
-import { serveChat } from './server/serve.ts'
+import { serveChat } from './server/node-server.ts'
 
 const hostname = setting('HOST')!
-const port = Number(setting('PORT'))
-const server = serveChat({ hostname, port })
+const server = await serveChat({ hostname, port: Number(setting('PORT')) })
 console.log(JSON.stringify({ listening: `${hostname}:${server.port}` }))
 
-const stop = async () => {
-  await server.stop()
-  Deno.exit(0)
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.on(signal, () => void server.stop().then(() => process.exit(0)))
 }
-Deno.addSignalListener('SIGTERM', stop)
-Deno.addSignalListener('SIGINT', stop)

@@ -28,8 +28,22 @@ export function workerProgram(
 }
 
 /** A process of the chat gateway. */
-export function chatProgram(stack: Stack, choice: Omit<Choice, 'functions'>): Program {
-  return denoProgram(stack, './chat.ts', { port: choice.port }, choice)
+export function chatProgram(
+  { dataDir }: Stack,
+  { name, port, settings }: Omit<Choice, 'functions'>,
+): Program {
+  return {
+    name,
+    command: process.execPath,
+    args: [fileURLToPath(new URL('./chat.ts', import.meta.url)), String(port)],
+    env: {
+      PATH: process.env.PATH,
+      HOME: dataDir,
+      NODE_COMPILE_CACHE: join(dataDir, 'node'),
+      ...settings,
+    },
+    dataDir,
+  }
 }
 
 /** A Deno process that may read the project, use the network and its settings, and nothing else. */

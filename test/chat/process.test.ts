@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { denoBinary, denoPackages } from '../../local/stack/packages.ts'
 import { root } from '../../local/stack/settings.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
 import { signUp } from '../support/client.ts'
@@ -15,10 +14,9 @@ testLocally(
   async () => {
     const port = await freePort()
     const main = join(root, 'functions', 'chat', 'main.ts')
-    const args = ['run', '--no-lock', ...denoPackages, '--allow-net', '--allow-env', main]
-    const { PATH, HOME, DENO_DIR } = process.env
-    const own = spawn(denoBinary(), args, {
-      env: { PATH, HOME, DENO_DIR, ...usualSettings(), HOST: '127.0.0.1', PORT: String(port) },
+    const { PATH, HOME } = process.env
+    const own = spawn(process.execPath, [main], {
+      env: { PATH, HOME, ...usualSettings(), HOST: '127.0.0.1', PORT: String(port) },
     })
     let said = ''
     for (const stream of [own.stdout, own.stderr]) stream.on('data', (part) => (said += part))

@@ -3,14 +3,14 @@
  * events. It carries Realtime and keeps nothing that Realtime and the database do not have.
  */
 import { env } from '../../_shared/env.ts'
+import { prefersEnglish } from '../../_shared/error-body.ts'
 import { Account } from './account.ts'
 import { closes, subprotocol, tokenPrefix } from '../protocol.ts'
-import { notUpgraded } from './refusals.ts'
+import { notUpgrade } from './http-refusal.ts'
 import { type House, Session } from './session.ts'
 import { keepStanding } from './standing.ts'
 import { hangUp } from './upstream.ts'
-import type { Asked, Decision } from './wire.ts'
-import { prefersEnglish } from '../../_shared/error-body.ts'
+import type { ClientSocket, SocketHandler, UpgradeDecision, UpgradeRequest } from './socket.ts'
 
 type Choice = {
   /** When a socket that opens at this time must end. */
@@ -22,7 +22,7 @@ const mostSockets = 10_000
 const patience = 2000
 
 export type Gateway = {
-  decide: (asked: Asked) => Decision
+  decide: (request: UpgradeRequest) => UpgradeDecision
   /** Closes the sockets that there are, at once. */
   close: (code: number, reason: string) => void
   /** Takes no more, answers what was accepted and closes. */
@@ -53,19 +53,19 @@ export function openGateway({ endOf }: Choice): Gateway {
     left: (session) => sessions.delete(session),
   }
 
-  const opening = (token: string | undefined, english: boolean): Decision => ({
-    open: (wire) => {
-      const session = new Session(wire, house, { token, english })
+  const opening = (token: string | undefined, english: boolean): UpgradeDecision => ({
+    open: (socket) => {
+      const session = new Session(socket, house, { token, english })
       sessions.add(session)
       return session
     },
   })
 
-  function decide({ path, query, headers }: Asked): Decision {
+  function decide({ path, query, headers }: UpgradeRequest): UpgradeDecision {
     if (!/^\/(functions\/v1\/)?chat\/?$/.test(path)) {
       return { refuse: 404, code: 'route_not_found' }
     }
-    if (headers.get('upgrade')?.toLowerCase() !== 'websocket') return notUpgraded
+    if (headers.get('upgrade')?.toLowerCase() !== 'websocket') return notUpgrade
     const origin = headers.get('origin')
     if (origin !== null && !env.corsOrigins.includes(origin)) {
       return { refuse: 422, code: 'validation_failed', path: 'Origin' }
@@ -73,16 +73,11 @@ export function openGateway({ endOf }: Choice): Gateway {
     if (stopping || sessions.size >= mostSockets) {
       return { refuse: 503, code: 'service_unavailable' }
     }
-    const offered = (headers.get('sec-websocket-protocol') ?? '').split(/\s*,\s*/).filter(Boolean)
-    const bearer = offered.find((name) => name.startsWith(tokenPrefix))
-    // A browser needs one of its own back; the token only when it offered nothing else.
-    const protocol = offered.includes(subprotocol) ? subprotocol : bearer
-    if (hasToken(query)) return { protocol, open: tokenInQuery }
-    const token = tokenOf(headers.get('authorization')) ?? bearer?.slice(tokenPrefix.length)
-    return {
-      ...opening(token, prefersEnglish(headers.get('accept-language') ?? '')),
-      ...(protocol !== undefined && { protocol }),
-    }
+    if (hasToken(query)) return { open: tokenInQuery }
+    const offered = (headers.get('sec-websocket-protocol') ?? '').split(/\s*,\s*/)
+    const token = tokenOf(headers.get('authorization')) ??
+      bearerOf(offered)?.slice(tokenPrefix.length)
+    return opening(token, prefersEnglish(headers.get('accept-language') ?? ''))
   }
 
   const standing = keepStanding(sessions)
@@ -106,6 +101,12 @@ export function openGateway({ endOf }: Choice): Gateway {
   }
 }
 
+const bearerOf = (offered: string[]) => offered.find((name) => name.startsWith(tokenPrefix))
+
+/** A browser needs one of its own back; the token only when it offered nothing else. */
+export const agreedSubprotocol = (offered: string[]) =>
+  offered.includes(subprotocol) ? subprotocol : bearerOf(offered)
+
 /** The token of the header; what is there and no bearer token is a bad one. */
 function tokenOf(authorization: string | null): string | undefined {
   if (authorization === null) return undefined
@@ -119,7 +120,7 @@ const hasToken = (query: URLSearchParams) =>
     /^[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}$/.test(value)
   )
 
-const tokenInQuery: Extract<Decision, { open: unknown }>['open'] = (wire) => {
-  wire.close(closes.tokenInQuery, 'no token in the address')
-  return { text: () => Promise.resolve(), closed: () => {} }
+function tokenInQuery(socket: ClientSocket): SocketHandler {
+  socket.close(closes.tokenInQuery, 'no token in the address')
+  return { message: () => Promise.resolve(), closed: () => {} }
 }

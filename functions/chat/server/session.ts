@@ -10,9 +10,9 @@ import { passing } from './follower.ts'
 import { BadFrame, type Frame, readFrame } from './frames.ts'
 import { Pace } from './limits.ts'
 import { closes, limits, type Message, type Outgoing, type Ref } from '../protocol.ts'
-import type { Peer, Wire } from './wire.ts'
 import { Refusal } from '../../_shared/refusal.ts'
 import { errorBody } from '../../_shared/error-body.ts'
+import type { ClientSocket, SocketHandler } from './socket.ts'
 
 /** What the sockets of a process share. */
 export type House = {
@@ -31,14 +31,14 @@ export type Opening = { token?: string; english: boolean }
 // Longer than the database works on anything.
 const patience = 6000
 
-export class Session implements Peer {
+export class Session implements SocketHandler {
   /** Set once the token was good. */
   caller: Caller | undefined
   sessionId = ''
   account: Account | undefined
   readonly conversations = new Map<string, Conversation>()
   private readonly left = new Set<string>()
-  private readonly wire: Wire
+  private readonly socket: ClientSocket
   private readonly house: House
   private readonly english: boolean
   private readonly pace = new Pace(env.gatewayMessages)
@@ -52,8 +52,8 @@ export class Session implements Peer {
   private ending = false
   private busy: Promise<void> = Promise.resolve()
 
-  constructor(wire: Wire, house: House, { token, english }: Opening) {
-    this.wire = wire
+  constructor(socket: ClientSocket, house: House, { token, english }: Opening) {
+    this.socket = socket
     this.house = house
     this.english = english
     const end = house.endOf(this.opened)
@@ -75,7 +75,7 @@ export class Session implements Peer {
 
   // What comes in ---------------------------------------------------------------------------------
 
-  text(text: string): Promise<void> {
+  message(text: string): Promise<void> {
     return this.busy = this.take(text)
   }
 
@@ -245,13 +245,15 @@ export class Session implements Peer {
   send<Event extends keyof Outgoing>(event: Event, data: Outgoing[Event], ref?: Ref): void {
     if (this.over) return
     // Nobody else waits for a client that does not read.
-    if (this.wire.waiting() > limits.waiting) return this.close(closes.refused, 'does not read')
-    this.wire.send(JSON.stringify({ event, ...(ref !== undefined && { ref }), data }))
+    if (this.socket.bufferedBytes() > limits.waiting) {
+      return this.close(closes.refused, 'does not read')
+    }
+    this.socket.send(JSON.stringify({ event, ...(ref !== undefined && { ref }), data }))
   }
 
   /** Waits until the client has taken most of what it was sent. */
   async ready(): Promise<void> {
-    while (!this.over && this.wire.waiting() > limits.waiting / 4) {
+    while (!this.over && this.socket.bufferedBytes() > limits.waiting / 4) {
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }
@@ -329,7 +331,7 @@ export class Session implements Peer {
 
   close(code: number, reason: string): void {
     if (this.over) return
-    this.wire.close(code, reason)
+    this.socket.close(code, reason)
     this.finish(code, reason)
   }
 

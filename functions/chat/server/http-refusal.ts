@@ -4,7 +4,7 @@ import { errorBody, jsonHeaders } from '../../_shared/error-body.ts'
 
 export type HttpRefusal = { refuse: number; code: ErrorCode; path?: string }
 
-export function answerOf({ refuse: status, code, path }: HttpRefusal) {
+export function refusalResponse({ refuse: status, code, path }: HttpRefusal) {
   const detail = path === undefined ? {} : { fields: [{ path, code: 'invalid' }] }
   const error = errorBody(code, detail, { english: false, requestId: crypto.randomUUID() })
   const headers: Record<string, string> = {
@@ -17,5 +17,8 @@ export function answerOf({ refuse: status, code, path }: HttpRefusal) {
   return { status, headers, body: JSON.stringify({ error }) }
 }
 
-/** For what is no upgrade to a WebSocket. */
-export const notUpgraded: HttpRefusal = { refuse: 426, code: 'validation_failed', path: 'Upgrade' }
+/** For a request that is no upgrade to a WebSocket. */
+export const notUpgrade: HttpRefusal = { refuse: 426, code: 'validation_failed', path: 'Upgrade' }
+
+/** For a request that is no HTTP/1.1 at all. */
+export const malformed: HttpRefusal = { refuse: 422, code: 'validation_failed', path: '' }

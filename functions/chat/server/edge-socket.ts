@@ -1,0 +1,49 @@
+/** A socket of `Deno.upgradeWebSocket`, as edge functions have them. */
+import { closes, limits } from '../protocol.ts'
+import type { ClientSocket, SocketHandler } from './socket.ts'
+
+// Messages that wait for those before them; these sockets cannot be told to pause.
+const mostWaiting = 256
+
+// An upgrade that was agreed to and whose client was gone by then never opens and never closes.
+const openingTime = 10_000
+
+/** Serves a socket; settled when it is closed. */
+export function serveEdgeSocket(
+  socket: WebSocket,
+  open: (socket: ClientSocket) => SocketHandler,
+): Promise<void> {
+  let waiting = 0
+  let handled = Promise.resolve()
+  let handler: SocketHandler | undefined
+  const client: ClientSocket = {
+    send: (text) => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(text)
+    },
+    close: (code, reason) => {
+      if (socket.readyState <= WebSocket.OPEN) socket.close(code, reason)
+    },
+    bufferedBytes: () => socket.bufferedAmount,
+  }
+  return new Promise((resolve) => {
+    const late = setTimeout(resolve, openingTime)
+    socket.onopen = () => {
+      clearTimeout(late)
+      handler = open(client)
+    }
+    socket.onmessage = ({ data }) => {
+      if (typeof data !== 'string') return client.close(closes.binary, 'text frames only')
+      // Three bytes are the most that one unit of a JavaScript string takes.
+      if (data.length > limits.frame / 3 && new TextEncoder().encode(data).length > limits.frame) {
+        return client.close(closes.tooBig, 'frame too big')
+      }
+      if (++waiting > mostWaiting) return client.close(closes.refused, 'too many frames at once')
+      handled = handled.then(() => handler?.message(data)).finally(() => waiting--)
+    }
+    socket.onclose = () => {
+      handler?.closed()
+      resolve()
+    }
+    socket.onerror = () => client.close(closes.notText, 'broken frame')
+  })
+}

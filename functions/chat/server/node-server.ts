@@ -1,0 +1,108 @@
+/**
+ * The gateway as a process of its own, where sockets may live as long as the process. On Node: the
+ * HTTP server of the Deno that functions run on leaves a refused upgrade without an answer and ends
+ * at an upgrade by HTTP/1.0 (denoland/deno#32311, #27106).
+ */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import process from 'node:process'
+import type { Duplex } from 'node:stream'
+import { type ServerOptions, WebSocketServer } from 'ws'
+import { env } from '../../_shared/env.ts'
+import { closes, limits } from '../protocol.ts'
+import { agreedSubprotocol, openGateway } from './gateway.ts'
+import { type HttpRefusal, malformed, notUpgrade, refusalResponse } from './http-refusal.ts'
+import { NodeSocket, serveNodeSocket } from './node-socket.ts'
+
+const headTime = 10_000
+
+const httpOptions = {
+  headersTimeout: headTime,
+  requestTimeout: headTime,
+  connectionsCheckingInterval: 1000,
+  maxHeaderSize: 16 * 1024,
+}
+
+const socketOptions: ServerOptions<typeof NodeSocket> & { closeTimeout: number } = {
+  noServer: true,
+  WebSocket: NodeSocket,
+  clientTracking: false,
+  // Not more than was asked for, and not without a bound.
+  autoPong: false,
+  maxPayload: limits.frame,
+  maxFragments: 64,
+  // Whoever does not answer a goodbye is cut off after so many milliseconds.
+  closeTimeout: 2000,
+  handleProtocols: (offered) => agreedSubprotocol([...offered]) ?? false,
+}
+
+export async function serveChat({ hostname, port }: { hostname: string; port: number }) {
+  const age = env.gatewayMaxAge * 1000 || Infinity
+  const gateway = openGateway({ endOf: (opened) => opened + age })
+  const sockets = new WebSocketServer(socketOptions)
+  sockets.on('wsClientError', (_error, socket) => refuse(socket, notUpgrade))
+
+  const decide = (request: IncomingMessage) => {
+    const { httpVersion, url = '' } = request
+    if (httpVersion !== '1.1' || !URL.canParse(url, 'http://gateway')) return malformed
+    const { pathname: path, searchParams: query } = new URL(url, 'http://gateway')
+    return gateway.decide({ path, query, headers: headersOf(request) })
+  }
+
+  const server = createServer(httpOptions, (request) => {
+    const decision = decide(request)
+    refuse(request.socket, 'refuse' in decision ? decision : notUpgrade)
+  })
+  server.on('upgrade', (request, socket, head) => {
+    const decision = decide(request)
+    if ('refuse' in decision) return refuse(socket, decision)
+    // The library takes version 8 too.
+    if (request.headers['sec-websocket-version'] !== '13') return refuse(socket, notUpgrade)
+    sockets.handleUpgrade(request, socket, head, (opened) => {
+      serveNodeSocket(opened, decision.open)
+    })
+  })
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') socket.destroy()
+    else refuse(socket, malformed)
+  })
+
+  // What goes wrong for one socket must not end the others.
+  process.on('unhandledRejection', (reason) => console.error('unhandled rejection:', reason))
+
+  server.listen({ host: hostname, port, backlog: 4096 })
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    /** Closes every socket with 1001 and ends. */
+    stop: async () => {
+      await gateway.stop(closes.stopping)
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function headersOf({ headersDistinct }: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (const [name, values = []] of Object.entries(headersDistinct)) {
+    for (const value of values) headers.append(name, value)
+  }
+  return headers
+}
+
+function refuse(socket: Duplex, refusal: HttpRefusal) {
+  const { status, headers, body } = refusalResponse(refusal)
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `Content-Length: ${new TextEncoder().encode(body).length}`,
+    'Connection: close',
+  ]
+  socket.on('error', () => socket.destroy())
+  socket.once('finish', () => socket.destroy())
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+}

@@ -1,0 +1,71 @@
+/** A socket of the library ws, and what the library leaves to its user. */
+import type { Buffer } from 'node:buffer'
+import { setImmediate } from 'node:timers'
+import { WebSocket } from 'ws'
+import { closes } from '../protocol.ts'
+import type { ClientSocket, SocketHandler } from './socket.ts'
+
+const pingEvery = 20_000
+const mostSilentPings = 3
+// Pings and pongs of a client between two pings of ours.
+const mostControls = 200
+
+/** The codes that the library closes with of itself, as the protocol of the gateway has them. */
+const ownCodes: Record<number, number> = { 1002: closes.refused, 1008: closes.tooBig }
+
+export class NodeSocket extends WebSocket {
+  /** Without a reason the library closes: for a frame that breaks RFC 6455 or one of its limits. */
+  override close(code?: number, reason?: string | Buffer): void {
+    const own = reason === undefined ? ownCodes[code ?? 0] : undefined
+    super.close(own ?? code, reason)
+  }
+}
+
+/** Serves a socket until it is closed. */
+export function serveNodeSocket(
+  socket: WebSocket,
+  open: (socket: ClientSocket) => SocketHandler,
+): void {
+  const handler = open({
+    send: (text) => socket.send(text),
+    close: (code, reason) => socket.close(code, reason),
+    bufferedBytes: () => socket.bufferedAmount,
+  })
+  let waiting = 0
+  let handled = Promise.resolve()
+  let silentPings = 0
+  let controls = 0
+
+  const heartbeat = setInterval(() => {
+    controls = 0
+    if (silentPings++ === mostSilentPings) socket.terminate()
+    else socket.ping()
+  }, pingEvery)
+
+  function control() {
+    silentPings = 0
+    if (++controls <= mostControls) return true
+    socket.close(closes.refused, 'too many pings')
+    return false
+  }
+  socket.on('ping', (data) => control() && socket.pong(data))
+  socket.on('pong', control)
+
+  socket.on('message', (data, isBinary) => {
+    silentPings = 0
+    if (socket.readyState !== WebSocket.OPEN) return
+    if (isBinary) return socket.close(closes.binary, 'text frames only')
+    const text = data.toString()
+    // Whoever sends faster than is answered waits: what is not read yet stays with the sender.
+    if (++waiting > 1) socket.pause()
+    handled = handled.then(() => handler.message(text)).finally(() => {
+      if (--waiting === 0) socket.resume()
+    })
+  })
+  socket.on('close', () => {
+    clearInterval(heartbeat)
+    handler.closed()
+  })
+  // It is being closed: what is still sent stays with the sender, when the library has let it come.
+  socket.on('error', () => setImmediate(() => socket.pause()))
+}
