@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { variable } from '../local/environment.ts'
-import { neverCalled } from './support/called-functions.ts'
+import { uncalledFunctions } from './support/called-functions.ts'
 import type { Summary } from './summary.ts'
 
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
@@ -68,7 +68,7 @@ for (const { said, passed, failed } of runs) {
 // What failed once more at the end, where one looks.
 const failed = runs.flatMap((one) => one.failed)
 // Only the whole suite calls everything.
-const uncalled = given.length ? [] : neverCalled(calledFunctions)
+const uncalled = given.length ? [] : uncalledFunctions(calledFunctions)
 if (uncalled.length) failed.push(`no test calls these functions\n    ${uncalled.join('\n    ')}`)
 rmSync(folder, { recursive: true, force: true })
 for (const one of failed) console.log(`\nFAILED ${one}`)

@@ -4,7 +4,7 @@
  * ports and an empty folder, which is gone afterwards.
  */
 import { variable } from '../local/environment.ts'
-import { noteCalls } from './support/called-functions.ts'
+import { recordCalls } from './support/called-functions.ts'
 import { liftQuota } from './support/plans.ts'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ const names = [
 ] as const
 
 export default async function setup() {
-  process.env.USED_SECRETS = join(tmpdir(), `used-secrets-${process.pid}`)
+  process.env.USED_SECRETS = join(tmpdir(), `recorded-secrets-${process.pid}`)
   const stop = variable('SUPABASE_URL') ? checkEnvironment() : await useOwnStack()
   const lifted: (() => Promise<void>)[] = []
   try {
@@ -64,7 +64,7 @@ async function useOwnStack() {
     SOCIAL_ISSUER_URL: issuer.url,
   })
   return async () => {
-    await noteCalls(stack.databaseUrl)
+    await recordCalls(stack.databaseUrl)
     await stack.stop()
     await issuer.stop()
   }

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { auditOf, signUpAdmin } from '../../test/support/admins.ts'
 import { database, signUp } from '../../test/support/client.ts'
-import { hasStack } from '../../test/support/facade.ts'
-import { testLocally } from '../../test/support/other-functions.ts'
-import { views } from '../../test/whole/matrix.ts'
+import { hasStack, testLocally } from '../../test/support/facade.ts'
+import { views } from '../../test/whole/matrix-outcomes.ts'
 import { variable } from '../environment.ts'
 
 const studio: string = hasStack

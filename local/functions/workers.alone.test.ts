@@ -7,11 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type ChatClient, chatClient, gateway } from '../../functions/chat/client/client.ts'
 import type { Message } from '../../functions/chat/protocol.ts'
-import { ChatSocket, history, pair, upTo } from '../../test/support/chat-socket.ts'
+import { ChatSocket, upTo } from '../../test/support/chat-socket.ts'
 import { baseUrl, type Person, signUp } from '../../test/support/client.ts'
 import { hasStack } from '../../test/support/facade.ts'
 import { type OwnWorkers, startWorkers } from '../../test/support/own-workers.ts'
-import { until } from '../../test/support/until.ts'
+import { waitUntil } from '../../test/support/wait.ts'
+import { startConversation, wholeHistory } from '../../test/support/conversations.ts'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -89,7 +90,7 @@ describe.runIf(hasStack)('a worker of an edge function', () => {
     const { ask, calls } = await probes(6)
     // The first: it comes with the worker's life. Both are due after its half.
     await Promise.all([ask('waited/4000'), ask('plain')])
-    await until('it is finished', () => calls.length === 1)
+    await waitUntil('it is finished', () => calls.length === 1)
     expect(calls[0]!.path).toBe('/waited')
     const { body: { worker } } = await ask('forgotten/4000')
     await sleep(5000)
@@ -144,8 +145,8 @@ describe.runIf(hasStack)('the facade in a worker', () => {
       body: JSON.stringify({ identifier }),
     })
     expect(response.status).toBe(202)
-    await until('it is on its way', () => inbox.calls.length === 1)
-    await until('it is over', () => inbox.calls[0]!.response.closed)
+    await waitUntil('it is on its way', () => inbox.calls.length === 1)
+    await waitUntil('it is over', () => inbox.calls[0]!.response.closed)
     expect(inbox.calls[0]!.whole).toBe(true)
   })
 })
@@ -154,41 +155,41 @@ describe.runIf(hasStack)('chat in a worker', () => {
   const life = 8
 
   test('a socket lives past half of its worker; with the worker it ends, with 1012', async () => {
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     const { url } = await workersWith({ life })
     const chat = `${url.replace('http', 'ws')}/chat`
-    const left = await ChatSocket.of(a, chat)
-    const right = await ChatSocket.of(b, chat)
+    const left = await ChatSocket.connect(a, chat)
+    const right = await ChatSocket.connect(b, chat)
     ends.push(() => left.close(), () => right.close())
     await right.join(conversationId)
     await sleep(life * 500 + 500)
     expect([left.closed, right.closed]).toEqual([undefined, undefined])
-    expect((await left.say(conversationId, 'ما زلنا')).event).toBe('ack')
-    await until('it hears', () => right.messages().length === 1)
+    expect((await left.sendMessage(conversationId, 'ما زلنا')).event).toBe('ack')
+    await waitUntil('it hears', () => right.messages().length === 1)
     // Beside them there is another worker by now, which has its own end.
-    const later = await ChatSocket.of(a, chat)
+    const later = await ChatSocket.connect(a, chat)
     ends.push(() => later.close())
     for (const socket of [left, right]) {
-      expect(await socket.end()).toEqual({ code: 1012, reason: 'connect again' })
+      expect(await socket.waitForClose()).toEqual({ code: 1012, reason: 'connect again' })
     }
     expect(later.closed).toBeUndefined()
-    expect((await later.say(conversationId, 'وهنا أيضا')).event).toBe('ack')
-    const again = await ChatSocket.of(b, chat)
+    expect((await later.sendMessage(conversationId, 'وهنا أيضا')).event).toBe('ack')
+    const again = await ChatSocket.connect(b, chat)
     ends.push(() => again.close())
     await again.join(conversationId, { afterSeq: 1 })
-    await until('it goes on', () => again.messages().length === 1)
+    await waitUntil('it goes on', () => again.messages().length === 1)
     expect(again.messages()[0].seq).toBe(2)
   })
 
   test('GATEWAY_MAX_AGE ends it before the worker does', async () => {
-    const { a } = await pair()
+    const { a } = await startConversation()
     const { url } = await workersWith({ life: 60, settings: { GATEWAY_MAX_AGE: '3' } })
-    const socket = await ChatSocket.of(a, `${url.replace('http', 'ws')}/chat`)
-    expect(await socket.end()).toEqual({ code: 1012, reason: 'connect again' })
+    const socket = await ChatSocket.connect(a, `${url.replace('http', 'ws')}/chat`)
+    expect(await socket.waitForClose()).toEqual({ code: 1012, reason: 'connect again' })
   })
 
   test('a talk through many workers: nothing is lost, nothing comes twice', async () => {
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     const { url } = await workersWith({ life })
     const link = () => gateway({ url: `${url.replace('http', 'ws')}/chat`, WebSocket })
     const app = async (person: Person) => {
@@ -212,11 +213,11 @@ describe.runIf(hasStack)('chat in a worker', () => {
         await sleep(100)
       }
     }))
-    const stored = await history(a, conversationId)
+    const stored = await wholeHistory(a, conversationId)
     expect(stored.map(({ seq }) => seq)).toEqual(upTo(sent))
     expect(stored.map(({ body }) => body).sort()).toEqual(bodies.sort())
     for (const { shown } of apps) {
-      await until('all is shown', () => shown.length >= sent)
+      await waitUntil('all is shown', () => shown.length >= sent)
       expect(shown).toEqual(stored)
     }
   })

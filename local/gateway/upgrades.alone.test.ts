@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { forwardUpgrade } from './proxy.ts'
-import { until } from '../../test/support/until.ts'
+import { waitUntil } from '../../test/support/wait.ts'
 
 describe('a socket through the gateway', () => {
   /** The part behind: it takes every upgrade, and the test has its sockets. */
@@ -70,7 +70,7 @@ describe('a socket through the gateway', () => {
     expect(door.writableLength).toBeLessThan(2 * 1024 * 1024)
     let got = 0
     client.on('data', (data) => (got += data.length)).resume()
-    await until('all of it comes', () => got === sent * chunk.length)
+    await waitUntil('all of it comes', () => got === sent * chunk.length)
   })
 
   test('passes on a goodbye, and what is still on its way the other way', async () => {
@@ -82,7 +82,7 @@ describe('a socket through the gateway', () => {
     const [data] = await once(client, 'data')
     expect(String(data)).toBe('answer')
     await once(client, 'end')
-    await until('nothing is left', () => outer.every(({ destroyed }) => destroyed))
+    await waitUntil('nothing is left', () => outer.every(({ destroyed }) => destroyed))
   })
 
   test('gives the client the last bytes of a part that goes', async () => {
@@ -104,7 +104,7 @@ describe('a socket through the gateway', () => {
       const other = dies === 'client' ? part : client
       const gone = once(other.resume(), 'close')
       ;(dies === 'client' ? client : part).resetAndDestroy()
-      await until('the gateway lets go', () => door.destroyed)
+      await waitUntil('the gateway lets go', () => door.destroyed)
       other.end()
       await gone
     }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { forward, forwardUpgrade } from './proxy.ts'
 import { Connection, type Exchange } from './upstream.ts'
-import { until } from '../../test/support/until.ts'
+import { waitUntil } from '../../test/support/wait.ts'
 
 describe('the gateway', () => {
   test('passes bodies on as they come, in both directions', async () => {
@@ -148,7 +148,7 @@ describe('the gateway and WebSockets', () => {
     socket.on('data', (data) => (read += data))
     socket.write('GET /functions/v1/chat HTTP/1.1\r\nHost: x\r\nUpgrade: echo\r\n')
     socket.write('Connection: Upgrade\r\nX-Forwarded-For: 198.51.100.1\r\n\r\nhello')
-    await until('it answers', () => read.includes('hello'))
+    await waitUntil('it answers', () => read.includes('hello'))
     expect(read).toMatch(/^HTTP\/1.1 101 .*echo Upgrade 192.0.2.1 \/chat;hello$/s)
     upstream.close()
     upstream.closeAllConnections()

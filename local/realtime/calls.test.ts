@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { projectUrl, publishableKey } from '../../test/support/client.ts'
 import { hasStack } from '../../test/support/facade.ts'
 import { type Json, startRealtime, type TestRealtime } from './support/client.ts'
-import { until } from '../../test/support/until.ts'
+import { waitUntil } from '../../test/support/wait.ts'
 
 let realtime: TestRealtime
 beforeAll(async () => {
@@ -64,8 +64,8 @@ describe.runIf(hasStack)('broadcasting over HTTP', () => {
       expect(await call('/broadcast', { messages }, headers)).toEqual({ status: 202, body: null })
     }
     await call('/broadcast', { messages: [{ ...message, private: false }] })
-    await until('they come', () => raw.events(topic, 'broadcast').length === 4)
-    await until('the public one too', () => open.events(topic, 'broadcast').length === 1)
+    await waitUntil('they come', () => raw.events(topic, 'broadcast').length === 4)
+    await waitUntil('the public one too', () => open.events(topic, 'broadcast').length === 1)
     await sleep(100)
     expect(raw.events(topic, 'broadcast').map(({ payload }: Json) => payload)).toEqual([
       { n: 4 },
@@ -89,7 +89,7 @@ describe.runIf(hasStack)('broadcasting over HTTP', () => {
     expect(await call(path, bytes, { ...bearer(token), ...type })).toMatchObject({ status: 202 })
     const text = { 'content-type': 'text/plain' }
     expect(await call(path, 'x', { ...bearer(token), ...text })).toMatchObject({ status: 415 })
-    await until('they come', () => raw.frames.some(Buffer.isBuffer))
+    await waitUntil('they come', () => raw.frames.some(Buffer.isBuffer))
     expect(raw.events(topic, 'broadcast')).toEqual([
       { event: 'hello', payload: { n: 2 }, type: 'broadcast' },
     ])
@@ -102,7 +102,7 @@ describe.runIf(hasStack)('broadcasting over HTTP', () => {
     await client.realtime.setAuth()
     const channel = client.channel(topic, { config: { private: true } })
     expect(await channel.httpSend('m', { n: 1 })).toMatchObject({ success: true })
-    await until('it comes', () => raw.events(topic, 'broadcast').length === 1)
+    await waitUntil('it comes', () => raw.events(topic, 'broadcast').length === 1)
     raw.close()
   })
 

@@ -6,7 +6,7 @@ import { createClient } from '@supabase/supabase-js'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Stack, startStack } from '../../test/support/stack.ts'
-import { until } from '../../test/support/until.ts'
+import { waitUntil } from '../../test/support/wait.ts'
 
 let stack: Stack
 let database: pg.Pool
@@ -45,9 +45,9 @@ async function listener() {
     .subscribe((state) => states.push(state))
   const send = (n: number) =>
     database.query(`select realtime.send(jsonb_build_object('n', $1::int), 'm', $2)`, [n, topic])
-  await until('it hears', () => states.at(-1) === ready)
+  await waitUntil('it hears', () => states.at(-1) === ready)
   await send(1)
-  await until('it hears', () => got.length === 1)
+  await waitUntil('it hears', () => got.length === 1)
   return { client, states, got, send }
 }
 
@@ -58,11 +58,11 @@ describe('clients of Realtime', () => {
   test.for(parts)('come back by themselves after %s was killed: %s', async ([word]) => {
     const { client, states, got, send } = await listener()
     process.kill(pidOf(word!), 'SIGKILL')
-    await until('it is told', () => states.at(-1) === 'CHANNEL_ERROR')
-    await until('it hears again', () => states.at(-1) === ready)
+    await waitUntil('it is told', () => states.at(-1) === 'CHANNEL_ERROR')
+    await waitUntil('it hears again', () => states.at(-1) === ready)
     // From then on nothing is lost, whatever was before.
     for (let n = 2; n < 50; n++) await send(n)
-    await until('it hears all of it', () => got.length === 49)
+    await waitUntil('it hears all of it', () => got.length === 49)
     expect(got).toEqual([...Array(49).keys()].map((n) => n + 1))
     await client.realtime.disconnect()
   })
@@ -74,7 +74,7 @@ describe('clients of Realtime', () => {
     process.kill(pidOf('postgres'), 'SIGKILL')
     // The first ones may still come, from connections that have not noticed yet.
     const sent = [1]
-    await until('it is heard again, and something before it never was', async () => {
+    await waitUntil('it is heard again, and something before it never was', async () => {
       const n = sent.at(-1)! + 1
       await send(n)
       sent.push(n)

@@ -11,7 +11,7 @@ import {
   subscribed,
   type TestRealtime,
 } from './support/client.ts'
-import { until } from '../../test/support/until.ts'
+import { waitUntil } from '../../test/support/wait.ts'
 
 let realtime: TestRealtime
 beforeAll(async () => {
@@ -31,17 +31,17 @@ describe.runIf(hasStack)('presence', () => {
     expect(await subscribed(first!)).toMatchObject({ status })
     expect(await first!.track({ at: 1 })).toBe('ok')
     expect(await subscribed(second!)).toMatchObject({ status })
-    await until('the first is seen', () => 'سالم' in second!.presenceState())
+    await waitUntil('the first is seen', () => 'سالم' in second!.presenceState())
     await second!.track({ at: 2 })
-    await until('both are seen', () => Object.keys(first!.presenceState()).length === 2)
+    await waitUntil('both are seen', () => Object.keys(first!.presenceState()).length === 2)
     await second!.track({ at: 3 })
     const shown = () => (first!.presenceState() as Json)['نورة']
-    await until('the change is seen', () => shown()?.[0].at === 3)
+    await waitUntil('the change is seen', () => shown()?.[0].at === 3)
     expect(shown()).toHaveLength(1)
     await first!.untrack()
-    await until('it is gone', () => Object.keys(second!.presenceState()).join() === 'نورة')
+    await waitUntil('it is gone', () => Object.keys(second!.presenceState()).join() === 'نورة')
     await second!.unsubscribe()
-    await until('nobody is left', () => Object.keys(first!.presenceState()).length === 0)
+    await waitUntil('nobody is left', () => Object.keys(first!.presenceState()).length === 0)
   })
 
   test('of a socket that breaks ends', async () => {
@@ -55,7 +55,7 @@ describe.runIf(hasStack)('presence', () => {
       response: {},
     })
     raw.socket.terminate()
-    await until('it is gone', () => witness.events(topic, 'presence_diff').length === 2)
+    await waitUntil('it is gone', () => witness.events(topic, 'presence_diff').length === 2)
     expect(witness.events(topic, 'presence_state')).toEqual([{}])
     const metas = [{ a: 1, phx_ref: expect.any(String) }]
     expect(witness.events(topic, 'presence_diff')).toEqual([
@@ -83,8 +83,8 @@ describe.runIf(hasStack)('presence', () => {
     expect(await track(seesNot)).toMatchObject({ status: 'ok' })
     expect(await track(onlySees)).toMatchObject({ status: 'error' })
     await realtime.send(topic, 'm', {})
-    await until('the reader hears', () => seesNot.events(topic, 'broadcast').length === 1)
-    await until('the other sees', () => onlySees.events(topic, 'presence_diff').length === 1)
+    await waitUntil('the reader hears', () => seesNot.events(topic, 'broadcast').length === 1)
+    await waitUntil('the other sees', () => onlySees.events(topic, 'presence_diff').length === 1)
     expect(onlySees.events(topic, 'broadcast')).toEqual([])
     for (const event of ['presence_state', 'presence_diff']) {
       expect(seesNot.events(topic, event)).toEqual([])
@@ -121,7 +121,7 @@ describe.runIf(hasStack)('presence', () => {
       raw.send('realtime:crowd', 'presence', { event: 'track', payload: { n } })
     // Each counts once for who sends it and once for everybody who sees it.
     for (const raw of raws) track(raw, 1)
-    await until('all are seen', () => raws[0]!.events('crowd', 'presence_diff').length === 10)
+    await waitUntil('all are seen', () => raws[0]!.events('crowd', 'presence_diff').length === 10)
     await sleep(600)
     track(raws[0]!, 2)
     await raws[0]!.find('the end', ([, , , event]) => event === 'phx_close')

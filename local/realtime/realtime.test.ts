@@ -14,7 +14,7 @@ import {
   subscribed,
   type TestRealtime,
 } from './support/client.ts'
-import { until } from '../../test/support/until.ts'
+import { waitUntil } from '../../test/support/wait.ts'
 
 let realtime: TestRealtime
 beforeAll(async () => {
@@ -29,7 +29,7 @@ describe.runIf(hasStack)('messages from the database', () => {
     const topic = newTopic()
     const { got } = await joined(realtime, topic, { vsn })
     await realtime.send(topic, 'new_message', { text: 'السلام عليكم 🏠', n: 1 })
-    await until('it comes', () => got.length === 1)
+    await waitUntil('it comes', () => got.length === 1)
     expect(got[0]).toEqual({
       type: 'broadcast',
       event: 'new_message',
@@ -55,7 +55,7 @@ describe.runIf(hasStack)('messages from the database', () => {
     await third!.query('rollback')
     await first!.query('commit')
     for (const client of [first, second, third]) client!.release()
-    await until('both come', () => got.length === 2)
+    await waitUntil('both come', () => got.length === 2)
     await sleep(200)
     expect(payloads(got).map(({ n }) => n)).toEqual([2, 1])
   })
@@ -71,7 +71,7 @@ describe.runIf(hasStack)('messages from the database', () => {
     }
     await Promise.all([0, 1, 2, 3, 4].map(sender))
     for (const { got } of members) {
-      await until('all are there', () => got.length === 500)
+      await waitUntil('all are there', () => got.length === 500)
       for (let who = 0; who < 5; who++) {
         const own = payloads(got).filter((payload) => payload.who === who).map(({ n }) => n)
         expect(own).toEqual([...Array(100).keys()])
@@ -93,7 +93,7 @@ describe.runIf(hasStack)('messages from the database', () => {
       await realtime.member(topic, sub)
       await raw.join(topic, { private: true }, { access_token: await realtime.token(sub) })
       const from = sent
-      await until('some come', () => raw.events(topic, 'broadcast').length > 20)
+      await waitUntil('some come', () => raw.events(topic, 'broadcast').length > 20)
       raw.close()
       const numbers = raw.events(topic, 'broadcast').map(({ payload }: Json) => payload.n)
       expect(numbers[0]).toBeLessThanOrEqual(from)
@@ -113,7 +113,7 @@ describe.runIf(hasStack)('messages from the database', () => {
     await realtime.send(topic, 'm', { n: 1 }, false)
     await realtime.send(topic, 'm', { n: 2 }, true)
     await channel.send({ type: 'broadcast', event: 'm', payload: { n: 3 } })
-    await until('each has its own', () => got.length > 0 && open.length > 0)
+    await waitUntil('each has its own', () => got.length > 0 && open.length > 0)
     await sleep(100)
     expect(payloads(got)).toMatchObject([{ n: 2 }])
     expect(payloads(open)).toMatchObject([{ n: 1 }])
@@ -127,7 +127,7 @@ describe.runIf(hasStack)('messages from the database', () => {
     ])
     await realtime.query(`select realtime.send_binary('\\x00ff10', 'bytes', $1)`, [topic])
     await realtime.send(topic, 'm', { n: 1 })
-    await until('they come', () => now.got.length === 2 && old.got.length === 1)
+    await waitUntil('they come', () => now.got.length === 2 && old.got.length === 1)
     expect(now.got[0]).toMatchObject({ event: 'bytes', meta: { id: expect.any(String) } })
     expect([...new Uint8Array(now.got[0].payload)]).toEqual([0, 255, 16])
   })
@@ -143,13 +143,13 @@ describe.runIf(hasStack)('the stream of the database', () => {
       `select pg_terminate_backend(active_pid) from pg_replication_slots
        where database = current_database()`,
     )
-    await until('it is lost', () => !own.tenant.hears)
+    await waitUntil('it is lost', () => !own.tenant.hears)
     await own.send(topic, 'm', { n: 1 })
     const { got: late, states: later } = await joined(own, topic)
     letGo()
-    await until('there is another', () => own.tenant.hears)
+    await waitUntil('there is another', () => own.tenant.hears)
     await own.send(topic, 'm', { n: 2 })
-    await until('it is heard again', () => got.length === 1 && late.length === 1)
+    await waitUntil('it is heard again', () => got.length === 1 && late.length === 1)
     expect(payloads(got)).toMatchObject([{ n: 2 }])
     expect([states, later]).toEqual([['SUBSCRIBED'], ['SUBSCRIBED']])
     await own.stop()
@@ -160,7 +160,7 @@ describe.runIf(hasStack)('the stream of the database', () => {
     const topic = newTopic()
     const letGo = own.tenant.hold()
     own.tenant.lose()
-    await until('it is lost', () => !own.tenant.hears)
+    await waitUntil('it is lost', () => !own.tenant.hears)
     const asking = { broadcast: { replication_ready: true } }
     const [patient, silent, tired] = await Promise.all([own.raw(), own.raw(), own.raw()])
     expect(await tired!.join(topic, asking)).toMatchObject({ status: 'ok' })
@@ -175,7 +175,7 @@ describe.runIf(hasStack)('the stream of the database', () => {
     expect(await silent!.join(topic)).toMatchObject({ status: 'ok' })
     expect(patient!.events(topic, 'system')).toEqual([])
     letGo()
-    await until('it is told', () => patient!.events(topic, 'system').length === 1)
+    await waitUntil('it is told', () => patient!.events(topic, 'system').length === 1)
     expect(patient!.frames.at(-1)).toEqual(['1', null, `realtime:${topic}`, 'system', {
       extension: 'system',
       status: 'ok',
@@ -184,7 +184,7 @@ describe.runIf(hasStack)('the stream of the database', () => {
     }])
     await own.send(topic, 'm', { n: 1 }, false)
     for (const raw of [patient!, silent!]) {
-      await until('it hears', () => raw.events(topic, 'broadcast').length === 1)
+      await waitUntil('it hears', () => raw.events(topic, 'broadcast').length === 1)
     }
     expect(silent!.events(topic, 'system')).toEqual([])
     await own.stop()
@@ -197,7 +197,7 @@ describe.runIf(hasStack)('the stream of the database', () => {
         vsn,
         config: { broadcast: { replication_ready: true } },
       })
-      await until('it is told', () => got.length === 1)
+      await waitUntil('it is told', () => got.length === 1)
       expect(got[0].system).toMatchObject({ extension: 'system', status: 'ok' })
     }
   })
@@ -240,7 +240,7 @@ describe.runIf(hasStack)('the functions of the database', () => {
       update public.${table} set name = 'b';
       delete from public.${table};
     `)
-    await until('all come', () => got.length === 3)
+    await waitUntil('all come', () => got.length === 3)
     const common = { schema: 'public', table }
     expect(payloads(got)).toMatchObject([
       { ...common, operation: 'INSERT', record: { id: 1, name: 'a' }, old_record: null },
@@ -258,17 +258,17 @@ describe.runIf(hasStack)('replay', () => {
     const all = await joined(realtime, topic, {
       config: { broadcast: { replay: { since: before, limit: 25 } } },
     })
-    await until('they come', () => all.got.length === 25)
+    await waitUntil('they come', () => all.got.length === 25)
     expect(payloads(all.got).map(({ n }) => n)).toEqual([...Array(25).keys()].map((n) => n + 5))
     expect(all.got[0].meta).toEqual({ replayed: true, id: all.got[0].payload.id })
     const usual = await joined(realtime, topic, {
       config: { broadcast: { replay: { since: before } } },
     })
-    await until('ten are usual', () => usual.got.length === 10)
+    await waitUntil('ten are usual', () => usual.got.length === 10)
     const none = { since: Date.now() + 60_000 }
     const late = await joined(realtime, topic, { config: { broadcast: { replay: none } } })
     await realtime.send(topic, 'm', { n: 30 })
-    await until('live goes on', () => late.got.length === 1 && all.got.length === 26)
+    await waitUntil('live goes on', () => late.got.length === 1 && all.got.length === 26)
     expect(late.got[0].meta).toEqual({ id: late.got[0].payload.id })
   })
 

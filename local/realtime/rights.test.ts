@@ -12,8 +12,8 @@ import {
   tell,
   type TestRealtime,
 } from './support/client.ts'
-import { bare, hashed } from '../../test/support/token-maker.ts'
-import { until } from '../../test/support/until.ts'
+import { signHs256, unsignedToken } from '../../test/support/tokens.ts'
+import { waitUntil } from '../../test/support/wait.ts'
 
 let realtime: TestRealtime
 beforeAll(async () => {
@@ -45,14 +45,14 @@ describe.runIf(hasStack)('private topics', () => {
       [{ access_token: expired }, /^InvalidJWTToken: Token has expired [78] seconds ago$/],
       [{ access_token: 'rubbish' }, /^MalformedJWT: /],
       ...['none', 'None', 'NONE', 'nOnE'].flatMap((alg): [Json, RegExp][] => {
-        const unsigned = bare({ alg, typ: 'JWT' }, JSON.parse(told))
+        const unsigned = unsignedToken({ alg, typ: 'JWT' }, JSON.parse(told))
         return [unsigned, `${unsigned}.`].map((access_token) => [
           { access_token },
           /^(MalformedJWT|JwtSignatureError): /,
         ])
       }),
       [
-        { access_token: hashed({ kid }, JSON.parse(told), publicKey) },
+        { access_token: signHs256({ kid }, JSON.parse(told), publicKey) },
         /^(MalformedJWT|JwtSignatureError): /,
       ],
     ]
@@ -124,7 +124,7 @@ describe.runIf(hasStack)('private topics', () => {
     expect(await say(reader!, 1)).toBe('timed out')
     expect(await say(writer!, 2)).toBe('ok')
     expect(await say(old!, 3)).toBe('ok')
-    await until('they come', () => writer!.got.length === 2 && reader!.got.length === 2)
+    await waitUntil('they come', () => writer!.got.length === 2 && reader!.got.length === 2)
     await sleep(100)
     // Itself only who asked for that.
     expect(payloads(writer!.got)).toEqual([{ n: 2, text: 'بيت' }, { n: 3, text: 'بيت' }])
@@ -145,21 +145,21 @@ describe.runIf(hasStack)('private topics', () => {
     await realtime.query('delete from public.members where sub = $1', [leaver.sub])
     expect(await say(2)).toBe('ok')
     await realtime.send(topic, 'm', { n: 3 })
-    await until('it still hears', () => leaver.got.length === 1)
+    await waitUntil('it still hears', () => leaver.got.length === 1)
     // The same token again changes nothing, nor does a key.
     tell(leaver.channel, leaver.token)
     tell(leaver.channel, realtime.publishableKey)
     expect(await say(4)).toBe('ok')
     expect(leaver.states).toEqual(['SUBSCRIBED'])
     tell(leaver.channel, await realtime.token(leaver.sub, { again: true }))
-    await until('the channel is closed', () => leaver.states.at(-1) === 'CLOSED')
+    await waitUntil('the channel is closed', () => leaver.states.at(-1) === 'CLOSED')
     expect(leaver.got.at(-1).system).toEqual({
       extension: 'system',
       status: 'error',
       message: `You no longer have permission to read from this Channel topic: ${topic}`,
       channel: topic,
     })
-    await until('the other heard', () => other.got.length === 4)
+    await waitUntil('the other heard', () => other.got.length === 4)
     expect(payloads(other.got).map(({ n }) => n)).toEqual([1, 2, 3, 4])
   })
 

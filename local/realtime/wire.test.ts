@@ -13,7 +13,7 @@ import {
   startRealtime,
   type TestRealtime,
 } from './support/client.ts'
-import { until } from '../../test/support/until.ts'
+import { waitUntil } from '../../test/support/wait.ts'
 
 let realtime: TestRealtime
 beforeAll(async () => {
@@ -142,7 +142,7 @@ describe.runIf(hasStack)('a connection', () => {
       ref: '1',
       join_ref: '1',
     }))
-    await until('it is joined', () => raw.frames.length === 1)
+    await waitUntil('it is joined', () => raw.frames.length === 1)
     const topicOnWire = `realtime:${topic}`
     // Its frames have no place for the ref of a join.
     expect(raw.frames[0]).toEqual({
@@ -154,7 +154,7 @@ describe.runIf(hasStack)('a connection', () => {
     const payload = { type: 'broadcast', event: 'm', payload: { n: 1 } }
     const broadcast = { topic: `realtime:${topic}`, event: 'broadcast', payload }
     raw.socket.send(JSON.stringify({ ...broadcast, ref: '2', join_ref: '1' }))
-    await until('it hears itself', () => raw.frames.length === 3)
+    await waitUntil('it hears itself', () => raw.frames.length === 3)
     expect(raw.frames.slice(1)).toMatchObject([broadcast, { event: 'phx_reply', ref: '2' }])
     raw.socket.send(JSON.stringify({
       topic: topicOnWire,
@@ -163,7 +163,7 @@ describe.runIf(hasStack)('a connection', () => {
       ref: '3',
       join_ref: '1',
     }))
-    await until('it is left', () => raw.frames.length === 5)
+    await waitUntil('it is left', () => raw.frames.length === 5)
     // Only the ref says which join it was.
     expect(raw.frames[4]).toEqual({ topic: topicOnWire, event: 'phx_close', payload: {}, ref: '1' })
     raw.close()
@@ -191,7 +191,7 @@ describe.runIf(hasStack)('a connection', () => {
     const raw = await realtime.raw()
     await raw.join(topic)
     raw.socket.send(push(topic, 'm', 'not json'))
-    await until('it comes as it was sent', () => witness.frames.some(Buffer.isBuffer))
+    await waitUntil('it comes as it was sent', () => witness.frames.some(Buffer.isBuffer))
     expect(witness.socket.readyState).toBe(witness.socket.OPEN)
     for (const each of [raw, witness]) each.close()
   })
@@ -206,13 +206,13 @@ describe.runIf(hasStack)('a connection', () => {
     const ref = '1'
     const payload = { config: {} }
     old.socket.send(JSON.stringify({ topic: `realtime:${topic}`, event: 'phx_join', payload, ref }))
-    await until('all are joined', () => old.frames.length === 1)
+    await waitUntil('all are joined', () => old.frames.length === 1)
     sender.socket.send(push(topic, 'typing', JSON.stringify({ who: 'سالم' })))
     sender.socket.send(push(topic, 'bytes', Buffer.from([0, 1, 2]), '1', '8'))
     for (const each of ['7', '8']) {
       expect(await sender.answerTo(each)).toEqual({ status: 'ok', response: {} })
     }
-    await until('they come', () => now.frames.filter(Buffer.isBuffer).length === 2)
+    await waitUntil('they come', () => now.frames.filter(Buffer.isBuffer).length === 2)
     const [first, second] = now.frames.filter(Buffer.isBuffer).map(readBroadcast)
     expect(first).toMatchObject({
       kind: 4,
@@ -237,7 +237,7 @@ describe.runIf(hasStack)('a connection', () => {
     slow.socket.pause()
     const text = 'x'.repeat(200_000)
     for (let n = 0; n < 150; n++) await realtime.send(topic, 'm', { n, text }, false)
-    await until('the other has all', () => good.events(topic, 'broadcast').length === 150)
+    await waitUntil('the other has all', () => good.events(topic, 'broadcast').length === 150)
     slow.socket.resume()
     expect(await slow.closed).toBe(1006)
     good.close()
@@ -272,7 +272,7 @@ describe.runIf(hasStack)('limits', () => {
       // What the database sends is dropped without a word.
       await own.send('1', 'large', text(most), false)
       await own.send('1', 'good', text(most - 1000), false)
-      await until('the other comes', () => raw.events('1', 'broadcast').length === 1)
+      await waitUntil('the other comes', () => raw.events('1', 'broadcast').length === 1)
       expect(raw.events('1', 'broadcast')[0].event).toBe('good')
       await own.stop()
     },
@@ -337,7 +337,7 @@ describe.runIf(hasStack)('limits', () => {
     const heard = raw.frames.filter(Buffer.isBuffer).length
     expect(heard).toBeGreaterThan(49)
     // Later it goes on, and what was dropped does not come any more.
-    await until('it is heard again', async () => {
+    await waitUntil('it is heard again', async () => {
       await own.send('idle', 'm', { n: 2 }, false)
       await sleep(100)
       return idle.events('idle', 'broadcast').length > 0

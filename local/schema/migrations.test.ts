@@ -22,7 +22,7 @@ import { lint } from './lint.ts'
 import { migrate, places } from './migration.ts'
 import { onFreshServer } from './server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
-import { until } from '../../test/support/until.ts'
+import { waitUntil } from '../../test/support/wait.ts'
 
 // A small schema of its own on a server of its own: `before` has rows, `after` is what comes.
 let server: Postgres
@@ -269,7 +269,7 @@ describe('a push', () => {
       { stdio: 'ignore' },
     )
     const seen = await session(url)
-    await until('the index is being made', async () => {
+    await waitUntil('the index is being made', async () => {
       const { rows } = await seen.query(`select from pg_index where not indisvalid`)
       return rows.length > 0
     })

@@ -10,7 +10,7 @@ import { differences, snapshot } from './compare.ts'
 import { places } from './migration.ts'
 import { onFreshServer } from './server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
-import { invariants } from '../../test/whole/invariants.ts'
+import { invariants } from '../../test/whole/invariant-checks.ts'
 
 const lastOfFirst = '20261121155807'
 const folder = mkdtempSync(join(tmpdir(), 'upgrade-'))

@@ -22,7 +22,7 @@ import { bornAt } from './process-info.ts'
 import { descendants } from '../../test/support/descendants.ts'
 import { freePorts } from '../../test/support/stack.ts'
 import { ready, run, type Settings, start } from '../../test/support/stack-program.ts'
-import { until } from '../../test/support/until.ts'
+import { waitUntil } from '../../test/support/wait.ts'
 
 const folders: string[] = []
 
@@ -89,7 +89,7 @@ describe('a running stack', () => {
       chatUrls: [`ws://127.0.0.1:${Number(settings.PORT) + 8}/chat`],
     })
     expect(stack.said.out).toMatch(/\d\.\d s {2}database on port/)
-    await until('it names the keys', () => stack.said.out.includes(described.secretKey))
+    await waitUntil('it names the keys', () => stack.said.out.includes(described.secretKey))
     expect(await serves()).toBe(true)
     expect((await settingsOf('/settings')).status).toBe(200)
   })
@@ -158,15 +158,15 @@ describe('a running stack', () => {
     ) {
       const running = () =>
         descendants(stack.child.pid!).find(({ command }) => command.includes(part))
-      await until(`${part} runs`, () => running() !== undefined)
+      await waitUntil(`${part} runs`, () => running() !== undefined)
       const victim = running()!
       const { rowCount } = await sql('insert into public.kept select count(*) from public.kept')
       process.kill(victim.pid, 'SIGKILL')
-      await until(
+      await waitUntil(
         `${part} is gone`,
         () => descendants(stack.child.pid!).every(({ pid }) => pid !== victim.pid),
       )
-      await until(`it serves without ${part}`, serves, 10_000)
+      await waitUntil(`it serves without ${part}`, serves, 10_000)
       expect(rowCount).toBe(1)
     }
     expect((await sql('select count(*)::int as kept from public.kept')).rows[0].kept).toBe(5)
@@ -178,9 +178,9 @@ describe('a running stack', () => {
     const parts = descendants(stack.child.pid!).filter(({ command }) => !/postgres/.test(command))
     stack.child.kill('SIGKILL')
     await stack.ended
-    await until('the parts end by themselves', () => parts.every(isGone))
+    await waitUntil('the parts end by themselves', () => parts.every(isGone))
     stack = start(settings)
-    await until('it serves again', serves)
+    await waitUntil('it serves again', serves)
     await ready(stack, folder)
     expect(stack.said.out).toContain('left over')
   })
@@ -202,7 +202,7 @@ describe('a running stack', () => {
     await ready(stack, folder)
     const parts = descendants(stack.child.pid!)
     stack.child.kill('SIGKILL')
-    await until('all of it is gone', () => parts.every(isGone))
+    await waitUntil('all of it is gone', () => parts.every(isGone))
     expect(existsSync(join(folder, 'stack.json'))).toBe(false)
     expect(existsSync(join(folder, 'postgres', 'postmaster.pid'))).toBe(false)
   })

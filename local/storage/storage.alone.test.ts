@@ -3,13 +3,13 @@ import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import {
-  anybody,
-  as,
-  most,
+  guestStorage,
   ownBuckets,
-  refused,
   removeBucket,
-  service,
+  serviceStorage,
+  sizeLimit,
+  storageAs,
+  storageRefusal,
   textOf,
 } from '../../test/support/buckets.ts'
 import {
@@ -19,7 +19,7 @@ import {
   publishableKey,
   secretKey,
 } from '../../test/support/client.ts'
-import { served } from '../../test/support/uploads.ts'
+import { download } from '../../test/support/uploads.ts'
 
 const made = ownBuckets()
 const { bucket, open } = made
@@ -31,11 +31,11 @@ beforeAll(() => {
   ;({ owner, stranger } = made)
 })
 
-type FileBody = Parameters<ReturnType<typeof service.from>['upload']>[1]
+type FileBody = Parameters<ReturnType<typeof serviceStorage.from>['upload']>[1]
 
 describe('an object', () => {
   test('comes and goes in every way that storage-js sends it', async () => {
-    const files = as(owner).from(bucket)
+    const files = storageAs(owner).from(bucket)
     const bodies: [string, Parameters<typeof files.upload>[1]][] = [
       ['blob', new Blob(['hello'], { type: 'text/plain' })],
       ['text', 'hello'],
@@ -73,11 +73,11 @@ describe('an object', () => {
   })
 
   test('is replaced only by upsert, and is never half of two', async () => {
-    const files = as(owner).from(bucket)
+    const files = storageAs(owner).from(bucket)
     const path = `${owner.id}/replaced.txt`
     const put = (body: string, upsert: boolean) => files.upload(path, body, { upsert })
     expect((await put('one', false)).error).toBe(null)
-    expect(await put('two', false)).toMatchObject(refused('409'))
+    expect(await put('two', false)).toMatchObject(storageRefusal('409'))
     expect(await textOf((await files.download(path)).data)).toBe('one')
     expect((await put('three', true)).error).toBe(null)
     expect((await files.update(path, 'four')).error).toBe(null)
@@ -90,7 +90,7 @@ describe('an object', () => {
   })
 
   test('is moved and copied', async () => {
-    const files = as(owner).from(bucket)
+    const files = storageAs(owner).from(bucket)
     const at = (name: string) => `${owner.id}/${name}.txt`
     await files.upload(at('a'), 'a')
     expect((await files.move(at('a'), at('b'))).data).toMatchObject({
@@ -101,14 +101,14 @@ describe('an object', () => {
     for (const name of ['b', 'c']) {
       expect(await textOf((await files.download(at(name))).data)).toBe('a')
     }
-    expect(await files.move(at('none'), at('d'))).toMatchObject(refused('404'))
-    expect(await files.copy(at('b'), at('c'))).toMatchObject(refused('409'))
-    expect(await files.move(at('b'), at('c'))).toMatchObject(refused('409'))
-    expect(await files.move(at('b'), at('../d'))).toMatchObject(refused('400'))
+    expect(await files.move(at('none'), at('d'))).toMatchObject(storageRefusal('404'))
+    expect(await files.copy(at('b'), at('c'))).toMatchObject(storageRefusal('409'))
+    expect(await files.move(at('b'), at('c'))).toMatchObject(storageRefusal('409'))
+    expect(await files.move(at('b'), at('../d'))).toMatchObject(storageRefusal('400'))
   })
 
   test('is listed by folder, in pages', async () => {
-    const files = as(owner).from(bucket)
+    const files = storageAs(owner).from(bucket)
     const folder = `${owner.id}/listed`
     for (
       const name of ['b.txt', 'a.txt', 'sub/c.txt', 'sub/d.txt', '100%_x.txt'.replace('%', '$')]
@@ -125,14 +125,14 @@ describe('an object', () => {
     const byTime = { sortBy: { column: 'created_at', order: 'desc' } }
     expect(names(await files.list(folder, byTime)))
       .toEqual(['sub', '100$_x.txt', 'a.txt', 'b.txt'])
-    expect(await files.list(folder, { limit: 0 })).toMatchObject(refused('400'))
+    expect(await files.list(folder, { limit: 0 })).toMatchObject(storageRefusal('400'))
     const first = await files.listV2({ prefix: `${folder}/`, limit: 2, with_delimiter: true })
     expect(first.data).toMatchObject({ hasNext: true })
     const { nextCursor: cursor } = first.data!
     const rest = await files.listV2({ prefix: `${folder}/`, with_delimiter: true, cursor })
     expect(rest.data!.folders).toMatchObject([{ name: `${folder}/sub/`, key: 'sub' }])
     expect(rest.data!.objects).toMatchObject([{ name: `${folder}/b.txt`, key: 'b.txt' }])
-    expect(await as(stranger).from(bucket).list(folder)).toEqual({ data: [], error: null })
+    expect(await storageAs(stranger).from(bucket).list(folder)).toEqual({ data: [], error: null })
   })
 })
 
@@ -144,11 +144,11 @@ describe('limits', () => {
   ]
 
   test.each(makers)('of size hold where Storage knows it: %s', async (_, told, make) => {
-    const files = as(owner).from(bucket)
+    const files = storageAs(owner).from(bucket)
     const at = () => `${owner.id}/${randomUUID()}.txt`
     const options = { contentType: 'text/plain' }
-    const [fits, tooLong] = [make(randomBytes(most)), () => make(randomBytes(most + 1))]
-    const refusal = told ? refused('413') : { error: null }
+    const [fits, tooLong] = [make(randomBytes(sizeLimit)), () => make(randomBytes(sizeLimit + 1))]
+    const refusal = told ? storageRefusal('413') : { error: null }
     expect((await files.upload(at(), fits, options)).error).toBe(null)
     expect(await files.upload(at(), tooLong(), options)).toMatchObject(refusal)
     const path = at()
@@ -159,53 +159,60 @@ describe('limits', () => {
 
   test("are sizes as Storage writes them, and none above the project's", async () => {
     for (const [size, status] of [['100KiB', '400'], ['10 MB', '400'], ['20GB', '413']]) {
-      expect(await service.updateBucket(bucket, { public: false, fileSizeLimit: size }))
-        .toMatchObject(refused(status!))
+      expect(await serviceStorage.updateBucket(bucket, { public: false, fileSizeLimit: size }))
+        .toMatchObject(storageRefusal(status!))
     }
   })
 
   test('of type hold, letter by letter; the type is what the client says', async () => {
-    const files = as(owner).from(bucket)
+    const files = storageAs(owner).from(bucket)
     const at = `${owner.id}/${randomUUID()}`
     for (const contentType of ['application/pdf', 'image/png; a=b', 'IMAGE/PNG', 'png']) {
-      expect(await files.upload(at, 'x', { contentType })).toMatchObject(refused('415'))
+      expect(await files.upload(at, 'x', { contentType })).toMatchObject(storageRefusal('415'))
     }
     expect((await files.upload(at, '<html>', { contentType: 'text/html' })).error).toBe(null)
     const { data } = await files.createSignedUrl(at, 60)
-    const { headers } = await served(data!.signedUrl)
+    const { headers } = await download(data!.signedUrl)
     expect(headers.get('content-type')).toBe('text/plain')
     // Nothing keeps a browser from guessing a type.
     expect(headers.get('x-content-type-options')).toBe(null)
   })
 
   test('of names: no control marks, no other script, no way up', async () => {
-    const files = as(owner).from(bucket)
+    const files = storageAs(owner).from(bucket)
     const names = ['صورة.png', 'a\u0000b', 'a%0Ab', 'a%23b', '%', 'a%2F..%2Fb', '..%2Fb', 'a%2F.']
     for (const name of names) {
       expect((await files.upload(`${owner.id}/${name}`, 'x')).error).toMatchObject({ status: 400 })
     }
-    expect(await service.from('no-such-bucket').upload('a', 'x')).toMatchObject(refused('404'))
+    expect(await serviceStorage.from('no-such-bucket').upload('a', 'x')).toMatchObject(
+      storageRefusal('404'),
+    )
   })
 
   test('of names at once: 1,000', async () => {
     const names = Array.from({ length: 1001 }, (_, at) => `none/${at}`)
-    expect(await service.from(bucket).remove(names)).toMatchObject(refused('400'))
-    expect(await service.from(bucket).remove(names.slice(1))).toEqual({ data: [], error: null })
-    expect(await service.from(bucket).createSignedUrls(names, 60)).toMatchObject(refused('400'))
+    expect(await serviceStorage.from(bucket).remove(names)).toMatchObject(storageRefusal('400'))
+    expect(await serviceStorage.from(bucket).remove(names.slice(1))).toEqual({
+      data: [],
+      error: null,
+    })
+    expect(await serviceStorage.from(bucket).createSignedUrls(names, 60)).toMatchObject(
+      storageRefusal('400'),
+    )
   })
 })
 
 test('a public bucket is read by address, in parts and by tag, and is listed to nobody', async () => {
   const bytes = randomBytes(300_000)
   await store(open, 'a/b.bin', bytes)
-  const { publicUrl } = anybody.from(open).getPublicUrl('a/b.bin').data
-  const whole = await served(publicUrl)
+  const { publicUrl } = guestStorage.from(open).getPublicUrl('a/b.bin').data
+  const whole = await download(publicUrl)
   expect(whole.bytes.equals(bytes)).toBe(true)
   const etag = whole.headers.get('etag')!
-  expect((await served(publicUrl, { 'if-none-match': etag })).status).toBe(304)
+  expect((await download(publicUrl, { 'if-none-match': etag })).status).toBe(304)
   const later = new Date(Date.parse(whole.headers.get('last-modified')!) + 1000).toUTCString()
-  expect((await served(publicUrl, { 'if-modified-since': later })).status).toBe(304)
-  const other = await served(publicUrl, { 'if-none-match': '"other"' })
+  expect((await download(publicUrl, { 'if-modified-since': later })).status).toBe(304)
+  const other = await download(publicUrl, { 'if-none-match': '"other"' })
   // What a client is told unless whoever stored it said more.
   expect(other.headers.get('cache-control')).toBe('no-cache, stale-while-revalidate=30')
   expect(whole.headers.get('cache-control')).toBe('no-cache')
@@ -217,32 +224,32 @@ test('a public bucket is read by address, in parts and by tag, and is listed to 
       ['bytes=5-9999999', 5, 300_000],
     ] as const
   ) {
-    const part = await served(publicUrl, { range })
+    const part = await download(publicUrl, { range })
     expect(part.status).toBe(206)
     expect(part.bytes.equals(bytes.subarray(from, to))).toBe(true)
     expect(part.headers.get('content-range')).toBe(`bytes ${from}-${to - 1}/300000`)
   }
   for (const range of ['bytes=300000-', 'bytes=3-2', 'bytes=0-1,3-4', 'bytes=-']) {
-    expect((await served(publicUrl, { range })).status).toBe(416)
+    expect((await download(publicUrl, { range })).status).toBe(416)
   }
   const head = await fetch(publicUrl, { method: 'HEAD' })
   expect(head.headers.get('content-length')).toBe('300000')
-  expect(await anybody.from(open).list('a')).toEqual({ data: [], error: null })
-  const closed = anybody.from(bucket).getPublicUrl(`${owner.id}/replaced.txt`).data.publicUrl
-  expect((await served(closed)).status).toBe(400)
+  expect(await guestStorage.from(open).list('a')).toEqual({ data: [], error: null })
+  const closed = guestStorage.from(bucket).getPublicUrl(`${owner.id}/replaced.txt`).data.publicUrl
+  expect((await download(closed)).status).toBe(400)
 })
 
 test('the name of a download is said without quotes, and cannot add a header', async () => {
   await store(open, 'named.bin', Buffer.from('x'))
-  const { publicUrl } = anybody.from(open).getPublicUrl('named.bin').data
+  const { publicUrl } = guestStorage.from(open).getPublicUrl('named.bin').data
   const dispositionOf = async (query: string) =>
-    (await served(`${publicUrl}?${query}`)).headers.get('content-disposition')
+    (await download(`${publicUrl}?${query}`)).headers.get('content-disposition')
   expect(await dispositionOf('')).toBe(null)
   expect(await dispositionOf('download')).toBe('attachment;')
   const name = encodeURIComponent('a"\r\nX: y.html')
   expect(await dispositionOf(`download=${name}`))
     .toBe(`attachment; filename=${name}; filename*=UTF-8\'\'${name}`)
-  expect((await served(`${publicUrl}?download=a&download=b`)).status).toBe(400)
+  expect((await download(`${publicUrl}?download=a&download=b`)).status).toBe(400)
 })
 
 /** As our functions do: a raw body, and no word about caches. */
@@ -257,15 +264,15 @@ async function store(bucket: string, path: string, body: Buffer) {
 
 test('buckets are made, changed and removed with the secret key only', async () => {
   const id = `test-${randomUUID()}`
-  await service.createBucket(id, { public: false })
-  expect((await service.createBucket(id)).error).toMatchObject({ statusCode: '409' })
-  await service.updateBucket(id, { public: true, fileSizeLimit: 10 })
-  expect((await service.getBucket(id)).data)
+  await serviceStorage.createBucket(id, { public: false })
+  expect((await serviceStorage.createBucket(id)).error).toMatchObject({ statusCode: '409' })
+  await serviceStorage.updateBucket(id, { public: true, fileSizeLimit: 10 })
+  expect((await serviceStorage.getBucket(id)).data)
     .toMatchObject({ id, public: true, file_size_limit: 10, allowed_mime_types: null })
-  await service.from(id).upload('x', 'x')
-  expect((await service.deleteBucket(id)).error).toMatchObject({ statusCode: '409' })
+  await serviceStorage.from(id).upload('x', 'x')
+  expect((await serviceStorage.deleteBucket(id)).error).toMatchObject({ statusCode: '409' })
   await removeBucket(id)
-  expect((await service.getBucket(id)).error).toMatchObject({ statusCode: '404' })
+  expect((await serviceStorage.getBucket(id)).error).toMatchObject({ statusCode: '404' })
 })
 
 test('a row is not deleted by SQL, which would leave its file', async () => {
@@ -290,5 +297,5 @@ test('an upload that breaks off leaves no object', async () => {
   await sleep(200)
   sent.destroy()
   await sleep(300)
-  expect((await as(owner).from(bucket).download(path)).error).not.toBe(null)
+  expect((await storageAs(owner).from(bucket).download(path)).error).not.toBe(null)
 })

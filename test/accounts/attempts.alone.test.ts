@@ -7,11 +7,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { variable } from '../../local/environment.ts'
 import { newAddress, testFromAddresses } from '../support/addresses.ts'
 import { database, newPhone, signIn } from '../support/client.ts'
-import { age, codeBy, forgottenBy, normal } from '../support/codes.ts'
-import { startFunctions, testLocally } from '../support/other-functions.ts'
-import { race, shoot } from '../support/races.ts'
-import { spend } from '../support/rate-hits.ts'
+import { ageCodes, codeSentBy, normalizedIdentifier, requestResetCode } from '../support/codes.ts'
+import { race, sendRaw } from '../support/races.ts'
+import { plantHits } from '../support/rate-hits.ts'
 import { enforceRates } from '../support/rates.ts'
+import { refusal } from '../support/problems.ts'
+import { startFacade, testLocally } from '../support/facade.ts'
 
 let lift: () => Promise<void>
 beforeAll(async () => {
@@ -33,7 +34,7 @@ beforeEach(async () => {
 function someone(fullName: string) {
   const from = newAddress()
   const password = randomUUID()
-  const post = (path: string, body: object) => shoot({ path: `/auth${path}`, body, from })
+  const post = (path: string, body: object) => sendRaw({ path: `/auth${path}`, body, from })
   return {
     from,
     password,
@@ -50,12 +51,11 @@ type Someone = ReturnType<typeof someone>
 /** Attacker and victim. */
 const two = () => [someone('مهاجم غريب'), someone('سالم العنزي')] as const
 
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
 const wrong = refusal(401, 'invalid_credentials')
 
 /** Registers, and gives the code that came. */
 async function coded(one: Someone, phone: string) {
-  const [code, { body }] = await codeBy(phone, () => one.register(phone))
+  const [code, { body }] = await codeSentBy(phone, () => one.register(phone))
   return { code, registrationId: body.registrationId as string }
 }
 
@@ -66,10 +66,10 @@ async function expectNobodys(phone: string, victim: Someone, code: string, all: 
   for (const { fullName } of all) expect(JSON.stringify(proven.body)).not.toContain(fullName)
   for (const one of all) expect(await one.logIn(phone)).toMatchObject(wrong)
   await database().query('delete from private.rate_hits where true')
-  const fresh = await forgottenBy(phone)
+  const fresh = await requestResetCode(phone)
   const newPassword = randomUUID()
   expect(
-    await shoot({
+    await sendRaw({
       path: '/auth/password/reset',
       body: { identifier: phone, code: fresh, newPassword, confirmPassword: newPassword },
     }),
@@ -83,7 +83,7 @@ async function attempts(phone: string): Promise<boolean[]> {
   const { rows } = await database().query(
     `select sealed_password is not null as has from private.registrations
      where phone = $1 order by created_at`,
-    [normal(phone)],
+    [normalizedIdentifier(phone)],
   )
   return rows.map(({ has }) => has)
 }
@@ -96,27 +96,28 @@ const causes: [
 ][] = [
   [
     'for its address registered too many',
-    ({ from }) => spend('register_address', from, 30),
+    ({ from }) => plantHits('register_address', from, 30),
     refusal(429, 'rate_limited'),
   ],
   [
     'for its address had too many codes',
-    ({ from }) => spend('code_address', from, 10),
+    ({ from }) => plantHits('code_address', from, 10),
     refusal(429, 'rate_limited'),
   ],
   [
     'for its address had the codes of this number',
-    ({ from }, phone) => spend('code_stranger_hour', `${from} ${normal(phone)}`, 2),
+    ({ from }, phone) =>
+      plantHits('code_stranger_hour', `${from} ${normalizedIdentifier(phone)}`, 2),
     refusal(429, 'rate_limited'),
   ],
   [
     'for the codes of this number are used up',
-    (_, phone) => spend('code_strangers_hour', normal(phone), 6),
+    (_, phone) => plantHits('code_strangers_hour', normalizedIdentifier(phone), 6),
     refusal(429, 'rate_limited'),
   ],
   [
     'because the service is full',
-    () => spend('code_service', 'all', 300),
+    () => plantHits('code_service', 'all', 300),
     refusal(503, 'service_unavailable'),
   ],
 ]
@@ -128,7 +129,7 @@ describe.each(causes)('a registration that is refused %s', (_, cause, said) => {
     const [attacker, victim] = two()
     const phone = newPhone()
     const { code } = await coded(attacker, phone)
-    await age(phone, 45)
+    await ageCodes(phone, 45)
     await cause(victim, phone)
     expect(await victim.register(phone)).toMatchObject(said)
     expect(await attempts(phone)).toEqual([true, false])
@@ -161,8 +162,8 @@ testFromAddresses('nor by the code that the attacker has sent again', async () =
   const phone = newPhone()
   await coded(attacker, phone)
   await victim.register(phone)
-  await age(phone, 45)
-  const [code] = await codeBy(phone, () => attacker.resend(phone))
+  await ageCodes(phone, 45)
+  const [code] = await codeSentBy(phone, () => attacker.resend(phone))
   await expectNobodys(phone, victim, code, [attacker, victim])
 })
 
@@ -172,7 +173,7 @@ testFromAddresses('nor when two attackers are there, or many at once', async () 
   const phone = newPhone()
   const { code: first } = await coded(attacker, phone)
   await victim.register(phone)
-  await age(phone, 45)
+  await ageCodes(phone, 45)
   const { code: second } = await coded(other, phone)
   expect(second).not.toBe(first)
   expect(await attempts(phone)).toEqual([true, false, true])
@@ -180,7 +181,7 @@ testFromAddresses('nor when two attackers are there, or many at once', async () 
 
   const crowded = newPhone()
   const crowd = Array.from({ length: 20 }, () => someone('جمع غفير'))
-  const [code] = await codeBy(crowded, async () => {
+  const [code] = await codeSentBy(crowded, async () => {
     const replies = await race(crowd.map(({ from, password, fullName }) => ({
       path: '/auth/register',
       body: { identifier: crowded, password, fullName },
@@ -215,7 +216,7 @@ testFromAddresses('the only attempt gives its password and name to its code alon
   const { code } = await coded(owner, phone)
   // What breaks a rule of form is no attempt.
   expect(
-    await shoot({
+    await sendRaw({
       path: '/auth/register',
       body: { identifier: phone, password: 'short' },
       from: stranger.from,
@@ -235,12 +236,12 @@ testFromAddresses('an attempt counts for an hour, refused or not, and then no mo
   await early.register(phone)
   await early.register(phone)
   expect(await attempts(phone)).toEqual([true, false])
-  await age(phone, 3590)
+  await ageCodes(phone, 3590)
   const { code } = await coded(owner, phone)
-  await age(phone, 9)
+  await ageCodes(phone, 9)
   await database().query('select private.sweep_codes()')
   expect(await attempts(phone)).toHaveLength(3)
-  await age(phone, 2)
+  await ageCodes(phone, 2)
   // Over, also before a job has swept it away.
   expect(await owner.verify(phone, code))
     .toMatchObject({ status: 200, body: { user: { fullName: owner.fullName } } })
@@ -248,10 +249,10 @@ testFromAddresses('an attempt counts for an hour, refused or not, and then no mo
   // The code of an attempt ends with it, however fresh it is.
   const other = newPhone()
   const { registrationId } = await coded(early, other)
-  await age(other, 3500)
+  await ageCodes(other, 3500)
   await freed()
-  const [late] = await codeBy(other, () => early.resend(other))
-  await age(other, 101)
+  const [late] = await codeSentBy(other, () => early.resend(other))
+  await ageCodes(other, 101)
   for (const name of [undefined, registrationId]) {
     expect(await early.verify(other, late, name)).toMatchObject(refusal(410, 'otp_expired'))
   }
@@ -266,10 +267,10 @@ testFromAddresses(
     const [attacker, victim] = two()
     const phone = newPhone()
     const own = await coded(victim, phone)
-    await age(phone, 45)
+    await ageCodes(phone, 45)
     const theirs = await coded(attacker, phone)
-    await age(phone, 45)
-    const [again] = await codeBy(phone, () => victim.resend(phone))
+    await ageCodes(phone, 45)
+    const [again] = await codeSentBy(phone, () => victim.resend(phone))
     // It takes the place of the victim's; what another address asked for stays as it is.
     expect(await victim.verify(phone, own.code, own.registrationId))
       .toMatchObject(refusal(422, 'otp_invalid'))
@@ -281,7 +282,7 @@ testFromAddresses(
 )
 
 testLocally('who shares an address with somebody noisy is not refused unheard', async () => {
-  const functions = await startFunctions({ REFUSAL_RATE: '3' })
+  const functions = await startFacade({ REFUSAL_RATE: '3' })
   try {
     const [attacker, victim] = two()
     const phone = newPhone()

@@ -7,7 +7,7 @@ import { openKeys } from '../../local/stack/signing-keys.ts'
 import { readStack } from '../../local/stack/stack.ts'
 import { database, newEmail, projectUrl, signIn, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
-import { runJobs } from '../support/told.ts'
+import { runJobs } from '../support/jobs.ts'
 
 /** What the log says about somebody, in the order of time. */
 async function logOf(id: string) {

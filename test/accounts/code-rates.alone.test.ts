@@ -2,29 +2,30 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
-import { faked, newAddress, tally, testFromAddresses } from '../support/addresses.ts'
+import { newAddress, spoofedHeaders, tally, testFromAddresses } from '../support/addresses.ts'
 import {
   database,
   guest,
-  messages,
+  inboxOf,
   newEmail,
   newPhone,
   type Reply,
   signUp,
 } from '../support/client.ts'
 import {
-  accountsWith,
-  age,
+  ageCodes,
   type Attempt,
-  codeBy,
-  normal,
-  otherThan,
+  codeSentBy,
+  codeTries,
+  countAccounts,
+  normalizedIdentifier,
   signUpByPhone,
-  tries,
+  wrongCode,
 } from '../support/codes.ts'
-import { race, shoot, type Shot } from '../support/races.ts'
-import { counted, letPass, spend } from '../support/rate-hits.ts'
+import { race, type RawRequest, sendRaw } from '../support/races.ts'
+import { ageHits, hitsByRule, plantHits } from '../support/rate-hits.ts'
 import { enforceRates } from '../support/rates.ts'
+import { refusal } from '../support/problems.ts'
 
 let lift: () => Promise<void>
 beforeAll(async () => {
@@ -46,22 +47,21 @@ beforeEach(async () => {
   await database().query('delete from private.rate_hits where true')
 })
 
-const post = (from: string, path: string, body: object, more: Partial<Shot> = {}) =>
-  shoot({ path: `/auth${path}`, body, from, ...more })
+const post = (from: string, path: string, body: object, more: Partial<RawRequest> = {}) =>
+  sendRaw({ path: `/auth${path}`, body, from, ...more })
 const resend = (from: string, identifier: string, purpose: string, registrationId?: string) =>
   post(from, '/otp/resend', { identifier, purpose, registrationId })
 const forgot = (from: string, identifier: string) => post(from, '/password/forgot', { identifier })
-const resetShot = (from: string, identifier: string, code: string): Shot => ({
+const resetShot = (from: string, identifier: string, code: string): RawRequest => ({
   path: '/auth/password/reset',
   body: { identifier, code, newPassword: 'another one', confirmPassword: 'another one' },
   from,
 })
 const reset = (from: string, identifier: string, code: string) =>
-  shoot(resetShot(from, identifier, code))
+  sendRaw(resetShot(from, identifier, code))
 const verify = (from: string, identifier: string, code: string, registrationId?: string) =>
   post(from, '/register/verify-otp', { identifier, code, registrationId })
 
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
 const wrong = refusal(422, 'otp_invalid')
 const locked = refusal(429, 'otp_locked')
 const limited = refusal(429, 'rate_limited')
@@ -69,7 +69,7 @@ const limited = refusal(429, 'rate_limited')
 /** An attempt to register a phone from an address, and the code that came. */
 async function registerFrom(from: string, phone = newPhone()): Promise<Attempt> {
   const password = randomUUID()
-  const [code, { body }] = await codeBy(
+  const [code, { body }] = await codeSentBy(
     phone,
     () => post(from, '/register', { identifier: phone, password }),
   )
@@ -78,12 +78,12 @@ async function registerFrom(from: string, phone = newPhone()): Promise<Attempt> 
 
 /** The code that came to somebody who forgot the password. */
 async function forgotten(from: string, identifier: string) {
-  const [code] = await codeBy(identifier, () => forgot(from, identifier))
+  const [code] = await codeSentBy(identifier, () => forgot(from, identifier))
   return code
 }
 
 const wrongs = (right: string[], count: number) =>
-  Array.from({ length: 1000 }, (_, by) => otherThan(right[0]!, by + 1))
+  Array.from({ length: 1000 }, (_, by) => wrongCode(right[0]!, by + 1))
     .filter((code) => !right.includes(code)).slice(0, count)
 
 /** Five wrong codes, of which the last says that none is left. */
@@ -105,15 +105,18 @@ testFromAddresses(
     const { phone, registrationId } = first
     const body = (code: string) => ({ identifier: phone, code, registrationId })
     const guess = (code: string) =>
-      post(from, '/register/verify-otp', body(code), { headers: faked() })
+      post(from, '/register/verify-otp', body(code), { headers: spoofedHeaders() })
     await fiveWrong(guess, first.code)
-    await age(phone, 45)
-    const [second] = await codeBy(phone, () => resend(from, phone, 'register', registrationId))
+    await ageCodes(phone, 45)
+    const [second] = await codeSentBy(phone, () => resend(from, phone, 'register', registrationId))
     await fiveWrong(guess, second)
-    await age(phone, 45)
+    await ageCodes(phone, 45)
     // Two codes an hour are what one address gets.
     const elsewhere = newAddress()
-    const [third] = await codeBy(phone, () => resend(elsewhere, phone, 'register', registrationId))
+    const [third] = await codeSentBy(
+      phone,
+      () => resend(elsewhere, phone, 'register', registrationId),
+    )
     const refused = await guess(third)
     expect(refused).toMatchObject(locked)
     const { retryAfter } = refused.body.error
@@ -123,7 +126,7 @@ testFromAddresses(
     // Another purpose has no tries of its own, and what was not compared costs the code nothing.
     await forgot(elsewhere, phone)
     expect(await reset(from, phone, third)).toMatchObject(locked)
-    expect((await tries(phone)).slice(0, 2)).toEqual([0, 0])
+    expect((await codeTries(phone)).slice(0, 2)).toEqual([0, 0])
     expect(await verify(elsewhere, phone, third, registrationId)).toMatchObject({ status: 200 })
   },
 )
@@ -202,8 +205,8 @@ testFromAddresses('sixty wrong codes an hour from one address, whoever they are 
   // Where no code is alive a guess counts for the address only.
   expect(await reset(from, newPhone(), '000000'))
     .toMatchObject({ status: 422, body: { error: { attemptsLeft: 0 } } })
-  expect(await counted('code_wrong%', from)).toEqual([['code_wrong_address', 1]])
-  await spend('code_wrong_address', from, 58)
+  expect(await hitsByRule('code_wrong%', from)).toEqual([['code_wrong_address', 1]])
+  await plantHits('code_wrong_address', from, 58)
   for (let more = 0; more < 2; more++) {
     expect(await reset(from, newEmail(), '000000')).toMatchObject(wrong)
   }
@@ -213,9 +216,11 @@ testFromAddresses('sixty wrong codes an hour from one address, whoever they are 
     expect(refused.body.error.retryAfter).toBeGreaterThan(3400)
     expect(await reset(from, identifier, '000000')).toMatchObject(locked)
   }
-  expect(await tries(phone)).toEqual([0])
+  expect(await codeTries(phone)).toEqual([0])
   expect(await verify(home, phone, code)).toMatchObject({ status: 200 })
-  expect(await counted('code_wrong%', home, `${home} ${normal(phone)}`)).toEqual([])
+  expect(await hitsByRule('code_wrong%', home, `${home} ${normalizedIdentifier(phone)}`)).toEqual(
+    [],
+  )
 })
 
 testFromAddresses('nothing that is wrong before a code is asked for locks it', async () => {
@@ -238,15 +243,18 @@ testFromAddresses(
   async () => {
     const phone = newPhone()
     const addresses = Array.from({ length: 6 }, newAddress)
-    const subjects = [normal(phone), ...addresses.flatMap((at) => [at, `${at} ${normal(phone)}`])]
+    const subjects = [
+      normalizedIdentifier(phone),
+      ...addresses.flatMap((at) => [at, `${at} ${normalizedIdentifier(phone)}`]),
+    ]
     const ask = async (from: string) => {
-      await age(phone, 45)
+      await ageCodes(phone, 45)
       return await resend(from, phone, 'register')
     }
     expect(await ask(addresses[0]!)).toMatchObject({ status: 202 })
     expect(await post(addresses[0]!, '/register', { identifier: phone, password: randomUUID() }))
       .toMatchObject(refusal(429, 'otp_resend_too_soon'))
-    await age(phone, 45)
+    await ageCodes(phone, 45)
     await registerFrom(addresses[0]!, phone)
     const third = await ask(addresses[0]!)
     expect(third).toMatchObject(limited)
@@ -257,24 +265,26 @@ testFromAddresses(
     }
     // Six in all; what is refused is not sent and uses nothing up.
     for (let more = 0; more < 5; more++) expect(await ask(addresses[3]!)).toMatchObject(limited)
-    expect(await counted('code%', addresses[3]!, `${addresses[3]} ${normal(phone)}`)).toEqual([])
-    expect(await counted('code_strangers%', normal(phone)))
+    expect(
+      await hitsByRule('code%', addresses[3]!, `${addresses[3]} ${normalizedIdentifier(phone)}`),
+    ).toEqual([])
+    expect(await hitsByRule('code_strangers%', normalizedIdentifier(phone)))
       .toEqual([['code_strangers_day', 6], ['code_strangers_hour', 6]])
 
-    await letPass(3600, ...subjects)
+    await ageHits(3600, ...subjects)
     for (const at of [addresses[0]!, addresses[3]!]) {
       for (const status of [202, 202, 429]) expect(await ask(at)).toMatchObject({ status })
     }
-    await letPass(3600, ...subjects)
+    await ageHits(3600, ...subjects)
     // Four a day from one address, ten from all: registering is no way around either.
     for (const at of [addresses[0]!, addresses[5]!]) {
-      await age(phone, 45)
+      await ageCodes(phone, 45)
       const refused = await post(at, '/register', { identifier: phone, password: randomUUID() })
       expect(refused).toMatchObject(limited)
       expect(refused.body.error.retryAfter).toBeGreaterThan(70_000)
       expect(refused.body.error.retryAfter).toBeLessThanOrEqual(86_400)
     }
-    expect(await messages(phone)).toHaveLength(5 + 4)
+    expect(await inboxOf(phone)).toHaveLength(5 + 4)
   },
 )
 
@@ -284,7 +294,7 @@ testFromAddresses('strangers who ask for codes do not silence the owner', async 
   const { identifier } = person
   await database().query('delete from private.rate_hits where true')
   await post(home, '/login', { identifier, password: person.password })
-  const sent = async () => (await messages(identifier)).length - 1 // one came at registration
+  const sent = async () => (await inboxOf(identifier)).length - 1 // one came at registration
   for (let i = 0; i < 6; i++) {
     expect(await forgot(newAddress(), identifier)).toMatchObject({ status: 202 })
   }
@@ -298,20 +308,20 @@ testFromAddresses('strangers who ask for codes do not silence the owner', async 
   // Not within 45 seconds, and no more than five an hour and ten a day, also at home.
   expect(await resend(home, identifier, 'reset')).toMatchObject(refusal(429, 'otp_resend_too_soon'))
   for (const status of [202, 202, 202, 202, 429]) {
-    await age(identifier, 45)
+    await ageCodes(identifier, 45)
     expect(await resend(home, identifier, 'delete')).toMatchObject({ status })
   }
-  await letPass(3600, home, `${home} ${normal(identifier)}`)
+  await ageHits(3600, home, `${home} ${normalizedIdentifier(identifier)}`)
   for (const status of [202, 202, 202, 202, 202, 429]) {
-    await age(identifier, 45)
+    await ageCodes(identifier, 45)
     expect(await resend(home, identifier, 'delete')).toMatchObject({ status })
   }
-  await letPass(3600, home, `${home} ${normal(identifier)}`)
+  await ageHits(3600, home, `${home} ${normalizedIdentifier(identifier)}`)
   const day = await resend(home, identifier, 'reset')
   expect(day).toMatchObject(limited)
   expect(day.body.error.retryAfter).toBeGreaterThan(70_000)
   expect(await sent()).toBe(6 + 10)
-  await age(identifier, -45 * 9)
+  await ageCodes(identifier, -45 * 9)
   expect(await reset(home, identifier, code)).toMatchObject({ status: 204 })
 })
 
@@ -330,7 +340,7 @@ testFromAddresses('a stranger who asked a moment before has no request dropped',
   // A new one for the same address takes the place of the one before.
   const last = await signUp()
   const old = await forgotten(home, last.identifier)
-  await age(last.identifier, 45)
+  await ageCodes(last.identifier, 45)
   const fresh = await forgotten(home, last.identifier)
   expect(await reset(home, last.identifier, old)).toMatchObject(wrong)
   expect(await reset(home, last.identifier, fresh)).toMatchObject({ status: 204 })
@@ -342,15 +352,15 @@ testFromAddresses('codes tell nothing of who has an account', async () => {
   const outcomes: [number, string][][] = []
   for (const identifier of [phone.identifier, email.identifier, newPhone(), newEmail()]) {
     await database().query('delete from private.rate_hits where true')
-    await age(identifier, 7200)
+    await ageCodes(identifier, 7200)
     const addresses = Array.from({ length: 5 }, newAddress)
     const replies: Reply[] = []
     for (const at of addresses) {
       replies.push(await forgot(at, identifier))
       replies.push(await resend(at, identifier, 'reset'))
-      await age(identifier, 45)
+      await ageCodes(identifier, 45)
       for (let i = 0; i < 2; i++) replies.push(await resend(at, identifier, 'reset'))
-      await age(identifier, 45)
+      await ageCodes(identifier, 45)
     }
     const [at, ...others] = addresses
     for (let i = 0; i < 7; i++) replies.push(await reset(at!, identifier, '0000000'.slice(1)))
@@ -378,5 +388,5 @@ test('no address stands in clear beside a code or an account', async () => {
   const [{ asked_by, mark }] = rows
   expect([asked_by.length, mark.length]).toEqual([32, 32])
   expect(mark.equals(asked_by)).toBe(false)
-  expect(await accountsWith(person.identifier)).toBe(1)
+  expect(await countAccounts(person.identifier)).toBe(1)
 })

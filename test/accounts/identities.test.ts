@@ -2,18 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { database, guest, type Person, type Reply, signIn, signUp } from '../support/client.ts'
 import { race } from '../support/races.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { fieldRefusal, refusal } from '../support/problems.ts'
 
 let person: Person
 beforeEach(async () => {
   person = await signUp('سالم العنزي')
 })
 
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
-const field = (code: string, path: string, status = 422) => ({
-  status,
-  body: { error: { code, fields: [{ path }] } },
-})
 const missing = refusal(404, 'identity_not_found')
 const notUsable = {
   status: 403,
@@ -50,7 +46,7 @@ const withoutRequest = ({ status, body }: Reply) => {
 test('IDN-01 only an own and active identity can be switched to', async () => {
   const other = await signUp()
   const pending = (await person.post('/auth/identities', company())).body.id
-  const suspended = await organisationOf(person.id)
+  const suspended = await insertOrganisation(person.id)
   await setStatus(suspended, 'suspended')
 
   const anothers = await switchTo(other.identityId)
@@ -63,7 +59,7 @@ test('IDN-01 only an own and active identity can be switched to', async () => {
   expect(await switchTo(pending)).toMatchObject(notUsable)
   const malformed = ['', 'me', `{${person.identityId}}`, [suspended, pending], 7, null, undefined]
   for (const id of malformed) {
-    expect(await switchTo(id)).toMatchObject(field('validation_failed', 'identityId'))
+    expect(await switchTo(id)).toMatchObject(fieldRefusal(422, 'validation_failed', 'identityId'))
   }
   expect(await person.post('/auth/identity/switch')).toMatchObject({ status: 422 })
   expect(await guest.post('/auth/identity/switch', { identityId: person.identityId }))
@@ -72,7 +68,7 @@ test('IDN-01 only an own and active identity can be switched to', async () => {
 })
 
 test('switching changes whom every device of the account acts as, and no token', async () => {
-  const office = await organisationOf(person.id, 'office')
+  const office = await insertOrganisation(person.id, 'office')
   const device = await signIn(person.identifier, person.password)
   const { status, body } = await switchTo(office)
   expect(status).toBe(200)
@@ -90,9 +86,9 @@ test('switching changes whom every device of the account acts as, and no token',
 })
 
 test('IDN-02 what belongs to an identity follows the acting one', async () => {
-  const office = await organisationOf(person.id, 'office')
-  const mine = await listingOf(person.identityId, { title_ar: 'بيت لي وحدي' })
-  const theirs = await listingOf(office, { owner_type: 'office', title_ar: 'شقة للمكتب' })
+  const office = await insertOrganisation(person.id, 'office')
+  const mine = await insertListing(person.identityId, { title_ar: 'بيت لي وحدي' })
+  const theirs = await insertListing(office, { owner_type: 'office', title_ar: 'شقة للمكتب' })
   const ids = async () =>
     (await person.get('/properties/mine')).body.items.map(({ id }: { id: string }) => id)
   expect(await ids()).toEqual([mine])
@@ -105,9 +101,9 @@ test('IDN-02 what belongs to an identity follows the acting one', async () => {
 test('IDN-03 favorites belong to the acting identity', async () => {
   const seller = await signUp()
   const [one, two, three] = await Promise.all(
-    [1, 2, 3].map(() => listingOf(seller.identityId)),
+    [1, 2, 3].map(() => insertListing(seller.identityId)),
   ) as [string, string, string]
-  const office = await organisationOf(person.id, 'office')
+  const office = await insertOrganisation(person.id, 'office')
   const seen = async () => {
     const listed = (await person.get('/favorites')).body.items
     const { ids } = (await person.get('/favorites/ids')).body
@@ -141,10 +137,10 @@ test('IDN-03 favorites belong to the acting identity', async () => {
 
 test('IDN-04 two hundred switches, reads and toggles at once mix nothing', async () => {
   const seller = await signUp()
-  const office = await organisationOf(person.id, 'office')
+  const office = await insertOrganisation(person.id, 'office')
   const other = await signIn(person.identifier, person.password)
   const [a, b, toggled] = await Promise.all(
-    [1, 2, 3].map(() => listingOf(seller.identityId)),
+    [1, 2, 3].map(() => insertListing(seller.identityId)),
   ) as [string, string, string]
   await person.post(`/favorites/${a}`)
   await switchTo(office)
@@ -189,8 +185,8 @@ test('IDN-04 two hundred switches, reads and toggles at once mix nothing', async
 
 test('IDN-05 no request chooses whom it acts as', async () => {
   const seller = await signUp()
-  const property = await listingOf(seller.identityId)
-  const office = await organisationOf(person.id, 'office')
+  const property = await insertListing(seller.identityId)
+  const office = await insertOrganisation(person.id, 'office')
   for (const identityId of [seller.identityId, office]) {
     const headers = { 'x-identity-id': identityId, 'x-active-identity': identityId }
     expect(await person.post(`/favorites/${property}`, undefined, { headers }))
@@ -214,8 +210,8 @@ test('IDN-05 no request chooses whom it acts as', async () => {
 })
 
 test('X-Expect-Identity does nothing but say whom the client believes to be', async () => {
-  const office = await organisationOf(person.id, 'office')
-  const property = await listingOf((await signUp()).identityId)
+  const office = await insertOrganisation(person.id, 'office')
+  const property = await insertListing((await signUp()).identityId)
   const toggle = (id: string) =>
     person.post(`/favorites/${property}`, undefined, { headers: { 'x-expect-identity': id } })
   const changed = {
@@ -231,14 +227,16 @@ test('X-Expect-Identity does nothing but say whom the client believes to be', as
   expect((await person.get('/favorites/ids')).body.ids).toEqual([])
   expect(await toggle(person.identityId)).toMatchObject({ status: 200 })
   expect(await toggle(person.identityId.toUpperCase())).toMatchObject({ status: 200 })
-  expect(await toggle('me')).toMatchObject(field('validation_failed', 'X-Expect-Identity'))
+  expect(await toggle('me')).toMatchObject(
+    fieldRefusal(422, 'validation_failed', 'X-Expect-Identity'),
+  )
   await switchTo(office)
   expect(await toggle(person.identityId)).toMatchObject(changed)
 })
 
 test('IDN-06 an identity that is taken away acts no more, and nobody acts in its place', async () => {
-  const office = await organisationOf(person.id, 'office')
-  const property = await listingOf((await signUp()).identityId)
+  const office = await insertOrganisation(person.id, 'office')
+  const property = await insertListing((await signUp()).identityId)
   await switchTo(office)
   await setStatus(office, 'suspended')
 
@@ -261,8 +259,8 @@ test('IDN-06 an identity that is taken away acts no more, and nobody acts in its
 
 test('IDN-06 a refresh takes the individual identity, and a switch any that is active', async () => {
   const [office, shop] = [
-    await organisationOf(person.id, 'office'),
-    await organisationOf(person.id),
+    await insertOrganisation(person.id, 'office'),
+    await insertOrganisation(person.id),
   ]
   await switchTo(office)
   await setStatus(office, 'expired')
@@ -288,7 +286,7 @@ test('the same Idempotency-Key asks for one identity only', async () => {
   expect(again.status).toBe(201)
   expect(again.body).toEqual(first.body)
   expect(await ask({ ...body, nameAr: 'شركة أخرى' }))
-    .toMatchObject(field('idempotency_mismatch', 'Idempotency-Key'))
+    .toMatchObject(fieldRefusal(422, 'idempotency_mismatch', 'Idempotency-Key'))
   expect(await ask(company(), await signUp())).toMatchObject({ status: 201 })
   expect((await person.get('/auth/identities')).body.items).toHaveLength(2)
 
@@ -306,7 +304,7 @@ test('the same Idempotency-Key asks for one identity only', async () => {
     const reply = await person.post('/auth/identities', company(), {
       headers: { 'idempotency-key': bad },
     })
-    expect(reply, bad).toMatchObject(field('validation_failed', 'Idempotency-Key'))
+    expect(reply, bad).toMatchObject(fieldRefusal(422, 'validation_failed', 'Idempotency-Key'))
   }
 })
 
@@ -333,7 +331,9 @@ test('a person changes name and language, and nothing else', async () => {
       [{ activeIdentityId: person.identityId }, 'activeIdentityId'],
     ] as const
   ) {
-    expect(await person.patch('/auth/me', changes)).toMatchObject(field('validation_failed', path))
+    expect(await person.patch('/auth/me', changes)).toMatchObject(
+      fieldRefusal(422, 'validation_failed', path),
+    )
   }
 })
 

@@ -6,12 +6,11 @@ import { describe, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
 import { addKey, makeCurrent, revokeKey } from '../../local/stack/signing-keys.ts'
 import { projectUrl, signUp } from '../support/client.ts'
-import { hasStack } from '../support/facade.ts'
-import { type Functions, startFunctions } from '../support/other-functions.ts'
-import { ownKey, partsOf, signed } from '../support/token-maker.ts'
+import { type Facade, hasStack, startFacade } from '../support/facade.ts'
+import { newKey, partsOf, signEs256 } from '../support/tokens.ts'
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
-const statusOf = async (functions: Functions, token: string) =>
+const statusOf = async (functions: Facade, token: string) =>
   (await functions.get('/auth/me', bearer(token))).status
 
 describe.runIf(hasStack)('the keys of the project', () => {
@@ -26,19 +25,19 @@ describe.runIf(hasStack)('the keys of the project', () => {
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const functions = await startFunctions({
+    const functions = await startFacade({
       SUPABASE_URL: url,
       AUTH_ISSUER: `${projectUrl}/auth/v1`,
     })
     try {
       expect(await statusOf(functions, person.accessToken)).toBe(200)
       expect(asked).toBe(1)
-      const key = ownKey()
+      const key = newKey()
       const statuses = new Set<number>()
       for (let i = 0; i < 500; i += 50) {
         const tokens = Array.from(
           { length: 50 },
-          () => signed({ ...header, kid: randomUUID() }, claims, key),
+          () => signEs256({ ...header, kid: randomUUID() }, claims, key),
         )
         for (const one of await Promise.all(tokens.map((token) => statusOf(functions, token)))) {
           statuses.add(one)
@@ -55,7 +54,7 @@ describe.runIf(hasStack)('the keys of the project', () => {
 
   test('while nobody gives the key set, a token is neither good nor bad', async () => {
     const person = await signUp()
-    const functions = await startFunctions({
+    const functions = await startFacade({
       SUPABASE_URL: 'http://127.0.0.1:9',
       AUTH_ISSUER: `${projectUrl}/auth/v1`,
     })
@@ -73,7 +72,7 @@ describe.runIf(hasStack)('the keys of the project', () => {
     const folder = variable('LOCAL_STACK')!
     const { identifier, password, accessToken } = await signUp()
     const usual = String(partsOf(accessToken).header.kid)
-    const quick = await startFunctions({ JWKS_MAX_AGE: '1' })
+    const quick = await startFacade({ JWKS_MAX_AGE: '1' })
     /** A token of this key, once Auth has noticed that it signs now. */
     const signedBy = async (kid: string) => {
       for (;;) {

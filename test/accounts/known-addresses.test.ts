@@ -7,11 +7,11 @@ import { createClient } from '@supabase/supabase-js'
 import { expect, test } from 'vitest'
 import { newAddress, testFromAddresses } from '../support/addresses.ts'
 import { database, guest, newEmail, projectUrl, secretKey, signUp } from '../support/client.ts'
-import { forgottenBy, registerPhone, signUpByPhone } from '../support/codes.ts'
-import { startFunctions, testLocally } from '../support/other-functions.ts'
-import { shoot } from '../support/races.ts'
-import { comeAs, register } from '../support/social-people.ts'
-import { runJobs } from '../support/told.ts'
+import { registerPhone, requestResetCode, signUpByPhone } from '../support/codes.ts'
+import { sendRaw } from '../support/races.ts'
+import { registerEmail, signInAs } from './social-sign-in.ts'
+import { startFacade, testLocally } from '../support/facade.ts'
+import { runJobs } from '../support/jobs.ts'
 
 const admin = createClient(projectUrl, secretKey, { auth: { persistSession: false } }).auth.admin
 
@@ -26,7 +26,7 @@ async function known(id: string): Promise<number[]> {
 }
 
 const logIn = (identifier: string, password: string, from: string) =>
-  shoot({ path: '/auth/login', body: { identifier, password }, from })
+  sendRaw({ path: '/auth/login', body: { identifier, password }, from })
 
 const later = (id: string, days: number) =>
   database().query(
@@ -49,12 +49,12 @@ testFromAddresses('an address is known for 90 days after the last sign-in from i
   // Nothing but a sign-in that succeeded makes one known.
   expect(await logIn(identifier, 'wrong one', elsewhere)).toMatchObject({ status: 401 })
   const from = { from: elsewhere, path: '' }
-  await shoot({ ...from, path: '/auth/refresh', body: { refreshToken: person.refreshToken } })
-  await shoot({ ...from, path: '/auth/password/forgot', body: { identifier } })
-  const code = await forgottenBy(identifier)
+  await sendRaw({ ...from, path: '/auth/refresh', body: { refreshToken: person.refreshToken } })
+  await sendRaw({ ...from, path: '/auth/password/forgot', body: { identifier } })
+  const code = await requestResetCode(identifier)
   const newPassword = randomUUID()
   const reset = { identifier, code, newPassword, confirmPassword: newPassword }
-  expect(await shoot({ ...from, path: '/auth/password/reset', body: reset }))
+  expect(await sendRaw({ ...from, path: '/auth/password/reset', body: reset }))
     .toMatchObject({ status: 204 })
   await database().query(`update public.accounts set status = 'suspended' where id = $1`, [id])
   expect(await logIn(identifier, newPassword, elsewhere)).toMatchObject({ status: 403 })
@@ -70,7 +70,7 @@ test('a code or a provider that signs somebody in makes the address known as wel
     registrationId,
   })
   expect(await known(body.user.id)).toEqual([90])
-  const come = await comeAs('google', { email: newEmail() })
+  const come = await signInAs('google', { email: newEmail() })
   expect(come.status).toBe(200)
   expect(await known(come.body.user.id)).toEqual([90])
 })
@@ -101,7 +101,7 @@ test('what an account knows goes with it, and with whoever had it before its own
   expect(await known(asked.id)).toEqual([])
 
   const email = newEmail()
-  const password = await register(email)
+  const password = await registerEmail(email)
   const attacker = await guest.post('/auth/login', { identifier: email, password })
   await database().query(
     `insert into private.known_addresses
@@ -109,7 +109,7 @@ test('what an account knows goes with it, and with whoever had it before its own
      where account_id = $1`,
     [attacker.body.user.id],
   )
-  const owner = await comeAs('google', { email })
+  const owner = await signInAs('google', { email })
   expect(owner.body.user.id).toBe(attacker.body.user.id)
   expect(await known(owner.body.user.id)).toEqual([90])
 })
@@ -159,7 +159,7 @@ async function listeningAuth() {
 
 testLocally('Auth, which counts by address, is told the client of each request', async () => {
   const auth = await listeningAuth()
-  const functions = await startFunctions({
+  const functions = await startFacade({
     SUPABASE_URL: auth.url,
     AUTH_ISSUER: `${projectUrl}/auth/v1`,
   })

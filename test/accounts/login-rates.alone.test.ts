@@ -4,11 +4,17 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
 import { newAddress, tally, testFromAddresses } from '../support/addresses.ts'
 import { database, newEmail, newPhone, type Person, signUp } from '../support/client.ts'
-import { normal, registerPhone, sessionsOf, signUpByPhone } from '../support/codes.ts'
-import { race, shoot, type Shot } from '../support/races.ts'
-import { counted, letPass, spend } from '../support/rate-hits.ts'
+import {
+  countSessions,
+  normalizedIdentifier,
+  registerPhone,
+  signUpByPhone,
+} from '../support/codes.ts'
+import { race, type RawRequest, sendRaw } from '../support/races.ts'
+import { ageHits, hitsByRule, plantHits } from '../support/rate-hits.ts'
 import { enforceRates } from '../support/rates.ts'
-import { comeAs } from '../support/social-people.ts'
+import { signInAs } from './social-sign-in.ts'
+import { refusal } from '../support/problems.ts'
 
 let lift: () => Promise<void>
 beforeAll(async () => {
@@ -32,17 +38,16 @@ beforeEach(async () => {
   await database().query('delete from private.rate_hits where true')
 })
 
-const logInShot = (identifier: string, password = 'wrong one', at = from): Shot => ({
+const logInShot = (identifier: string, password = 'wrong one', at = from): RawRequest => ({
   path: '/auth/login',
   body: { identifier, password },
   from: at,
 })
 const logIn = (identifier: string, password?: string, at?: string) =>
-  shoot(logInShot(identifier, password, at))
+  sendRaw(logInShot(identifier, password, at))
 const by = (person: Person, path: string, body: object, at = from) =>
-  shoot({ path, body, from: at, headers: [['Authorization', `Bearer ${person.accessToken}`]] })
+  sendRaw({ path, body, from: at, headers: [['Authorization', `Bearer ${person.accessToken}`]] })
 
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
 const wrong = refusal(401, 'invalid_credentials')
 const limited = refusal(429, 'rate_limited')
 
@@ -65,7 +70,7 @@ testFromAddresses('ten failed sign-ins, and only from there; successes are free'
   // Nobody is locked out by what another does elsewhere.
   expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
   expect(await logIn(newEmail())).toMatchObject(wrong)
-  await letPass(900, `${from} ${identifier}`)
+  await ageHits(900, `${from} ${identifier}`)
   expect(await logIn(identifier, password)).toMatchObject({ status: 200 })
 })
 
@@ -77,7 +82,7 @@ testFromAddresses('thirty guesses at a password at once are ten', async () => {
 })
 
 testFromAddresses('a hundred failed sign-ins from one address, whoever they are for', async () => {
-  await spend('login_address', from, 98)
+  await plantHits('login_address', from, 98)
   const { identifier, password } = await signUp()
   expect(await logIn(newEmail())).toMatchObject(wrong)
   expect((await logIn(identifier, password)).status).toBe(200)
@@ -102,7 +107,9 @@ testFromAddresses(
       expect(await logIn(suspended.identifier, suspended.password))
         .toMatchObject(refusal(403, 'account_suspended'))
     }
-    expect(await counted('login%', normal(attempt.phone), suspended.identifier, from)).toEqual([])
+    expect(
+      await hitsByRule('login%', normalizedIdentifier(attempt.phone), suspended.identifier, from),
+    ).toEqual([])
   },
 )
 
@@ -111,12 +118,12 @@ testFromAddresses(
   async () => {
     const home = newAddress()
     const { id, identifier, password } = await signUpAt(home)
-    await spend('login_strangers', identifier, 98)
+    await plantHits('login_strangers', identifier, 98)
     expect(await logIn(identifier)).toMatchObject(wrong)
     // A right one is no failure, wherever it comes from.
     expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
     expect(await logIn(identifier, 'wrong one', newAddress())).toMatchObject(wrong)
-    expect(await counted('login_stranger%', identifier)).toEqual([['login_strangers', 100]])
+    expect(await hitsByRule('login_stranger%', identifier)).toEqual([['login_strangers', 100]])
 
     const late = newAddress()
     expect(await logIn(identifier, 'wrong one', late)).toMatchObject(wrong)
@@ -126,7 +133,7 @@ testFromAddresses(
     expect(locked.body.error.retryAfter).toBeGreaterThan(3400)
     expect(locked.body.error.retryAfter).toBeLessThanOrEqual(3600)
     // What is refused counts nowhere.
-    expect(await counted('login_%', late, `${late} ${identifier}`))
+    expect(await hitsByRule('login_%', late, `${late} ${identifier}`))
       .toEqual([['login_address', 1], ['login_identifier', 1], ['login_stranger', 1]])
 
     // Nobody at home notices anything.
@@ -150,9 +157,9 @@ testFromAddresses(
     expect(await logIn(identifier, 'wrong one', hotel)).toMatchObject(wrong)
     expect(await logIn(identifier, 'wrong one', hotel)).toMatchObject(limited)
 
-    await letPass(3600, identifier, `${late} ${identifier}`)
+    await ageHits(3600, identifier, `${late} ${identifier}`)
     expect(await logIn(identifier, 'wrong one', late)).toMatchObject(wrong)
-    expect(await counted('login_strangers', identifier)).toEqual([['login_strangers', 1]])
+    expect(await hitsByRule('login_strangers', identifier)).toEqual([['login_strangers', 1]])
   },
 )
 
@@ -161,15 +168,15 @@ testFromAddresses('an identifier without an account is counted exactly alike', a
   const phone = (await registerPhone()).phone
   const outcomes = []
   for (const identifier of [known, newEmail(), phone, newPhone()]) {
-    await spend('login_strangers', normal(identifier), 92)
+    await plantHits('login_strangers', normalizedIdentifier(identifier), 92)
     const addresses = [newAddress(), newAddress()]
     const replies = []
     for (const at of addresses) {
       for (let i = 0; i < 7; i++) replies.push(await logIn(identifier, 'wrong one', at))
     }
     outcomes.push(replies.map(({ status, body: { error } }) => [status, error.code]))
-    const subjects = addresses.flatMap((at) => [at, `${at} ${normal(identifier)}`])
-    outcomes.push(await counted('login%', normal(identifier), ...subjects))
+    const subjects = addresses.flatMap((at) => [at, `${at} ${normalizedIdentifier(identifier)}`])
+    outcomes.push(await hitsByRule('login%', normalizedIdentifier(identifier), ...subjects))
   }
   for (const [i, outcome] of outcomes.entries()) expect(outcome).toEqual(outcomes[i % 2])
   const statuses = (outcomes[0] as [number, string][]).map(([status]) => status)
@@ -178,7 +185,7 @@ testFromAddresses('an identifier without an account is counted exactly alike', a
 
 testFromAddresses('guesses from many addresses at once are no more than one by one', async () => {
   const { identifier } = await signUp()
-  await spend('login_strangers', identifier, 90)
+  await plantHits('login_strangers', identifier, 90)
   const addresses = Array.from({ length: 30 }, newAddress)
   const shots = addresses.map((at) => logInShot(identifier, 'wrong one', at))
   const first = await race(shots)
@@ -208,23 +215,23 @@ testFromAddresses(
       }
       expect(await by(person, path, body(person.password), at)).toMatchObject(limited)
       expect(await logIn(person.identifier, person.password, at)).toMatchObject(limited)
-      expect(await counted('login%', at, `${at} ${person.identifier}`, person.identifier))
+      expect(await hitsByRule('login%', at, `${at} ${person.identifier}`, person.identifier))
         .toEqual([['login_address', 10], ['login_identifier', 10], ['login_strangers', 10]])
       // From elsewhere the right one is taken, and its failure taken back.
       const elsewhere = newAddress()
       expect((await by(person, path, body(person.password), elsewhere)).status).toBeLessThan(300)
-      expect(await counted('%', elsewhere, `${elsewhere} ${person.identifier}`)).toEqual([])
+      expect(await hitsByRule('%', elsewhere, `${elsewhere} ${person.identifier}`)).toEqual([])
     }
   },
 )
 
 testFromAddresses('sixty sign-ins an hour of one account succeed, from wherever', async () => {
   const { id, identifier, password } = await signUp()
-  await spend('sign_ins', id, 58)
+  await plantHits('sign_ins', id, 58)
   expect(await logIn(identifier, password)).toMatchObject({ status: 200 })
   expect(await logIn(identifier)).toMatchObject(wrong)
   expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
-  const sessions = await sessionsOf(id)
+  const sessions = await countSessions(id)
   const topic = await topicOf(id)
   const stranger = newAddress()
   const refused = await logIn(identifier, password, stranger)
@@ -233,31 +240,31 @@ testFromAddresses('sixty sign-ins an hour of one account succeed, from wherever'
   expect(refused.body.error.retryAfter).toBeGreaterThan(3400)
   // It leaves no session, is no failure, and only whoever has the password is told. Nobody heard
   // anything by it, so those who are signed in need not move.
-  expect(await sessionsOf(id)).toBe(sessions)
+  expect(await countSessions(id)).toBe(sessions)
   expect(await topicOf(id)).toBe(topic)
-  expect(await counted('%', stranger, `${stranger} ${identifier}`)).toEqual([])
+  expect(await hitsByRule('%', stranger, `${stranger} ${identifier}`)).toEqual([])
   expect(await logIn(identifier, 'wrong one', stranger)).toMatchObject(wrong)
   // Whoever is signed in stays so.
-  await letPass(3600, id)
+  await ageHits(3600, id)
   expect(await logIn(identifier, password)).toMatchObject({ status: 200 })
 })
 
 testFromAddresses('sixty sign-ins are sixty when they arrive at once', async () => {
   const { id, identifier, password } = await signUp()
-  await spend('sign_ins', id, 55)
+  await plantHits('sign_ins', id, 55)
   const shots = Array.from({ length: 12 }, () => logInShot(identifier, password))
   const replies = await race(shots.slice(0, 10))
   expect(tally(replies.map(({ status }) => status))).toEqual({ 200: 5, 429: 5 })
-  expect(await sessionsOf(id)).toBe(6)
+  expect(await countSessions(id)).toBe(6)
 })
 
 test('a session by a code or a provider is a sign-in like any other', async () => {
   const person = await signUpByPhone()
-  expect(await counted('sign_ins', person.id)).toEqual([['sign_ins', 1]])
+  expect(await hitsByRule('sign_ins', person.id)).toEqual([['sign_ins', 1]])
   const email = newEmail()
-  const { body: { user } } = await comeAs('google', { email })
-  expect(await counted('sign_ins', user.id)).toEqual([['sign_ins', 1]])
-  await spend('sign_ins', user.id, 60)
-  expect(await comeAs('apple', { email })).toMatchObject(limited)
-  expect(await sessionsOf(user.id)).toBe(1)
+  const { body: { user } } = await signInAs('google', { email })
+  expect(await hitsByRule('sign_ins', user.id)).toEqual([['sign_ins', 1]])
+  await plantHits('sign_ins', user.id, 60)
+  expect(await signInAs('apple', { email })).toMatchObject(limited)
+  expect(await countSessions(user.id)).toBe(1)
 })

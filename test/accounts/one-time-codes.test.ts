@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import {
   database,
   guest,
-  messages,
+  inboxOf,
   newPhone,
   projectUrl,
   type Reply,
@@ -12,18 +12,19 @@ import {
   signIn,
 } from '../support/client.ts'
 import {
-  accountsWith,
-  age,
-  codeBy,
-  forgottenBy,
-  otherThan,
+  ageCodes,
+  codeSentBy,
+  codeTries,
+  countAccounts,
+  countSessions,
   registerPhone,
-  sessionsOf,
+  requestResetCode,
   signUpByPhone,
-  tries,
-  verify,
+  verifyCode,
+  wrongCode,
 } from '../support/codes.ts'
 import { race } from '../support/races.ts'
+import { fieldRefusal, refusal } from '../support/problems.ts'
 
 const admin = createClient(projectUrl, secretKey, { auth: { persistSession: false } }).auth.admin
 
@@ -39,29 +40,24 @@ const reset = (identifier: string, code: string, newPassword: string = randomUUI
     confirmPassword: newPassword,
   })
 
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
-const field = (status: number, code: string, path: string) => ({
-  status,
-  body: { error: { code, fields: [{ path, message: expect.any(String) }] } },
-})
 const arabic = (text: string) => text.replace(/\d/g, (digit) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)]!)
 
 test('REG-12 after five wrong tries a code is dead, even for the right one', async () => {
   const { phone, code, registrationId } = await registerPhone()
   for (let left = 4; left >= 0; left--) {
-    expect(await verify(phone, otherThan(code, left + 1), registrationId)).toMatchObject({
+    expect(await verifyCode(phone, wrongCode(code, left + 1), registrationId)).toMatchObject({
       status: 422,
       body: { error: { code: 'otp_invalid', attemptsLeft: left, fields: [{ path: 'code' }] } },
     })
   }
-  const dead = await verify(phone, code, registrationId)
+  const dead = await verifyCode(phone, code, registrationId)
   expect(dead).toMatchObject(refusal(429, 'otp_locked'))
   expect(Number(dead.headers.get('retry-after'))).toBeGreaterThan(0)
-  expect(await accountsWith(phone)).toBe(0)
+  expect(await countAccounts(phone)).toBe(0)
 
-  await age(phone, 45)
-  const [fresh] = await codeBy(phone, () => resend(phone, { registrationId }))
-  expect(await verify(phone, fresh, registrationId)).toMatchObject({ status: 200 })
+  await ageCodes(phone, 45)
+  const [fresh] = await codeSentBy(phone, () => resend(phone, { registrationId }))
+  expect(await verifyCode(phone, fresh, registrationId)).toMatchObject({ status: 200 })
 })
 
 test('REG-12 forty wrong tries at once are not more than five', async () => {
@@ -69,32 +65,32 @@ test('REG-12 forty wrong tries at once are not more than five', async () => {
   const replies = await race(
     Array.from({ length: 40 }, (_, i) => ({
       path: '/auth/register/verify-otp',
-      body: { identifier: phone, code: otherThan(code, i + 1) },
+      body: { identifier: phone, code: wrongCode(code, i + 1) },
     })),
   )
   const statuses = replies.map(({ status }) => status).sort()
   expect(statuses).toEqual([...Array(5).fill(422), ...Array(35).fill(429)])
-  expect(await tries(phone)).toEqual([5])
-  expect(await verify(phone, code)).toMatchObject(refusal(429, 'otp_locked'))
+  expect(await codeTries(phone)).toEqual([5])
+  expect(await verifyCode(phone, code)).toMatchObject(refusal(429, 'otp_locked'))
 })
 
 test('REG-12 a guess without a name counts against every attempt on that number', async () => {
   const mine = await registerPhone()
-  await age(mine.phone, 45)
+  await ageCodes(mine.phone, 45)
   const others = await registerPhone(mine.phone)
-  const wrong = [1, 2, 3, 4, 5, 6, 7].map((by) => otherThan(mine.code, by))
+  const wrong = [1, 2, 3, 4, 5, 6, 7].map((by) => wrongCode(mine.code, by))
     .filter((code) => code !== others.code)
-  await verify(mine.phone, wrong[0]!)
-  await verify(mine.phone, wrong[1]!, mine.registrationId)
-  expect(await tries(mine.phone)).toEqual([1, 2])
+  await verifyCode(mine.phone, wrong[0]!)
+  await verifyCode(mine.phone, wrong[1]!, mine.registrationId)
+  expect(await codeTries(mine.phone)).toEqual([1, 2])
   // A right one counts against none.
-  await verify(mine.phone, others.code, randomUUID())
-  expect(await verify(mine.phone, mine.code)).toMatchObject({ status: 200 })
+  await verifyCode(mine.phone, others.code, randomUUID())
+  expect(await verifyCode(mine.phone, mine.code)).toMatchObject({ status: 200 })
 })
 
 test('REG-13 a code works once', async () => {
   const { phone, code, registrationId } = await registerPhone()
-  const first = await verify(phone, code, registrationId)
+  const first = await verifyCode(phone, code, registrationId)
   expect(first).toMatchObject({
     status: 200,
     body: {
@@ -103,9 +99,9 @@ test('REG-13 a code works once', async () => {
       activeIdentity: { type: 'individual', status: 'active' },
     },
   })
-  expect(await verify(phone, code, registrationId)).toMatchObject(refusal(422, 'otp_invalid'))
-  expect(await verify(phone, code)).toMatchObject(refusal(422, 'otp_invalid'))
-  expect(await sessionsOf(first.body.user.id)).toBe(1)
+  expect(await verifyCode(phone, code, registrationId)).toMatchObject(refusal(422, 'otp_invalid'))
+  expect(await verifyCode(phone, code)).toMatchObject(refusal(422, 'otp_invalid'))
+  expect(await countSessions(first.body.user.id)).toBe(1)
 })
 
 test('REG-13 a code sent twenty times at once works once', async () => {
@@ -119,29 +115,29 @@ test('REG-13 a code sent twenty times at once works once', async () => {
   const won = replies.filter(({ status }) => status === 200)
   expect(won).toHaveLength(1)
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 422]))
-  expect(await sessionsOf(won[0]!.body.user.id)).toBe(1)
-  expect(await accountsWith(phone)).toBe(1)
+  expect(await countSessions(won[0]!.body.user.id)).toBe(1)
+  expect(await countAccounts(phone)).toBe(1)
 })
 
 test('REG-14 a code lives for five minutes', async () => {
   const late = await registerPhone()
-  await age(late.phone, 301)
-  expect(await verify(late.phone, late.code)).toMatchObject(refusal(410, 'otp_expired'))
-  expect(await verify(late.phone, late.code, late.registrationId))
+  await ageCodes(late.phone, 301)
+  expect(await verifyCode(late.phone, late.code)).toMatchObject(refusal(410, 'otp_expired'))
+  expect(await verifyCode(late.phone, late.code, late.registrationId))
     .toMatchObject(refusal(410, 'otp_expired'))
 
   const early = await registerPhone()
-  await age(early.phone, 295)
-  expect(await verify(early.phone, early.code)).toMatchObject({ status: 200 })
+  await ageCodes(early.phone, 295)
+  expect(await verifyCode(early.phone, early.code)).toMatchObject({ status: 200 })
 })
 
 test('REG-14 an attempt is gone after an hour', async () => {
   const { phone, password, registrationId } = await registerPhone()
-  await age(phone, 3601)
+  await ageCodes(phone, 3601)
   expect(await guest.post('/auth/login', { identifier: phone, password }))
     .toMatchObject(refusal(401, 'invalid_credentials'))
   expect(await resend(phone, { registrationId })).toMatchObject({ status: 202 })
-  expect(await messages(phone)).toHaveLength(1)
+  expect(await inboxOf(phone)).toHaveLength(1)
   await database().query('select private.sweep_codes()')
   const { rows } = await database().query('select from private.registrations where id = $1', [
     registrationId,
@@ -152,12 +148,12 @@ test('REG-14 an attempt is gone after an hour', async () => {
 test('REG-15 a code is for one number', async () => {
   const [one, two] = [await registerPhone(), await registerPhone()]
   // The odds of two equal codes are one in a million.
-  expect(await verify(two.phone, one.code)).toMatchObject(refusal(422, 'otp_invalid'))
-  expect(await verify(two.phone, one.code, one.registrationId))
+  expect(await verifyCode(two.phone, one.code)).toMatchObject(refusal(422, 'otp_invalid'))
+  expect(await verifyCode(two.phone, one.code, one.registrationId))
     .toMatchObject(refusal(422, 'otp_invalid'))
-  expect(await tries(two.phone)).toEqual([1])
-  expect(await tries(one.phone)).toEqual([0])
-  expect(await accountsWith(one.phone) + await accountsWith(two.phone)).toBe(0)
+  expect(await codeTries(two.phone)).toEqual([1])
+  expect(await codeTries(one.phone)).toEqual([0])
+  expect(await countAccounts(one.phone) + await countAccounts(two.phone)).toBe(0)
 })
 
 test('REG-15 a code is for one purpose', async () => {
@@ -165,8 +161,8 @@ test('REG-15 a code is for one purpose', async () => {
   expect(await reset(attempt.phone, attempt.code)).toMatchObject(refusal(422, 'otp_invalid'))
 
   const person = await signUpByPhone()
-  const code = await forgottenBy(person.identifier)
-  expect(await verify(person.identifier, code)).toMatchObject(refusal(422, 'otp_invalid'))
+  const code = await requestResetCode(person.identifier)
+  expect(await verifyCode(person.identifier, code)).toMatchObject(refusal(422, 'otp_invalid'))
   expect(await person.post('/auth/me/delete', { code })).toMatchObject(refusal(422, 'otp_invalid'))
   expect(await person.get('/auth/me')).toMatchObject({ status: 200 })
   expect(await reset(person.identifier, code)).toMatchObject({ status: 204 })
@@ -174,18 +170,18 @@ test('REG-15 a code is for one purpose', async () => {
 
 test('REG-15 after a resend the code of before is dead', async () => {
   const { phone, code, registrationId } = await registerPhone()
-  await age(phone, 45)
-  const [fresh] = await codeBy(phone, () => resend(phone, { registrationId }))
-  expect(await verify(phone, code, registrationId)).toMatchObject(refusal(422, 'otp_invalid'))
-  expect(await verify(phone, fresh, registrationId)).toMatchObject({ status: 200 })
+  await ageCodes(phone, 45)
+  const [fresh] = await codeSentBy(phone, () => resend(phone, { registrationId }))
+  expect(await verifyCode(phone, code, registrationId)).toMatchObject(refusal(422, 'otp_invalid'))
+  expect(await verifyCode(phone, fresh, registrationId)).toMatchObject({ status: 200 })
 })
 
 test('REG-15 a code of a deleted account is nothing to who registers the number again', async () => {
   const person = await signUpByPhone()
-  const old = await forgottenBy(person.identifier)
+  const old = await requestResetCode(person.identifier)
   await admin.deleteUser(person.id)
   expect(await reset(person.identifier, old)).not.toMatchObject({ status: 204 })
-  await age(person.identifier, 45)
+  await ageCodes(person.identifier, 45)
   const again = await signUpByPhone(person.identifier)
   expect(again.id).not.toBe(person.id)
   expect(await reset(person.identifier, old)).toMatchObject(refusal(422, 'otp_invalid'))
@@ -210,11 +206,13 @@ test('REG-16 a code is a text of six digits, and another shape costs no try', as
     '1'.repeat(200_000),
   ]
   for (const shape of shapes) {
-    expect(await verify(phone, shape)).toMatchObject(field(422, 'otp_invalid', 'code'))
+    expect(await verifyCode(phone, shape)).toMatchObject(fieldRefusal(422, 'otp_invalid', 'code'))
   }
-  expect(await verify(phone, '1'.repeat(1_000_000))).toMatchObject(refusal(413, 'body_too_large'))
-  expect(await tries(phone)).toEqual([0])
-  expect(await verify(phone, ` ${arabic(code)}`)).toMatchObject({ status: 200 })
+  expect(await verifyCode(phone, '1'.repeat(1_000_000))).toMatchObject(
+    refusal(413, 'body_too_large'),
+  )
+  expect(await codeTries(phone)).toEqual([0])
+  expect(await verifyCode(phone, ` ${arabic(code)}`)).toMatchObject({ status: 200 })
 })
 
 test('REG-16 a code may begin with zeros', async () => {
@@ -222,8 +220,8 @@ test('REG-16 a code may begin with zeros', async () => {
     const { phone, code } = await registerPhone()
     expect(code).toMatch(/^[0-9]{6}$/)
     if (!code.startsWith('0')) continue
-    expect(await verify(phone, String(Number(code)))).toMatchObject(refusal(422, 'otp_invalid'))
-    expect(await verify(phone, code)).toMatchObject({ status: 200 })
+    expect(await verifyCode(phone, String(Number(code)))).toMatchObject(refusal(422, 'otp_invalid'))
+    expect(await verifyCode(phone, code)).toMatchObject({ status: 200 })
     break
   }
 })
@@ -240,26 +238,26 @@ test('REG-17 another code comes from the 45th second on', async () => {
     expect(await register(phone)).toMatchObject(refusal(429, 'otp_resend_too_soon'))
   }
   await tooSoon(45)
-  await age(phone, 10)
+  await ageCodes(phone, 10)
   await tooSoon(35)
-  await age(phone, 33)
+  await ageCodes(phone, 33)
   await tooSoon(2)
-  expect(await messages(phone)).toHaveLength(1)
+  expect(await inboxOf(phone)).toHaveLength(1)
 
-  await age(phone, 2)
-  const [second, reply] = await codeBy(phone, () => resend(phone, { registrationId }))
+  await ageCodes(phone, 2)
+  const [second, reply] = await codeSentBy(phone, () => resend(phone, { registrationId }))
   expect(reply).toMatchObject({ status: 202, body: { resendAfter: 45 } })
   await tooSoon(45)
-  await age(phone, 46)
-  const [third] = await codeBy(phone, () => resend(phone, { registrationId }))
-  expect(await messages(phone)).toHaveLength(3)
-  expect(await verify(phone, second, registrationId)).toMatchObject({ status: 422 })
-  expect(await verify(phone, third, registrationId)).toMatchObject({ status: 200 })
+  await ageCodes(phone, 46)
+  const [third] = await codeSentBy(phone, () => resend(phone, { registrationId }))
+  expect(await inboxOf(phone)).toHaveLength(3)
+  expect(await verifyCode(phone, second, registrationId)).toMatchObject({ status: 422 })
+  expect(await verifyCode(phone, third, registrationId)).toMatchObject({ status: 200 })
 })
 
 test('REG-17 asking at once sends once', async () => {
   const { phone } = await registerPhone()
-  await age(phone, 45)
+  await ageCodes(phone, 45)
   const replies = await race(
     Array.from({ length: 20 }, () => ({
       path: '/auth/otp/resend',
@@ -268,7 +266,7 @@ test('REG-17 asking at once sends once', async () => {
   )
   expect(replies.filter(({ status }) => status === 202)).toHaveLength(1)
   expect(replies.filter(({ status }) => status === 429)).toHaveLength(19)
-  await expect.poll(() => messages(phone)).toHaveLength(2)
+  await expect.poll(() => inboxOf(phone)).toHaveLength(2)
 })
 
 test('REG-17 a resend says the same of numbers that nobody registered, and sends nothing', async () => {
@@ -277,13 +275,13 @@ test('REG-17 a resend says the same of numbers that nobody registered, and sends
     return { status, body, names }
   }
   const known = await registerPhone()
-  await age(known.phone, 45)
+  await ageCodes(known.phone, 45)
   const unknown = newPhone()
   expect(strip(await resend(unknown))).toEqual(strip(await resend(known.phone)))
   expect((await resend(unknown)).body.error.code).toBe((await resend(known.phone)).body.error.code)
-  expect(await messages(unknown)).toEqual([])
+  expect(await inboxOf(unknown)).toEqual([])
   for (const purpose of ['login', '', null, undefined, 'REGISTER']) {
     expect(await guest.post('/auth/otp/resend', { identifier: unknown, purpose }))
-      .toMatchObject(field(422, 'validation_failed', 'purpose'))
+      .toMatchObject(fieldRefusal(422, 'validation_failed', 'purpose'))
   }
 })

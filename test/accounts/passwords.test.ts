@@ -8,8 +8,8 @@ import { readStack } from '../../local/stack/stack.ts'
 import {
   database,
   guest,
+  inboxOf,
   lastMessage,
-  messages,
   newEmail,
   newPhone,
   type Person,
@@ -21,17 +21,19 @@ import {
   signUp,
 } from '../support/client.ts'
 import {
-  age,
-  codeBy,
-  forgottenBy,
-  otherThan,
-  sessionsOf,
+  ageCodes,
+  codeSentBy,
+  codeTries,
+  countSessions,
+  requestResetCode,
   signUpByPhone,
-  tries,
+  wrongCode,
 } from '../support/codes.ts'
-import { testLocally } from '../support/other-functions.ts'
 import { race } from '../support/races.ts'
-import { drain, told } from '../support/told.ts'
+import { notificationsOf } from '../support/notifications.ts'
+import { refusal } from '../support/problems.ts'
+import { testLocally } from '../support/facade.ts'
+import { drain } from '../support/jobs.ts'
 
 const forgot = (identifier: unknown) => guest.post('/auth/password/forgot', { identifier })
 const reset = (identifier: string, code: string, newPassword: string, again = newPassword) =>
@@ -47,7 +49,6 @@ const authDatabase = () =>
     LOCAL_DATA: variable('LOCAL_STACK'),
   }).databaseUrl('supabase_auth_admin')
 
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
 const wrong = refusal(401, 'invalid_credentials')
 
 const logIn = (identifier: string, password: string) =>
@@ -78,13 +79,13 @@ test('REG-21 asking for a code tells nothing, and only an account in order gets 
       unknownEmail,
     ]
   ) {
-    const before = (await messages(identifier)).length
+    const before = (await inboxOf(identifier)).length
     replies.push(await forgot(identifier))
     // Too soon is kept silent as well.
     replies.push(await forgot(identifier))
     const sent = [phone, email].some((person) => person.identifier === identifier)
-    if (sent) await expect.poll(() => messages(identifier)).toHaveLength(before + 1)
-    else expect(await messages(identifier)).toHaveLength(before)
+    if (sent) await expect.poll(() => inboxOf(identifier)).toHaveLength(before + 1)
+    else expect(await inboxOf(identifier)).toHaveLength(before)
   }
   for (const reply of replies) expect(strip(reply)).toEqual(strip(replies[0]!))
   expect(replies[0]).toMatchObject({ status: 202, body: { resendAfter: 45 } })
@@ -99,10 +100,10 @@ test('REG-21 asking for a code tells nothing, and only an account in order gets 
 test('a reset by SMS sets the password, ends every session and proves nothing of an email', async () => {
   const person = await signUpByPhone()
   const other = await signIn(person.identifier, person.password)
-  const code = await forgottenBy(person.identifier)
+  const code = await requestResetCode(person.identifier)
   const password = randomUUID()
   expect(await reset(person.identifier, code, password)).toMatchObject({ status: 204, body: null })
-  expect(await sessionsOf(person.id)).toBe(0)
+  expect(await countSessions(person.id)).toBe(0)
   for (const gone of [person, other]) {
     expect(await gone.get('/auth/me')).toMatchObject({ status: 401 })
   }
@@ -119,7 +120,7 @@ test('an email that received a code is proven, and only then', async () => {
     )
     return rows[0].email_proven
   }
-  const code = await forgottenBy(person.identifier)
+  const code = await requestResetCode(person.identifier)
   expect((await lastMessage(person.identifier)).body).toContain(code)
   expect(await proven()).toBe(false)
   expect(await reset(person.identifier.toUpperCase(), code, randomUUID()))
@@ -131,7 +132,7 @@ test('REG-22 a reset is refused for anything but a fresh code and a good new pas
   const person = await signUpByPhone()
   const { identifier } = person
   const other = await signUpByPhone()
-  const code = await forgottenBy(identifier)
+  const code = await requestResetCode(identifier)
   const fine = randomUUID()
 
   expect(await reset(identifier, code, '1234567')).toMatchObject({
@@ -146,10 +147,10 @@ test('REG-22 a reset is refused for anything but a fresh code and a good new pas
   })
   expect(await guest.post('/auth/password/reset', { identifier, code, newPassword: fine }))
     .toMatchObject({ status: 422 })
-  expect(await tries(identifier)).toEqual([0])
+  expect(await codeTries(identifier)).toEqual([0])
 
   expect(await reset(other.identifier, code, fine)).toMatchObject(refusal(422, 'otp_invalid'))
-  expect(await reset(identifier, otherThan(code), fine)).toMatchObject({
+  expect(await reset(identifier, wrongCode(code), fine)).toMatchObject({
     status: 422,
     body: { error: { code: 'otp_invalid', attemptsLeft: 4 } },
   })
@@ -158,11 +159,11 @@ test('REG-22 a reset is refused for anything but a fresh code and a good new pas
     status: 422,
     body: { error: { code: 'validation_failed', fields: [{ path: 'newPassword' }] } },
   })
-  expect(await sessionsOf(person.id)).toBe(1)
+  expect(await countSessions(person.id)).toBe(1)
 
-  await age(identifier, 301)
+  await ageCodes(identifier, 301)
   expect(await reset(identifier, code, fine)).toMatchObject(refusal(410, 'otp_expired'))
-  const fresh = await forgottenBy(identifier)
+  const fresh = await requestResetCode(identifier)
   expect(await reset(identifier, fresh, fine)).toMatchObject({ status: 204 })
   expect(await reset(identifier, fresh, randomUUID())).toMatchObject(refusal(422, 'otp_invalid'))
   expect(await signIn(identifier, fine)).toBeDefined()
@@ -172,8 +173,8 @@ test('REG-22 a reset is refused for anything but a fresh code and a good new pas
 test('REG-22 passwords of 8 code points and of 72 bytes can be set', async () => {
   const { identifier } = await signUpByPhone()
   for (const password of ['😀'.repeat(8), 'ك'.repeat(36)]) {
-    await age(identifier, 45)
-    const code = await forgottenBy(identifier)
+    await ageCodes(identifier, 45)
+    const code = await requestResetCode(identifier)
     expect(await reset(identifier, code, password)).toMatchObject({ status: 204 })
     expect(await signIn(identifier, password)).toBeDefined()
   }
@@ -181,7 +182,7 @@ test('REG-22 passwords of 8 code points and of 72 bytes can be set', async () =>
 
 test('REG-22 of twenty resets at once one wins, and only its password signs in', async () => {
   const { id, identifier } = await signUpByPhone()
-  const code = await forgottenBy(identifier)
+  const code = await requestResetCode(identifier)
   const passwords = Array.from({ length: 20 }, () => randomUUID())
   const replies = await race(passwords.map((password) => ({
     path: '/auth/password/reset',
@@ -191,16 +192,16 @@ test('REG-22 of twenty resets at once one wins, and only its password signs in',
   for (const [i, reply] of replies.entries()) {
     if (i !== winner) expect(reply).toMatchObject(refusal(422, 'otp_invalid'))
   }
-  expect(await sessionsOf(id)).toBe(0)
+  expect(await countSessions(id)).toBe(0)
   expect(await logIn(identifier, passwords[winner]!)).toMatchObject({ status: 200 })
   expect(await logIn(identifier, passwords[(winner + 1) % 20]!)).toMatchObject(wrong)
 })
 
 test('after five wrong codes a reset needs a new one', async () => {
   const { identifier } = await signUpByPhone()
-  const code = await forgottenBy(identifier)
+  const code = await requestResetCode(identifier)
   for (let by = 1; by <= 5; by++) {
-    expect(await reset(identifier, otherThan(code, by), randomUUID())).toMatchObject({
+    expect(await reset(identifier, wrongCode(code, by), randomUUID())).toMatchObject({
       status: 422,
     })
   }
@@ -225,13 +226,13 @@ test('changing the password needs the present one and ends the other sessions', 
   })
   expect(await change(undefined, randomUUID())).toMatchObject({ status: 422 })
   expect(await guest.post('/auth/password/change', {})).toMatchObject(refusal(401, 'token_missing'))
-  expect(await sessionsOf(person.id)).toBe(2)
+  expect(await countSessions(person.id)).toBe(2)
 
   const fresh = randomUUID()
   expect(await change(password, fresh)).toMatchObject({ status: 204, body: null })
   expect(await person.get('/auth/me')).toMatchObject({ status: 200 })
   expect(await other.get('/auth/me')).toMatchObject(refusal(401, 'token_invalid'))
-  expect(await sessionsOf(person.id)).toBe(1)
+  expect(await countSessions(person.id)).toBe(1)
   expect(await logIn(identifier, password)).toMatchObject(wrong)
   expect(await logIn(identifier, fresh)).toMatchObject({ status: 200 })
 })
@@ -260,7 +261,7 @@ test('past the facade a new password needs the present one too', async () => {
   }
   expect(await logIn(person.identifier, person.password)).toMatchObject({ status: 200 })
   expect(await other.get('/auth/me')).toMatchObject({ status: 200 })
-  expect(await told(person)).toEqual([])
+  expect(await notificationsOf(person)).toEqual([])
   expect(await atAuth(person, { password, current_password: person.password }))
     .toEqual([200, undefined])
   expect(await other.get('/auth/me')).toMatchObject(refusal(401, 'token_invalid'))
@@ -299,7 +300,10 @@ test('a changed password is told to its account, whoever changed it', async () =
   const person = await signUpByPhone()
   const { id, identifier } = person
   const again = async (password: string) => {
-    const [notice, ...more] = await told(await signIn(identifier, password), 'security_password')
+    const [notice, ...more] = await notificationsOf(
+      await signIn(identifier, password),
+      'security_password',
+    )
     await sql('delete from public.notifications where account_id = $1', [id])
     expect(more).toEqual([])
     expect(notice).toMatchObject({
@@ -319,7 +323,7 @@ test('a changed password is told to its account, whoever changed it', async () =
   await again(third)
 
   const fourth = randomUUID()
-  await reset(identifier, await forgottenBy(identifier), fourth)
+  await reset(identifier, await requestResetCode(identifier), fourth)
   await again(fourth)
 
   const fifth = randomUUID()
@@ -344,7 +348,7 @@ test('what changes no password tells of none', async () => {
   await sql('update auth.users set encrypted_password = encrypted_password where id = $1', [
     person.id,
   ])
-  expect(await told(person, 'security_password')).toEqual([])
+  expect(await notificationsOf(person, 'security_password')).toEqual([])
 })
 
 testLocally('a hash that Auth writes anew at a sign-in is no new password', async () => {
@@ -357,14 +361,14 @@ testLocally('a hash that Auth writes anew at a sign-in is no new password', asyn
       person.id,
       bcrypt.hashSync(person.password, 6),
     ])
-    expect(await told(person, 'security_password')).toEqual([])
+    expect(await notificationsOf(person, 'security_password')).toEqual([])
     // And so it writes a new one: with everything that waits for a code.
     await asAuth.query(
       `update auth.users set encrypted_password = $2, confirmation_token = '', recovery_token = '',
          reauthentication_token = '' where id = $1`,
       [person.id, bcrypt.hashSync(person.password, 6)],
     )
-    expect(await told(person, 'security_password')).toHaveLength(1)
+    expect(await notificationsOf(person, 'security_password')).toHaveLength(1)
   } finally {
     await asAuth.end()
   }
@@ -402,10 +406,10 @@ test('who asks to be deleted is signed out, and stays by signing in again', asyn
 test('after fourteen days a deletion that was asked for is carried out', async () => {
   const person = await signUpByPhone()
   const { identifier, password } = person
-  await age(identifier, 45)
+  await ageCodes(identifier, 45)
   const resend = { identifier, purpose: 'delete' }
-  const [code] = await codeBy(identifier, () => guest.post('/auth/otp/resend', resend))
-  expect(await person.post('/auth/me/delete', { code: otherThan(code) }))
+  const [code] = await codeSentBy(identifier, () => guest.post('/auth/otp/resend', resend))
+  expect(await person.post('/auth/me/delete', { code: wrongCode(code) }))
     .toMatchObject(refusal(422, 'otp_invalid'))
   expect(await person.post('/auth/me/delete', { code })).toMatchObject({ status: 202 })
   const sweep = () => drain('delete_due_accounts')

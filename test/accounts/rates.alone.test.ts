@@ -14,16 +14,21 @@ import {
   signUp,
 } from '../support/client.ts'
 import { signUpByPhone } from '../support/codes.ts'
-import { conversation, talk, text, write } from '../support/conversations.ts'
-import { complete, draft, offer } from '../support/listings.ts'
-import { startFunctions, testLocally } from '../support/other-functions.ts'
+import {
+  openConversation,
+  postMessage,
+  startConversation,
+  textMessage,
+} from '../support/conversations.ts'
+import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { givePlan } from '../support/plans.ts'
 import { race } from '../support/races.ts'
-import { hitsOf, letPass, spend } from '../support/rate-hits.ts'
+import { ageHits, hitsOf, plantHits } from '../support/rate-hits.ts'
 import { enforceRates } from '../support/rates.ts'
 import { uploadAvatar, uploadPictures } from '../support/uploads.ts'
-import { listingOf } from '../support/world.ts'
+import { insertListing } from '../support/fixtures.ts'
+import { startFacade, testLocally } from '../support/facade.ts'
 
 let lift: () => Promise<void>
 beforeAll(async () => {
@@ -97,23 +102,23 @@ describe('LOAD-05 favorites', () => {
 
   test('120 a minute over both doors; then it waits as long as it says', async () => {
     const person = await signUp()
-    const id = await listingOf((await signUp()).identityId)
+    const id = await insertListing((await signUp()).identityId)
     const first = await toggle(person, id)
     expect(first.status).toBe(200)
     expect(told(first).slice(0, 2)).toEqual([120, 119])
-    await spend('favorites', person.id, 118)
+    await plantHits('favorites', person.id, 118)
     expect(told(await toggle(person, id))[1]).toBe(1)
     expect((await rpc(person, 'toggle_favorite', { property_id: id })).status).toBe(200)
     const refused = await toggle(person, id)
     expectSpent(refused, 120, 60, await rpc(person, 'toggle_favorite', { property_id: id }))
     expect((await person.get(`/favorites/check/${id}`)).body).toBe(true)
-    await letPass(refused.body.error.retryAfter, person.id)
+    await ageHits(refused.body.error.retryAfter, person.id)
     expect((await toggle(person, id)).body).toMatchObject({ isFavorite: false })
   })
 
   test('of 200 at once exactly 120 pass, and the end is what these make of it', async () => {
     const person = await signUp()
-    const id = await listingOf((await signUp()).identityId)
+    const id = await insertListing((await signUp()).identityId)
     const statuses = (await race(Array.from({ length: 200 }, () => ({
       method: 'POST',
       path: `/favorites/${id}`,
@@ -126,7 +131,7 @@ describe('LOAD-05 favorites', () => {
 
   test('what is refused, or fails at the Data API after it was done, is not counted', async () => {
     const person = await signUp()
-    const id = await listingOf((await signUp()).identityId)
+    const id = await insertListing((await signUp()).identityId)
     expect((await toggle(person, randomUUID())).status).toBe(404)
     expect((await rpc(person, 'toggle_favorite', { property_id: randomUUID() })).status).toBe(404)
     const cast = '?select=propertyId::int'
@@ -138,7 +143,7 @@ describe('LOAD-05 favorites', () => {
 
   test('toggles and changes of identity at once never wait for one another in a circle', async () => {
     const person = await signUp()
-    const id = await listingOf((await signUp()).identityId)
+    const id = await insertListing((await signUp()).identityId)
     const before = await deadlocks()
     const bearer: [string, string] = ['authorization', `Bearer ${person.accessToken}`]
     const expecting: [string, string] = ['x-expect-identity', person.identityId]
@@ -158,9 +163,9 @@ describe('LOAD-05 favorites', () => {
 
 describe('LOAD-05 messages', () => {
   test('60 a minute over facade, Data API and gateway together', async () => {
-    const { a, b, id } = await talk()
-    await spend('messages', a.id, 57)
-    const socket = await ChatSocket.of(a)
+    const { a, b, conversationId: id } = await startConversation()
+    await plantHits('messages', a.id, 57)
+    const socket = await ChatSocket.connect(a)
     open.push(socket)
     const atDataApi = () =>
       rpc(a, 'send_message', {
@@ -169,13 +174,13 @@ describe('LOAD-05 messages', () => {
         type: 'text',
         body: 'مرحبا',
       })
-    const first = await write(a, id)
+    const first = await postMessage(a, id)
     expect(first.status).toBe(201)
     expect(told(first).slice(0, 2)).toEqual([60, 2])
     expect((await atDataApi()).status).toBe(200)
-    expect((await socket.say(id, 'مرحبا')).event).toBe('ack')
-    expectSpent(await write(a, id), 60, 60, await atDataApi())
-    expect(await socket.say(id, 'مرحبا')).toMatchObject({
+    expect((await socket.sendMessage(id, 'مرحبا')).event).toBe('ack')
+    expectSpent(await postMessage(a, id), 60, 60, await atDataApi())
+    expect(await socket.sendMessage(id, 'مرحبا')).toMatchObject({
       event: 'error',
       data: { code: 'rate_limited' },
     })
@@ -188,27 +193,29 @@ describe('LOAD-05 messages', () => {
         identity_id: b.identityId,
       }),
     )
-    expect((await write(b, id)).status).toBe(201)
+    expect((await postMessage(b, id)).status).toBe(201)
   })
 
   test('asking again for a message that is stored, or a conversation, costs nothing', async () => {
-    const { a, b, id } = await talk()
+    const { a, b, conversationId: id } = await startConversation()
     const before = await hitsOf('messages', a.id)
-    const message = text('مرحبا')
-    expect((await write(a, id, message)).status).toBe(201)
-    for (let again = 0; again < 3; again++) expect((await write(a, id, message)).status).toBe(200)
-    for (let again = 0; again < 3; again++) await conversation(a, { identityId: b.identityId })
-    expect((await write(a, id, { ...message, body: 'غير ذلك' })).status).toBe(422)
-    expect((await write(a, randomUUID())).status).toBe(404)
+    const message = textMessage('مرحبا')
+    expect((await postMessage(a, id, message)).status).toBe(201)
+    for (let again = 0; again < 3; again++) {
+      expect((await postMessage(a, id, message)).status).toBe(200)
+    }
+    for (let again = 0; again < 3; again++) await openConversation(a, { identityId: b.identityId })
+    expect((await postMessage(a, id, { ...message, body: 'غير ذلك' })).status).toBe(422)
+    expect((await postMessage(a, randomUUID())).status).toBe(404)
     expect(await hitsOf('messages', a.id)).toBe(before + 1)
   })
 
   test('the same message eight times at once is one message and one hit', async () => {
-    const { a, id } = await talk()
+    const { a, conversationId: id } = await startConversation()
     const before = await hitsOf('messages', a.id)
-    const message = text('مرحبا')
+    const message = textMessage('مرحبا')
     const statuses = await Promise.all(
-      Array.from({ length: 8 }, async () => (await write(a, id, message)).status),
+      Array.from({ length: 8 }, async () => (await postMessage(a, id, message)).status),
     )
     expect(statuses.sort()).toEqual([...Array(7).fill(200), 201])
     expect(await hitsOf('messages', a.id)).toBe(before + 1)
@@ -216,7 +223,7 @@ describe('LOAD-05 messages', () => {
 
   test('a conversation that brings its first message counts as one', async () => {
     const [a, b] = await Promise.all([signUp(), signUp()])
-    await conversation(a, { identityId: b.identityId, message: 'مرحبا' })
+    await openConversation(a, { identityId: b.identityId, message: 'مرحبا' })
     expect(await hitsOf('messages', a.id)).toBe(1)
   })
 })
@@ -224,13 +231,13 @@ describe('LOAD-05 messages', () => {
 test('LOAD-05 reports: 30 a day over both doors', async () => {
   const person = await signUp()
   const things = await Promise.all(
-    Array.from({ length: 3 }, async () => listingOf((await signUp()).identityId)),
+    Array.from({ length: 3 }, async () => insertListing((await signUp()).identityId)),
   )
   const report = (targetId: string) =>
     person.post('/reports', { targetType: 'property', targetId, reason: 'spam' })
   const atDataApi = (target_id: string) =>
     rpc(person, 'add_report', { target_type: 'property', target_id, reason: 'spam' })
-  await spend('reports', person.id, 28)
+  await plantHits('reports', person.id, 28)
   expect((await report(things[0]!)).status).toBe(201)
   expect((await report(things[0]!)).status).toBe(409)
   expect((await atDataApi(things[1]!)).status).toBe(200)
@@ -240,7 +247,7 @@ test('LOAD-05 reports: 30 a day over both doors', async () => {
 describe('LOAD-05 listings', () => {
   test('300 created an hour, also past the facade; what is refused is not counted', async () => {
     const person = await signUp()
-    await spend('listings', person.id, 298)
+    await plantHits('listings', person.id, 298)
     expect((await person.post('/properties', { type: 'SALE', price: 0.0001 })).status).toBe(422)
     const made = await person.post('/properties', { type: 'SALE' })
     expect(told(made).slice(0, 2)).toEqual([300, 1])
@@ -256,8 +263,8 @@ describe('LOAD-05 listings', () => {
   test('60 published, renewed or resumed an hour, together and over both doors', async () => {
     const person = await signUp()
     await givePlan(person.identityId, 'plus')
-    await spend('publications', person.id, 56)
-    const { id } = await offer(person)
+    await plantHits('publications', person.id, 56)
+    const { id } = await publishListing(person)
     const act = (name: string) => person.post(`/properties/${id}/${name}`)
     expect((await act('publish')).status).toBe(409)
     expect((await act('pause')).status).toBe(200)
@@ -273,9 +280,9 @@ describe('LOAD-05 listings', () => {
     expect((await act('pause')).status).toBe(200)
     const refused = await act('resume')
     expectSpent(refused, 60, 3600, await rpc(person, 'resume_property', { property_id: id }))
-    expect(await person.post('/properties', { ...complete.SALE, publish: true }))
+    expect(await person.post('/properties', { ...completeFields.SALE, publish: true }))
       .toMatchObject(limited)
-    const { id: other } = await draft(person, complete.SALE)
+    const { id: other } = await createDraft(person, completeFields.SALE)
     expect(await person.post(`/properties/${other}/publish`)).toMatchObject(limited)
     // Nothing was made by what was refused.
     expect((await person.get('/properties/mine')).body.items).toHaveLength(2)
@@ -284,8 +291,8 @@ describe('LOAD-05 listings', () => {
   test('a plan that shows more publishes as many', async () => {
     const person = await signUp()
     await givePlan(person.identityId, 'company')
-    await spend('publications', person.id, 248)
-    const { id } = await offer(person)
+    await plantHits('publications', person.id, 248)
+    const { id } = await publishListing(person)
     const act = (name: string) => person.post(`/properties/${id}/${name}`)
     expect((await act('pause')).status).toBe(200)
     expect(told(await act('resume')).slice(0, 2)).toEqual([250, 0])
@@ -304,7 +311,7 @@ describe('LOAD-05 what cannot be taken back', () => {
       'select id from public.identities where account_id = $1',
       [owner.id],
     )).rows[0].id
-    const id = await listingOf(ownerId, { allow_call: true })
+    const id = await insertListing(ownerId, { allow_call: true })
     const person = await signUp()
     expect((await ask(person, randomUUID())).status).toBe(404)
     const answers = []
@@ -317,16 +324,16 @@ describe('LOAD-05 what cannot be taken back', () => {
       person.id,
     ])
     expect(told(await ask(person, id)).slice(0, 2)).toEqual([30, 24])
-    await spend('contact', person.id, 30)
+    await plantHits('contact', person.id, 30)
     expectSpent(await ask(person, id), 30, 86_400)
     // A phone is proven by its registration.
-    expect(told(await ask(owner, await listingOf(person.identityId), 'chat'))[0]).toBe(30)
+    expect(told(await ask(owner, await insertListing(person.identityId), 'chat'))[0]).toBe(30)
     expect((await rpc(person, 'contact_property', { property_id: id, kind: 'call' })).status)
       .toBe(404)
   })
 
   test('of 20 contacts at once an unproven account gets 5', async () => {
-    const id = await listingOf((await signUp()).identityId)
+    const id = await insertListing((await signUp()).identityId)
     const person = await signUp()
     const replies = await race(Array.from({ length: 20 }, () => ({
       path: `/properties/${id}/contact`,
@@ -339,7 +346,7 @@ describe('LOAD-05 what cannot be taken back', () => {
 
   test('5 exports a day', async () => {
     const person = await signUp()
-    await spend('export', person.id, 4)
+    await plantHits('export', person.id, 4)
     expect(told(await person.get('/auth/me/export')).slice(0, 2)).toEqual([5, 0])
     expectSpent(await person.get('/auth/me/export'), 5, 86_400)
     expect((await rpc(person, 'export_account', {})).status).toBe(404)
@@ -347,7 +354,7 @@ describe('LOAD-05 what cannot be taken back', () => {
 
   test('60 uploads an hour, counted when they begin, refused ones too', async () => {
     const person = await signUp()
-    await spend('uploads', person.id, 57)
+    await plantHits('uploads', person.id, 57)
     const picture = jpeg({ width: 8, height: 8 })
     const unknown = { propertyId: randomUUID() }
     expect((await uploadPictures(person, [picture], unknown)).status).toBe(404)
@@ -361,10 +368,10 @@ describe('LOAD-05 what cannot be taken back', () => {
 testLocally(
   'writes that were refused are counted in the worker, per account and address',
   async () => {
-    const functions = await startFunctions({ REFUSAL_RATE: '5' })
+    const functions = await startFacade({ REFUSAL_RATE: '5' })
     try {
       const [one, two] = await Promise.all([signUp(), signUp()])
-      const id = await listingOf(two.identityId)
+      const id = await insertListing(two.identityId)
       const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
       const post = (path: string, person: Person) => functions.post(path, undefined, as(person))
       for (let done = 0; done < 7; done++) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
 import { database, guest, newEmail, newPhone, signIn } from '../support/client.ts'
-import { accountsWith, codeBy, normal, verify } from '../support/codes.ts'
+import { codeSentBy, countAccounts, normalizedIdentifier, verifyCode } from '../support/codes.ts'
 
 // Faults in the transaction that makes a person: each hits one name only, and all go afterwards.
 const name = `خلل ${randomUUID().slice(0, 8)}`
@@ -63,21 +63,21 @@ for (
   test(`REG-05 when ${what}, a code is not lost`, async () => {
     const phone = newPhone()
     const body = { identifier: phone, password: randomUUID(), fullName: name }
-    const [code, { body: { registrationId } }] = await codeBy(
+    const [code, { body: { registrationId } }] = await codeSentBy(
       phone,
       () => guest.post('/auth/register', body),
     )
     await fault(table, column, act)
-    expect(await verify(phone, code, registrationId))
+    expect(await verifyCode(phone, code, registrationId))
       .toMatchObject({ status: 503, body: { error: { code: 'service_unavailable' } } })
-    await nothingLeft(normal(phone))
+    await nothingLeft(normalizedIdentifier(phone))
 
     await database().query(`drop trigger fault on public.${table}`)
     await database().query(`update private.registrations set full_name = null where id = $1`, [
       registrationId,
     ])
-    expect(await verify(phone, code, registrationId)).toMatchObject({ status: 200 })
-    expect(await accountsWith(phone)).toBe(1)
+    expect(await verifyCode(phone, code, registrationId)).toMatchObject({ status: 200 })
+    expect(await countAccounts(phone)).toBe(1)
     expect(await signIn(phone, body.password)).toBeDefined()
   })
 }

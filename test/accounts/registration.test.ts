@@ -5,7 +5,7 @@ import {
   asCaller,
   database,
   guest,
-  messages,
+  inboxOf,
   newEmail,
   newPhone,
   projectUrl,
@@ -15,16 +15,17 @@ import {
   signUp,
 } from '../support/client.ts'
 import {
-  accountsWith,
-  age,
-  forgottenBy,
-  normal,
+  ageCodes,
+  countAccounts,
+  normalizedIdentifier,
   registerPhone,
+  requestResetCode,
   signUpByPhone,
-  verify,
+  verifyCode,
 } from '../support/codes.ts'
 import { race } from '../support/races.ts'
-import { listingOf } from '../support/world.ts'
+import { insertListing } from '../support/fixtures.ts'
+import { fieldRefusal, refusal } from '../support/problems.ts'
 
 const admin = createClient(projectUrl, secretKey, { auth: { persistSession: false } }).auth.admin
 
@@ -38,11 +39,6 @@ const reset = (identifier: string, code: string, newPassword: string = randomUUI
     confirmPassword: newPassword,
   })
 
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
-const field = (status: number, code: string, path: string) => ({
-  status,
-  body: { error: { code, fields: [{ path, message: expect.any(String) }] } },
-})
 const phoneTaken = {
   status: 409,
   body: { error: { code: 'phone_taken', message: 'رقم الهاتف مسجل بالفعل' } },
@@ -88,7 +84,7 @@ test('REG-01 every spelling of a Kuwaiti mobile is taken, and stored in one form
       ],
     )
     expect(rows).toEqual([{ phone: `+965${phone}` }])
-    expect(await accountsWith(phone)).toBe(0)
+    expect(await countAccounts(phone)).toBe(0)
   }
 })
 
@@ -150,7 +146,7 @@ const neither = [
 ]
 
 test('REG-01 what is neither email nor Kuwaiti mobile is refused, in SQL as well', async () => {
-  const invalid = field(422, 'identifier_invalid', 'identifier')
+  const invalid = fieldRefusal(422, 'identifier_invalid', 'identifier')
   for (
     const identifier of [...neither, null, 51234567, ['51234567'], { phone: '51234567' }, true]
   ) {
@@ -172,17 +168,17 @@ test('REG-01 passwords need 8 code points and fit 72 bytes, names 2 to 120 chara
   const email = newEmail()
   const given = (more: object) => register(newEmail(), more)
   expect(await given({ password: '1234567' })).toMatchObject(
-    field(422, 'password_too_short', 'password'),
+    fieldRefusal(422, 'password_too_short', 'password'),
   )
   expect(await given({ password: '😀'.repeat(7) })).toMatchObject(
     refusal(422, 'password_too_short'),
   )
   expect(await given({ password: 'ك'.repeat(37) })).toMatchObject(
-    field(422, 'password_too_long', 'password'),
+    fieldRefusal(422, 'password_too_long', 'password'),
   )
   expect(await given({ password: 'a'.repeat(73) })).toMatchObject(refusal(422, 'password_too_long'))
   expect(await given({ confirmPassword: 'another one' }))
-    .toMatchObject(field(422, 'password_mismatch', 'confirmPassword'))
+    .toMatchObject(fieldRefusal(422, 'password_mismatch', 'confirmPassword'))
   for (const password of ['12345678', '😀'.repeat(8), 'ك'.repeat(36), 'a'.repeat(72)]) {
     const identifier = newEmail()
     expect(await guest.post('/auth/register', { identifier, password, confirmPassword: password }))
@@ -199,14 +195,14 @@ test('REG-01 passwords need 8 code points and fit 72 bytes, names 2 to 120 chara
     const fullName of ['س', 'س'.repeat(121), '', '  ', 'سالم\u202Eعلي', 'a\u0000b', 7, ['سالم']]
   ) {
     expect(await given({ fullName }), JSON.stringify(fullName))
-      .toMatchObject(field(422, 'validation_failed', 'fullName'))
+      .toMatchObject(fieldRefusal(422, 'validation_failed', 'fullName'))
   }
   for (const fullName of ['سا', 'س'.repeat(120)]) {
     expect(await given({ fullName })).toMatchObject({ status: 201 })
   }
   expect(await register(email, { fullName: '  سالم \n  العنزي ' })).toMatchObject({ status: 201 })
   expect(await register(newEmail(), { role: 'admin' }))
-    .toMatchObject(field(422, 'validation_failed', 'role'))
+    .toMatchObject(fieldRefusal(422, 'validation_failed', 'role'))
 })
 
 test('REG-01 the long name of the route does the same', async () => {
@@ -234,13 +230,13 @@ test('REG-02 G-11 of thirty registrations of one phone in three spellings one ge
     expect(won).toHaveLength(1)
     const lost = replies.filter((reply) => reply !== won[0])
     for (const reply of lost) expect(reply).toMatchObject(refusal(429, 'otp_resend_too_soon'))
-    expect(await messages(phone)).toHaveLength(1)
+    expect(await inboxOf(phone)).toHaveLength(1)
 
-    const { code } = (await messages(phone))[0]!
-    expect(await verify(spelled(round), code)).toMatchObject({ status: 200 })
+    const { code } = (await inboxOf(phone))[0]!
+    expect(await verifyCode(spelled(round), code)).toMatchObject({ status: 200 })
     for (const reply of await race(shots())) expect(reply).toMatchObject(phoneTaken)
-    expect(await accountsWith(phone)).toBe(1)
-    expect(await messages(phone)).toHaveLength(1)
+    expect(await countAccounts(phone)).toBe(1)
+    expect(await inboxOf(phone)).toHaveLength(1)
   }
 })
 
@@ -263,7 +259,7 @@ test('REG-03 G-11 of many registrations of one email at once one gets through', 
     for (const [i, reply] of replies.entries()) {
       expect(reply).toMatchObject(i === winner ? { status: 201 } : emailTaken)
     }
-    expect(await accountsWith(spellings[1]!)).toBe(1)
+    expect(await countAccounts(spellings[1]!)).toBe(1)
     for (const identifier of round ? [] : spellings) {
       expect(await guest.post('/auth/login', { identifier, password: bodies[winner]!.password }))
         .toMatchObject({ status: 200, body: { user: { email: spellings[1] } } })
@@ -273,7 +269,7 @@ test('REG-03 G-11 of many registrations of one email at once one gets through', 
 
 test('REG-06 nothing at Auth with the public key makes an account or sends a code', async () => {
   const existing = await signUpByPhone()
-  const sent = (await messages(existing.identifier)).length
+  const sent = (await inboxOf(existing.identifier)).length
   const post = async (path: string, body: object, token = publishableKey) => {
     const response = await fetch(`${projectUrl}/auth/v1${path}`, {
       method: path === '/user' ? 'PUT' : 'POST',
@@ -288,7 +284,7 @@ test('REG-06 nothing at Auth with the public key makes an account or sends a cod
     return response.status
   }
   const email = newEmail()
-  const phone = normal(newPhone())
+  const phone = normalizedIdentifier(newPhone())
   const password = randomUUID()
   const data = { identity_type: 'company', role: 'admin', account_id: existing.id }
   for (
@@ -296,28 +292,32 @@ test('REG-06 nothing at Auth with the public key makes an account or sends a cod
       ['/signup', { email, password }],
       ['/signup', { phone, password }],
       ['/signup', { email, password, data }],
-      ['/signup', { phone: normal(existing.identifier), password, data }],
+      ['/signup', { phone: normalizedIdentifier(existing.identifier), password, data }],
       ['/signup', {}],
       ['/signup', { data }],
       ['/otp', { email, create_user: true }],
       ['/otp', { phone, create_user: true }],
-      ['/otp', { phone: normal(existing.identifier) }],
-      ['/verify', { type: 'sms', phone: normal(existing.identifier), token: '123456' }],
+      ['/otp', { phone: normalizedIdentifier(existing.identifier) }],
+      ['/verify', {
+        type: 'sms',
+        phone: normalizedIdentifier(existing.identifier),
+        token: '123456',
+      }],
       ['/verify', { type: 'signup', email, token: '123456' }],
     ] as const
   ) {
     expect(await post(path, body), `${path} ${JSON.stringify(body)}`).toBeGreaterThanOrEqual(400)
   }
   await post('/recover', { email })
-  await post('/resend', { type: 'sms', phone: normal(existing.identifier) })
+  await post('/resend', { type: 'sms', phone: normalizedIdentifier(existing.identifier) })
   await post('/user', { phone }, existing.accessToken)
   await post('/user', { email }, existing.accessToken)
 
-  expect(await accountsWith(email)).toBe(0)
-  expect(await accountsWith(phone)).toBe(0)
-  expect(await messages(email)).toEqual([])
-  expect(await messages(phone)).toEqual([])
-  expect(await messages(existing.identifier)).toHaveLength(sent)
+  expect(await countAccounts(email)).toBe(0)
+  expect(await countAccounts(phone)).toBe(0)
+  expect(await inboxOf(email)).toEqual([])
+  expect(await inboxOf(phone)).toEqual([])
+  expect(await inboxOf(existing.identifier)).toHaveLength(sent)
   const { rows } = await database().query(
     'select count(*)::int from auth.users where email = $1 or phone = $2',
     [email, phone.slice(1)],
@@ -325,33 +325,35 @@ test('REG-06 nothing at Auth with the public key makes an account or sends a cod
   expect(rows).toEqual([{ count: 0 }])
   expect((await existing.get('/auth/me')).body.user).toMatchObject({
     email: null,
-    phone: normal(existing.identifier),
+    phone: normalizedIdentifier(existing.identifier),
   })
 })
 
 test("a code with its attempt gives the account with that attempt's password", async () => {
   const mine = await registerPhone()
-  await age(mine.phone, 45)
+  await ageCodes(mine.phone, 45)
   const theirs = await registerPhone(mine.phone)
-  expect(await verify(mine.phone, mine.code, mine.registrationId)).toMatchObject({ status: 200 })
+  expect(await verifyCode(mine.phone, mine.code, mine.registrationId)).toMatchObject({
+    status: 200,
+  })
   expect(await signIn(mine.phone, mine.password)).toBeDefined()
   expect(await guest.post('/auth/login', { identifier: mine.phone, password: theirs.password }))
     .toMatchObject(refusal(401, 'invalid_credentials'))
-  expect(await verify(mine.phone, theirs.code, theirs.registrationId))
+  expect(await verifyCode(mine.phone, theirs.code, theirs.registrationId))
     .toMatchObject(refusal(422, 'otp_invalid'))
 })
 
 test("no stranger's password survives on a number that another proves", async () => {
   const stranger = await registerPhone()
-  await age(stranger.phone, 45)
+  await ageCodes(stranger.phone, 45)
   const owner = await registerPhone(stranger.phone)
   // The owner's client sends only number and code: nobody can tell whose password is meant.
-  expect(await verify(owner.phone, owner.code)).toMatchObject({ status: 200 })
+  expect(await verifyCode(owner.phone, owner.code)).toMatchObject({ status: 200 })
   for (const { password } of [stranger, owner]) {
     expect(await guest.post('/auth/login', { identifier: owner.phone, password }))
       .toMatchObject(refusal(401, 'invalid_credentials'))
   }
-  const code = await forgottenBy(owner.phone)
+  const code = await requestResetCode(owner.phone)
   const password = randomUUID()
   expect(await reset(owner.phone, code, password)).toMatchObject({ status: 204 })
   expect(await signIn(owner.phone, password)).toBeDefined()
@@ -379,7 +381,7 @@ test('nothing that is kept can be read back: no code, no password in clear', asy
 test('REG-25 who registers the address of a deleted account begins anew', async () => {
   const old = await signUp('سالم الأول')
   const seller = await signUp()
-  const property = await listingOf(seller.identityId)
+  const property = await insertListing(seller.identityId)
   expect(await old.post(`/favorites/${property}`)).toMatchObject({ status: 200 })
   await admin.deleteUser(old.id)
 

@@ -13,9 +13,9 @@ import {
   signIn,
   signUp,
 } from '../support/client.ts'
-import { forgottenBy, sessionsOf, signUpByPhone } from '../support/codes.ts'
+import { countSessions, requestResetCode, signUpByPhone } from '../support/codes.ts'
 import { race } from '../support/races.ts'
-import { partsOf } from '../support/token-maker.ts'
+import { partsOf } from '../support/tokens.ts'
 
 let person: Person
 beforeEach(async () => {
@@ -56,7 +56,7 @@ test('AUTH-12 the tokens of a deleted account open nothing any more', async () =
   expect(await dataApi('get_me', person.accessToken)).toBe(401)
   expect(await dataApi('list_identities', person.accessToken)).toBe(401)
   expect(await visible(person)).toEqual([0, 0, 0])
-  expect(await sessionsOf(person.id)).toBe(0)
+  expect(await countSessions(person.id)).toBe(0)
 
   const { rows } = await database().query(
     `select accounts.email, accounts.phone, accounts.status, individual_profiles.full_name,
@@ -212,7 +212,7 @@ test.concurrent('AUTH-14 an old refresh token used again ends the whole family',
   expect(await refresh(first)).toMatchObject(refusal)
   expect(await refresh(third.refreshToken)).toMatchObject(refusal)
   expect(await guest.get('/auth/me', bearer(third.accessToken))).toMatchObject(refusal)
-  expect(await sessionsOf(person.id)).toBe(0)
+  expect(await countSessions(person.id)).toBe(0)
 })
 
 test.concurrent('AUTH-15 a refresh whose answer was lost can be asked for again', async () => {
@@ -223,7 +223,7 @@ test.concurrent('AUTH-15 a refresh whose answer was lost can be asked for again'
   expect(again.status).toBe(200)
   expect(again.body.refreshToken).toBe(lost.refreshToken)
   expect(await refresh(again.body.refreshToken)).toMatchObject({ status: 200 })
-  expect(await sessionsOf(person.id)).toBe(1)
+  expect(await countSessions(person.id)).toBe(1)
 })
 
 test('AUTH-16 fifty refreshes at once give fifty working tokens of one session', async () => {
@@ -237,7 +237,7 @@ test('AUTH-16 fifty refreshes at once give fifty working tokens of one session',
   }
   const newest = new Set(replies.map(({ body }) => body.refreshToken))
   for (const token of newest) expect(await refresh(token)).toMatchObject({ status: 200 })
-  expect(await sessionsOf(person.id)).toBe(1)
+  expect(await countSessions(person.id)).toBe(1)
 })
 
 test('AUTH-17 signing out, changing and resetting the password end sessions at once', async () => {
@@ -252,20 +252,20 @@ test('AUTH-17 signing out, changing and resetting the password end sessions at o
 
   expect(await second.post('/auth/logout')).toMatchObject({ status: 204 })
   await isOut(second)
-  expect(await sessionsOf(phone.id)).toBe(2)
+  expect(await countSessions(phone.id)).toBe(2)
 
   const newPassword = randomUUID()
   expect(await third.post('/auth/password/change', { currentPassword: password, newPassword }))
     .toMatchObject({ status: 204 })
   await isOut(phone)
   expect(await third.get('/auth/me')).toMatchObject({ status: 200 })
-  expect(await sessionsOf(phone.id)).toBe(1)
+  expect(await countSessions(phone.id)).toBe(1)
 
-  const code = await forgottenBy(identifier)
+  const code = await requestResetCode(identifier)
   const reset = { identifier, code, newPassword: password, confirmPassword: password }
   expect(await guest.post('/auth/password/reset', reset)).toMatchObject({ status: 204 })
   await isOut(third)
-  expect(await sessionsOf(phone.id)).toBe(0)
+  expect(await countSessions(phone.id)).toBe(0)
 })
 
 test('AUTH-17 signing out can spare this session, or none', async () => {
@@ -277,7 +277,7 @@ test('AUTH-17 signing out can spare this session, or none', async () => {
   expect(await second.get('/auth/me')).toMatchObject({ status: 200 })
   await signIn(identifier, password)
   expect(await second.post('/auth/logout', { scope: 'global' })).toMatchObject({ status: 204 })
-  expect(await sessionsOf(person.id)).toBe(0)
+  expect(await countSessions(person.id)).toBe(0)
   expect(await third.post('/auth/logout', { scope: 'everywhere' })).toMatchObject({ status: 422 })
 })
 

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, guest, type Person, signUp } from '../support/client.ts'
-import { normal, signUpByPhone } from '../support/codes.ts'
-import { offer } from '../support/listings.ts'
-import { organisationOf } from '../support/world.ts'
+import { normalizedIdentifier, signUpByPhone } from '../support/codes.ts'
+import { publishListing } from '../support/listings.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
 
 let sara: Person
 
@@ -112,9 +112,9 @@ test('changes at once all count', async () => {
 
 test('a hidden number is not given to whoever asks for the contact of a listing', async () => {
   const seller = await signUpByPhone()
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   const ask = (kind: string) => sara.post(`/properties/${id}/contact`, { kind })
-  expect((await ask('call')).body).toEqual({ phone: normal(seller.identifier) })
+  expect((await ask('call')).body).toEqual({ phone: normalizedIdentifier(seller.identifier) })
 
   await seller.patch('/settings', { privacy: { showPhone: false } })
   for (const kind of ['call', 'whatsapp']) {
@@ -135,7 +135,7 @@ test('a guest is asked to sign in', async () => {
 
 test("settings are the account's, whichever identity acts", async () => {
   await change({ marketingConsent: true })
-  const company = await organisationOf(sara.id)
+  const company = await insertOrganisation(sara.id)
   await sara.post('/auth/identity/switch', { identityId: company })
   expect((await sara.get('/settings')).body.marketingConsent).toBe(true)
   const other = await signUp()

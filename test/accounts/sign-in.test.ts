@@ -13,18 +13,18 @@ import {
   signUp,
 } from '../support/client.ts'
 import {
-  age,
-  otherThan,
+  ageCodes,
+  countSessions,
   registerPhone,
-  sessionsOf,
   signUpByPhone,
-  verify,
+  verifyCode,
+  wrongCode,
 } from '../support/codes.ts'
 import { race } from '../support/races.ts'
+import { refusal } from '../support/problems.ts'
 
 const login = (identifier: unknown, password: unknown, more: object = {}) =>
   guest.post('/auth/login', { identifier, password, ...more })
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
 const wrong = refusal(401, 'invalid_credentials')
 
 const unlinked = 'لا توجد هوية مرتبطة بهذا الحساب'
@@ -73,7 +73,7 @@ test('a session says who that is, and its tokens open the project', async () => 
   expect(error).toBeNull()
   expect([data].flat()[0].user.email).toBe(identifier)
   await client.auth.signOut()
-  expect(await sessionsOf(body.user.id)).toBe(0)
+  expect(await countSessions(body.user.id)).toBe(0)
 })
 
 test('every spelling of a phone or email signs in to its account', async () => {
@@ -149,7 +149,7 @@ test('REG-20 who may not sign in gets one answer, whatever the reason', async ()
 
 test('an attempt that waits for its code is told so by its own password only', async () => {
   const first = await registerPhone()
-  await age(first.phone, 45)
+  await ageCodes(first.phone, 45)
   const second = await registerPhone(first.phone)
   for (const { password } of [first, second]) {
     expect(await login(first.phone, password)).toMatchObject({
@@ -162,8 +162,8 @@ test('an attempt that waits for its code is told so by its own password only', a
       },
     })
   }
-  await verify(second.phone, otherThan(second.code), second.registrationId)
-  expect(await verify(second.phone, second.code, second.registrationId))
+  await verifyCode(second.phone, wrongCode(second.code), second.registrationId)
+  expect(await verifyCode(second.phone, second.code, second.registrationId))
     .toMatchObject({ status: 200 })
   expect(await login(first.phone, first.password)).toMatchObject(wrong)
   expect(await signIn(second.phone, second.password)).toBeDefined()
@@ -281,7 +281,7 @@ test('sign-ins at once all succeed, each with a session of its own', async () =>
   }))
   const replies = await race(shots)
   expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
-  expect(await sessionsOf(id)).toBe(11)
+  expect(await countSessions(id)).toBe(11)
 })
 
 test('signing in repairs an account whose individual identity is missing', async () => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { database, guest, newEmail, newPhone, signUp } from '../support/client.ts'
-import { age, registerPhone, signUpByPhone } from '../support/codes.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
-import { sameTimes } from '../support/times.ts'
+import { ageCodes, registerPhone, signUpByPhone } from '../support/codes.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { expectSameTimes } from './response-times.ts'
 
 const samples = 300
 
@@ -24,7 +24,7 @@ test('REG-20 a refused sign-in takes as long whatever the reason', async () => {
       expect((await guest.post('/auth/login', body)).status).toBe(401)
     },
   })
-  await sameTimes({
+  await expectSameTimes({
     'unknown email': logIn(newEmail),
     'unknown phone': logIn(newPhone),
     'wrong password': logIn(() => email),
@@ -39,21 +39,21 @@ test('REG-21 asking for a code takes as long whether there is anybody', async ()
   const suspended = await signUp()
   await suspend(suspended.id)
   const forgot = (identifier: () => string, soon = false) => ({
-    before: () => soon ? Promise.resolve() : age(identifier(), 45),
+    before: () => soon ? Promise.resolve() : ageCodes(identifier(), 45),
     ask: async () => {
       const reply = await guest.post('/auth/password/forgot', { identifier: identifier() })
       expect(reply.status).toBe(202)
     },
   })
   const nobody = [newEmail(), newPhone()]
-  await sameTimes({
+  await expectSameTimes({
     'known email': forgot(() => email),
     'known phone': forgot(() => phone),
     suspended: forgot(() => suspended.identifier),
     'unknown email': forgot(() => nobody[0]!),
     'unknown phone': forgot(() => nobody[1]!),
   }, samples)
-  await sameTimes({
+  await expectSameTimes({
     'known, too soon': forgot(() => phone, true),
     'unknown, too soon': forgot(() => nobody[1]!, true),
   }, samples)
@@ -62,12 +62,12 @@ test('REG-21 asking for a code takes as long whether there is anybody', async ()
 test("ISO-08 another's id takes as long as none", async () => {
   const person = await signUp()
   const other = await signUp()
-  const draft = await listingOf(other.identityId, { status: 'draft' })
-  const company = await organisationOf(other.id)
+  const draft = await insertListing(other.identityId, { status: 'draft' })
+  const company = await insertOrganisation(other.id)
   const missing = (path: string) => ({
     ask: async () => expect((await person.get(path)).status).toBe(404),
   })
-  await sameTimes(
+  await expectSameTimes(
     {
       "another's draft": missing(`/properties/${draft}`),
       'no listing': missing(`/properties/${randomUUID()}`),
@@ -75,7 +75,7 @@ test("ISO-08 another's id takes as long as none", async () => {
     samples,
     false,
   )
-  await sameTimes(
+  await expectSameTimes(
     {
       "another's identity": missing(`/auth/identities/${company}`),
       'no identity': missing(`/auth/identities/${randomUUID()}`),

@@ -5,8 +5,8 @@ import { variable } from '../../local/environment.ts'
 import {
   database,
   guest,
+  inboxOf,
   lastMessage,
-  messages,
   newEmail,
   newPhone,
   projectUrl,
@@ -14,20 +14,19 @@ import {
   signUp,
 } from '../support/client.ts'
 import {
-  accountsWith,
-  age,
-  codeBy,
-  forgottenBy,
-  normal,
+  ageCodes,
+  codeSentBy,
+  countAccounts,
+  normalizedIdentifier,
   registerPhone,
+  requestResetCode,
   signUpByPhone,
-  verify,
+  verifyCode,
 } from '../support/codes.ts'
-import { type Functions, startFunctions, testLocally } from '../support/other-functions.ts'
-import { shoot } from '../support/races.ts'
-import { type Answer, startStub, type Stub } from '../support/stub-sms.ts'
-
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+import { sendRaw } from '../support/races.ts'
+import { type Answer, type SmsStub, startSmsStub } from './stub-sms.ts'
+import { refusal } from '../support/problems.ts'
+import { type Facade, startFacade, testLocally } from '../support/facade.ts'
 
 async function atAuth(path: string, body: object, token = publishableKey) {
   const response = await fetch(`${projectUrl}/auth/v1${path}`, {
@@ -44,11 +43,11 @@ async function atAuth(path: string, body: object, token = publishableKey) {
 
 test('SMS-01 Auth sends nothing for anybody and takes no code', async () => {
   const person = await signUpByPhone()
-  const phone = normal(person.identifier)
-  const code = await forgottenBy(person.identifier)
-  const sent = (await messages(person.identifier)).length
+  const phone = normalizedIdentifier(person.identifier)
+  const code = await requestResetCode(person.identifier)
+  const sent = (await inboxOf(person.identifier)).length
 
-  const changed = normal(newPhone())
+  const changed = normalizedIdentifier(newPhone())
   await Promise.all([
     ...Array.from({ length: 20 }, () => atAuth('/otp', { phone })),
     ...Array.from({ length: 10 }, () => atAuth('/resend', { type: 'sms', phone })),
@@ -62,30 +61,30 @@ test('SMS-01 Auth sends nothing for anybody and takes no code', async () => {
       expect([status, body?.access_token]).toEqual([403, undefined])
     }
   }
-  expect(await messages(person.identifier)).toHaveLength(sent)
-  expect(await messages(changed)).toEqual([])
+  expect(await inboxOf(person.identifier)).toHaveLength(sent)
+  expect(await inboxOf(changed)).toEqual([])
   expect((await person.get('/auth/me')).body.user.phone).toBe(phone)
 
   const email = await signUp()
   await atAuth('/recover', { email: email.identifier })
   await atAuth('/otp', { email: email.identifier })
-  expect(await messages(email.identifier)).toEqual([])
+  expect(await inboxOf(email.identifier)).toEqual([])
 })
 
 test('SMS-05 each text shows its code, fits one part and holds nothing of the request', async () => {
   const evil = 'evil.example {code} %s'
   const phone = newPhone()
-  const [register] = await codeBy(
+  const [register] = await codeSentBy(
     phone,
     () =>
       guest.post('/auth/register', { identifier: phone, password: randomUUID(), fullName: evil }),
   )
   const texts = [[await lastMessage(phone), register] as const]
-  await verify(phone, register)
-  const reset = await forgottenBy(phone)
+  await verifyCode(phone, register)
+  const reset = await requestResetCode(phone)
   texts.push([await lastMessage(phone), reset])
   const resend = { identifier: phone, purpose: 'delete' }
-  const [remove] = await codeBy(phone, () => guest.post('/auth/otp/resend', resend))
+  const [remove] = await codeSentBy(phone, () => guest.post('/auth/otp/resend', resend))
   texts.push([await lastMessage(phone), remove])
 
   for (const [{ body }, code] of texts) {
@@ -110,7 +109,7 @@ test('REG-23 no header of a request gets into what is sent', async () => {
   const names = ['Host', 'X-Forwarded-Host', 'Origin', 'Referer', 'X-Original-Host', 'Forwarded']
   const headers = names.map((name) => [name, 'evil.example'] as [string, string])
   const body = { identifier }
-  expect(await shoot({ path: '/auth/password/forgot', body, headers })).toMatchObject({
+  expect(await sendRaw({ path: '/auth/password/forgot', body, headers })).toMatchObject({
     status: 202,
   })
   const message = await lastMessage(identifier)
@@ -120,8 +119,8 @@ test('REG-23 no header of a request gets into what is sent', async () => {
 })
 
 describe('with an SMS provider', () => {
-  let stub: Stub
-  let live: Functions
+  let stub: SmsStub
+  let live: Facade
   const twilio = {
     SMS_PROVIDER: 'twilio',
     SMS_ACCOUNT_SID: 'AC1',
@@ -131,8 +130,8 @@ describe('with an SMS provider', () => {
 
   beforeAll(async () => {
     if (!variable('LOCAL_STACK')) return
-    stub = await startStub()
-    live = await startFunctions({ ...twilio, SMS_URL: stub.url, ENVIRONMENT: 'production' })
+    stub = await startSmsStub()
+    live = await startFacade({ ...twilio, SMS_URL: stub.url, ENVIRONMENT: 'production' })
   })
   afterAll(async () => {
     await live?.stop()
@@ -141,10 +140,10 @@ describe('with an SMS provider', () => {
 
   const register = (phone: string, at = live, password: string = randomUUID()) =>
     at.post('/auth/register', { identifier: phone, password })
-  const to = (phone: string) => stub.sent.filter((sms) => sms.to === normal(phone))
+  const to = (phone: string) => stub.sent.filter((sms) => sms.to === normalizedIdentifier(phone))
   const answer = (phone: string, given?: Answer) => {
-    if (given) stub.answers.set(normal(phone).slice(1), given)
-    else stub.answers.delete(normal(phone).slice(1))
+    if (given) stub.answers.set(normalizedIdentifier(phone).slice(1), given)
+    else stub.answers.delete(normalizedIdentifier(phone).slice(1))
   }
   const codeTo = (phone: string) => /[0-9]{6}/.exec(to(phone).at(-1)!.body)![0]
 
@@ -152,7 +151,7 @@ describe('with an SMS provider', () => {
     const phone = newPhone()
     expect(await register(phone)).toMatchObject({ status: 201 })
     expect(to(phone)).toEqual([{
-      to: normal(phone),
+      to: normalizedIdentifier(phone),
       body: expect.stringMatching(/^رمز التحقق لتفعيل حسابك: [0-9]{6}\nصالح لمدة 5 دقائق$/),
       sender: 'Dar\nKuwait {code}',
     }])
@@ -160,13 +159,13 @@ describe('with an SMS provider', () => {
     const verified = await live.post('/auth/register/verify-otp', { identifier: phone, code })
     expect(verified).toMatchObject({ status: 200 })
 
-    await expect.poll(() => live.log()).toContain(verified.headers.get('x-request-id'))
-    const log = live.log()
+    await expect.poll(() => live.output()).toContain(verified.headers.get('x-request-id'))
+    const log = live.output()
     const { accessToken, refreshToken } = verified.body
     for (const secret of [code, phone, accessToken, refreshToken, twilio.SMS_AUTH_TOKEN]) {
       expect(log.includes(secret)).toBe(false)
     }
-    expect(await messages(phone)).toEqual([])
+    expect(await inboxOf(phone)).toEqual([])
     expect((await live.get('/health')).body.sms).toBe('live')
   })
 
@@ -199,12 +198,12 @@ describe('with an SMS provider', () => {
           })
           answer(phone)
           expect(to(phone)).toHaveLength(1)
-          expect(await accountsWith(phone)).toBe(0)
+          expect(await countAccounts(phone)).toBe(0)
 
           // The attempt waits, and another code can be asked for.
           expect(await live.post('/auth/login', { identifier: phone, password }))
             .toMatchObject(refusal(403, 'account_awaiting_otp'))
-          await age(phone, 45)
+          await ageCodes(phone, 45)
           expect(await live.post('/auth/otp/resend', { identifier: phone, purpose: 'register' }))
             .toMatchObject({ status: 202 })
           await expect.poll(() => to(phone)).toHaveLength(2)
@@ -247,18 +246,21 @@ describe('with an SMS provider', () => {
       { SMS_PROVIDER: 'unifonic', SMS_APP_SID: 'long-enough-for-unifonic', SMS_SENDER: 'DAR' },
     ]
     for (const settings of others) {
-      const functions = await startFunctions({ ...settings, SMS_URL: stub.url })
+      const functions = await startFacade({ ...settings, SMS_URL: stub.url })
       try {
         const phone = newPhone()
         expect(await register(phone, functions)).toMatchObject({ status: 201 })
         // Digits only, as these two want them.
-        expect(stub.sent.at(-1)).toMatchObject({ to: normal(phone).slice(1), sender: 'DAR' })
+        expect(stub.sent.at(-1)).toMatchObject({
+          to: normalizedIdentifier(phone).slice(1),
+          sender: 'DAR',
+        })
         const refused = newPhone()
         answer(refused, (response) => {
           response.end(JSON.stringify({ result: 'ERROR', success: 'false', code: 'ERR010' }))
         })
         expect(await register(refused, functions)).toMatchObject(refusal(502, 'sms_send_failed'))
-        await expect.poll(() => functions.log()).toContain('ERR010')
+        await expect.poll(() => functions.output()).toContain('ERR010')
       } finally {
         await functions.stop()
       }
@@ -273,7 +275,7 @@ describe('with an SMS provider', () => {
     ] as [string, Record<string, string | undefined>][]
   ) {
     testLocally(`SMS-04 in production ${what} no code is made, and none is logged`, async () => {
-      const functions = await startFunctions({ ...settings, ENVIRONMENT: 'production' })
+      const functions = await startFacade({ ...settings, ENVIRONMENT: 'production' })
       try {
         const phone = newPhone()
         const off = refusal(503, 'sms_not_configured')
@@ -287,7 +289,7 @@ describe('with an SMS provider', () => {
         expect(await functions.post('/auth/password/forgot', { identifier: phone }))
           .toMatchObject(off)
         const { rows } = await database().query('select from private.codes where identifier = $1', [
-          normal(phone),
+          normalizedIdentifier(phone),
         ])
         expect(rows).toEqual([])
         expect((await functions.get('/health')).body.sms).toBe('off')
@@ -296,9 +298,9 @@ describe('with an SMS provider', () => {
         const person = await signUp()
         expect(await functions.post('/auth/password/forgot', { identifier: person.identifier }))
           .toMatchObject({ status: 202 })
-        await expect.poll(() => functions.log()).toContain('mail_not_configured')
-        expect(functions.log()).not.toMatch(/[^0-9a-f-][0-9]{6}[^0-9a-f-]/)
-        expect(await messages(person.identifier)).toEqual([])
+        await expect.poll(() => functions.output()).toContain('mail_not_configured')
+        expect(functions.output()).not.toMatch(/[^0-9a-f-][0-9]{6}[^0-9a-f-]/)
+        expect(await inboxOf(person.identifier)).toEqual([])
         expect(
           await functions.post('/auth/login', {
             identifier: person.identifier,
@@ -317,21 +319,21 @@ describe('with an SMS provider', () => {
       const phone = newPhone()
       answer(phone, (response) => response.writeHead(401).end('{"code": 20003}'))
       expect(await register(phone)).toMatchObject(refusal(502, 'sms_send_failed'))
-      await expect.poll(() => live.log()).toContain('20003')
-      expect(live.log()).not.toContain(codeTo(phone))
+      await expect.poll(() => live.output()).toContain('20003')
+      expect(live.output()).not.toContain(codeTo(phone))
     },
   )
 
   testLocally(
     'SMS-04 an unknown provider keeps the functions from starting, and is named',
     async () => {
-      const functions = await startFunctions({ SMS_PROVIDER: 'pigeon' })
+      const functions = await startFacade({ SMS_PROVIDER: 'pigeon' })
       try {
-        expect((await fetch(`${functions.base}/health`)).status).toBe(503)
-        await expect.poll(() => functions.log()).toContain(
+        expect((await fetch(`${functions.url}/health`)).status).toBe(503)
+        await expect.poll(() => functions.output()).toContain(
           'SMS_PROVIDER must be one of twilio, kwtsms, unifonic',
         )
-        expect(functions.log()).not.toContain('pigeon')
+        expect(functions.output()).not.toContain('pigeon')
       } finally {
         await functions.stop()
       }
@@ -340,12 +342,12 @@ describe('with an SMS provider', () => {
   )
 
   testLocally('SMS-04 in development the code is shown in the log and in the inbox', async () => {
-    const functions = await startFunctions({ ENVIRONMENT: 'local' })
+    const functions = await startFacade({ ENVIRONMENT: 'local' })
     try {
       const phone = newPhone()
       expect(await register(phone, functions)).toMatchObject({ status: 201 })
       const { code } = await lastMessage(phone)
-      await expect.poll(() => functions.log()).toContain(code)
+      await expect.poll(() => functions.output()).toContain(code)
       expect((await functions.get('/health')).body.sms).toBe('mock')
     } finally {
       await functions.stop()

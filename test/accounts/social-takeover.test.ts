@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   database,
   guest,
-  messages,
+  inboxOf,
   newEmail,
   projectUrl,
   publishableKey,
@@ -12,25 +12,18 @@ import {
 import { race } from '../support/races.ts'
 import { claims, hashed, issuerUrl, type Provider, token } from '../support/social-issuer.ts'
 import {
-  accountsWith,
-  comeAs,
-  person,
+  accountsByEmail,
+  personFrom,
   providers,
-  refusal,
-  register,
-  untrue,
-} from '../support/social-people.ts'
-import { told } from '../support/told.ts'
-import { until } from '../support/until.ts'
+  registerEmail,
+  signInAs,
+  tokenInvalid,
+} from './social-sign-in.ts'
+import { notificationsOf } from '../support/notifications.ts'
+import { waitFor } from '../support/wait.ts'
+import { refusal } from '../support/problems.ts'
 
-/** What is there soon. */
-async function soon<T>(what: string, get: () => Promise<T | undefined>): Promise<T> {
-  let found: T | undefined
-  await until(what, async () => (found = await get()) !== undefined)
-  return found!
-}
-
-const codes = async (email: string) => (await messages(email)).map(({ code }) => code)
+const codes = async (email: string) => (await inboxOf(email)).map(({ code }) => code)
 
 /** Straight to Auth with the public key, past the facade. */
 const atAuth = (provider: Provider, idToken: string, nonce?: string) =>
@@ -44,7 +37,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
   test('REG-07 the owner of an email that was taken in advance ends what was there', async () => {
     for (const provider of providers) {
       const email = newEmail()
-      const password = await register(email)
+      const password = await registerEmail(email)
       const attacker = await signIn(email, password)
       await attacker.put('/devices', {
         deviceId: randomUUID(),
@@ -52,17 +45,17 @@ describe.runIf(issuerUrl)('who owns an email', () => {
         pushToken: randomUUID(),
       })
       await guest.post('/auth/password/forgot', { identifier: email })
-      const code = await soon('a code', async () => (await codes(email))[0])
+      const code = await waitFor('a code', async () => (await codes(email))[0])
 
-      const victim = await comeAs(provider, { email: email.toUpperCase() })
+      const victim = await signInAs(provider, { email: email.toUpperCase() })
       expect(victim).toMatchObject({ status: 200, body: { isNewAccount: false } })
       expect(victim.body.user.id).toBe(attacker.id)
-      expect(await accountsWith(email)).toMatchObject([
+      expect(await accountsByEmail(email)).toMatchObject([
         { email_proven: true, sessions: 1, providers: ['email', provider].sort() },
       ])
 
       // The random password that nobody knows is no news for anybody.
-      expect(await told(person(victim), 'security_password')).toEqual([])
+      expect(await notificationsOf(personFrom(victim), 'security_password')).toEqual([])
 
       expect(await attacker.get('/auth/me')).toMatchObject(refusal(401, 'token_invalid'))
       expect(await guest.post('/auth/refresh', { refreshToken: attacker.refreshToken }))
@@ -88,7 +81,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
       // The victim sets a password by a code of their own.
       await database().query(`delete from private.rate_hits where subject like '%' || $1`, [email])
       await guest.post('/auth/password/forgot', { identifier: email })
-      const fresh = await soon(
+      const fresh = await waitFor(
         'another code',
         async () => (await codes(email)).find((one) => one !== code),
       )
@@ -102,7 +95,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
 
   test('REG-07 the same holds past the facade, with the public key', async () => {
     const email = newEmail()
-    const password = await register(email)
+    const password = await registerEmail(email)
     const attacker = await signIn(email, password)
     const nonce = randomUUID()
     const response = await atAuth(
@@ -114,7 +107,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
     expect(await attacker.get('/auth/me')).toMatchObject(refusal(401, 'token_invalid'))
     expect(await guest.post('/auth/login', { identifier: email, password }))
       .toMatchObject(refusal(401, 'invalid_credentials'))
-    expect(await accountsWith(email)).toMatchObject([{ email_proven: true, sessions: 1 }])
+    expect(await accountsByEmail(email)).toMatchObject([{ email_proven: true, sessions: 1 }])
     // But nobody gets an account this way.
     const nobody = newEmail()
     const refused = await atAuth(
@@ -122,12 +115,12 @@ describe.runIf(issuerUrl)('who owns an email', () => {
       await token('google', claims('google', { email: nobody })),
     )
     expect([refused.status, (await refused.json()).error_code]).toEqual([422, 'signup_disabled'])
-    expect(await accountsWith(nobody)).toEqual([])
+    expect(await accountsByEmail(nobody)).toEqual([])
   })
 
   test('REG-07 whoever signs in with the old password in that very moment stays out', async () => {
     const emails = Array.from({ length: 5 }, newEmail)
-    const passwords = await Promise.all(emails.map(register))
+    const passwords = await Promise.all(emails.map(registerEmail))
     const tokens = await Promise.all(
       emails.map((email) => token('google', claims('google', { email }))),
     )
@@ -143,9 +136,9 @@ describe.runIf(issuerUrl)('who owns an email', () => {
       const reply = replies[i]!
       if (path === '/auth/google') {
         expect(reply.status).toBe(200)
-        expect(await person(reply).get('/auth/me')).toMatchObject({ status: 200 })
+        expect(await personFrom(reply).get('/auth/me')).toMatchObject({ status: 200 })
       } else if (reply.status === 200) {
-        expect(await person(reply).get('/auth/me')).toMatchObject(refusal(401, 'token_invalid'))
+        expect(await personFrom(reply).get('/auth/me')).toMatchObject(refusal(401, 'token_invalid'))
       } else {
         // A busy machine may ask to come back.
         expect(['invalid_credentials', 'service_unavailable']).toContain(reply.body.error.code)
@@ -155,11 +148,11 @@ describe.runIf(issuerUrl)('who owns an email', () => {
 
   test('a proven account keeps its password and its sessions when a provider is linked', async () => {
     const email = newEmail()
-    const password = await register(email)
-    await comeAs('google', { email })
+    const password = await registerEmail(email)
+    await signInAs('google', { email })
     await database().query(`delete from private.rate_hits where subject like '%' || $1`, [email])
     await guest.post('/auth/password/forgot', { identifier: email })
-    const code = await soon('a code', async () => (await codes(email))[0])
+    const code = await waitFor('a code', async () => (await codes(email))[0])
     const newPassword = randomUUID()
     await guest.post('/auth/password/reset', {
       identifier: email,
@@ -169,53 +162,55 @@ describe.runIf(issuerUrl)('who owns an email', () => {
     })
     expect(newPassword).not.toBe(password)
     const mine = await signIn(email, newPassword)
-    const apple = await comeAs('apple', { email })
+    const apple = await signInAs('apple', { email })
     expect(apple.body).toMatchObject({ isNewAccount: false, user: { id: mine.id } })
     expect(await mine.get('/auth/me')).toMatchObject({ status: 200 })
     expect(await guest.post('/auth/login', { identifier: email, password: newPassword }))
       .toMatchObject({ status: 200 })
-    expect(await accountsWith(email)).toMatchObject([{ providers: ['apple', 'email', 'google'] }])
+    expect(await accountsByEmail(email)).toMatchObject([{
+      providers: ['apple', 'email', 'google'],
+    }])
   })
 
   test('an email that changed hands at Auth is proven again by the provider', async () => {
     const said = { sub: randomUUID(), email: newEmail() }
-    const first = await comeAs('google', said)
+    const first = await signInAs('google', said)
     const other = newEmail()
     // As an admin does it: what was proven was the old email.
     await database().query('update auth.users set email = $2 where id = $1', [
       first.body.user.id,
       other,
     ])
-    expect(await accountsWith(other)).toMatchObject([{ email_proven: false }])
-    await comeAs('google', said)
-    expect(await accountsWith(other)).toMatchObject([{ email_proven: false, sessions: 2 }])
-    await comeAs('google', { ...said, email: other })
-    expect(await accountsWith(other)).toMatchObject([{ email_proven: true, sessions: 1 }])
+    expect(await accountsByEmail(other)).toMatchObject([{ email_proven: false }])
+    await signInAs('google', said)
+    expect(await accountsByEmail(other)).toMatchObject([{ email_proven: false, sessions: 2 }])
+    await signInAs('google', { ...said, email: other })
+    expect(await accountsByEmail(other)).toMatchObject([{ email_proven: true, sessions: 1 }])
   })
 
   test('whoever registers after the owner came finds the email taken', async () => {
     const email = newEmail()
-    await comeAs('apple', { email })
+    await signInAs('apple', { email })
     expect(await guest.post('/auth/register', { identifier: email, password: randomUUID() }))
       .toMatchObject(refusal(409, 'email_taken'))
   })
 
   test('an email that the provider does not vouch for opens nothing', async () => {
     const email = newEmail()
-    const password = await register(email)
+    const password = await registerEmail(email)
     for (const said of [false, 'false', undefined, null, 1, 'yes', {}]) {
-      expect(await comeAs('google', { email, email_verified: said }), String(said))
+      expect(await signInAs('google', { email, email_verified: said }), String(said))
         .toMatchObject(refusal(409, 'email_taken'))
-      expect(await comeAs('google', { email_verified: said })).toMatchObject(untrue)
+      expect(await signInAs('google', { email_verified: said })).toMatchObject(tokenInvalid)
     }
     for (const wrong of [undefined, '', 'nobody', '51234567', 5, 'a b@example.com']) {
-      expect(await comeAs('google', { email: wrong })).toMatchObject(untrue)
+      expect(await signInAs('google', { email: wrong })).toMatchObject(tokenInvalid)
     }
     expect(await guest.post('/auth/login', { identifier: email, password }))
       .toMatchObject({ status: 200 })
     for (const said of [true, 'true']) {
-      expect(await comeAs('google', { email_verified: said })).toMatchObject({ status: 200 })
-      expect(await comeAs('apple', { email_verified: said })).toMatchObject({ status: 200 })
+      expect(await signInAs('google', { email_verified: said })).toMatchObject({ status: 200 })
+      expect(await signInAs('apple', { email_verified: said })).toMatchObject({ status: 200 })
     }
   })
 })

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { database, guest, newEmail, projectUrl, publishableKey } from '../support/client.ts'
-import { hasStack } from '../support/facade.ts'
-import { type OddAuth, startOddAuth } from '../support/odd-auth.ts'
-import { type Functions, startFunctions, testLocally } from '../support/other-functions.ts'
+import { type Facade, hasStack, startFacade, testLocally } from '../support/facade.ts'
+import { type AuthProxy, startAuthProxy } from './auth-proxy.ts'
 import { race } from '../support/races.ts'
 import {
   claims,
@@ -14,15 +13,15 @@ import {
   token,
 } from '../support/social-issuer.ts'
 import {
-  accountsWith,
-  come,
-  comeAs,
+  accountsByEmail,
   type Json,
   providers,
-  refusal,
-  register,
-  untrue,
-} from '../support/social-people.ts'
+  registerEmail,
+  signInAs,
+  signInWith,
+  tokenInvalid,
+} from './social-sign-in.ts'
+import { refusal } from '../support/problems.ts'
 
 /** The name under which a token is taken. */
 const keyOf = (provider: Provider, idToken: string) =>
@@ -66,13 +65,17 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
       for (const [what, changes, more, by = provider] of wrong) {
         const said = claims(provider, changes)
         emails.push(said.email as string)
-        expect(await come(provider, await token(by, said), more), what).toMatchObject(untrue)
+        expect(await signInWith(provider, await token(by, said), more), what).toMatchObject(
+          tokenInvalid,
+        )
       }
       // Another's key under our provider's name, and headers that are none.
       const good = claims(provider)
       emails.push(good.email as string)
       for (const header of [{ kid: provider }, { kid: undefined }, { kid: '../../x' }]) {
-        expect(await come(provider, await token('stranger', good, header))).toMatchObject(untrue)
+        expect(await signInWith(provider, await token('stranger', good, header))).toMatchObject(
+          tokenInvalid,
+        )
       }
       const [head, body, signature] = (await token(provider, good)).split('.')
       const bare = Buffer.from('{"alg":"none"}').toString('base64url')
@@ -87,20 +90,20 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
           publishableKey,
         ]
       ) {
-        expect(await come(provider, forged), forged).toMatchObject(untrue)
+        expect(await signInWith(provider, forged), forged).toMatchObject(tokenInvalid)
       }
       const { rows } = await database().query(
         'select email from public.accounts where email = any ($1)',
         [emails],
       )
       expect(rows).toEqual([])
-      expect(await come(provider, 'x'.repeat(64 * 1024))).toMatchObject({ status: 422 })
+      expect(await signInWith(provider, 'x'.repeat(64 * 1024))).toMatchObject({ status: 422 })
       for (const idToken of ['', null, 5, {}, [await token(provider, claims(provider))]]) {
         expect(await guest.post(`/auth/${provider}`, { idToken })).toMatchObject({ status: 422 })
       }
     }
-    const own = await comeAs('google')
-    expect(await come('google', own.body.accessToken)).toMatchObject(untrue)
+    const own = await signInAs('google')
+    expect(await signInWith('google', own.body.accessToken)).toMatchObject(tokenInvalid)
     for (const path of ['facebook', '__proto__', 'constructor']) {
       expect(await guest.post(`/auth/${path}`, { idToken: 'x' }))
         .toMatchObject(refusal(404, 'route_not_found'))
@@ -115,28 +118,30 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
         Array.from({ length: 10 }, () => ({ path: `/auth/${provider}`, body: { idToken } })),
       )
       expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(401)])
-      expect(await come(provider, idToken)).toMatchObject(untrue)
+      expect(await signInWith(provider, idToken)).toMatchObject(tokenInvalid)
 
       const nonce = randomUUID()
       const with_nonce = () => token(provider, { ...said, nonce: hashed(nonce), jti: randomUUID() })
-      expect(await come(provider, await with_nonce(), { nonce })).toMatchObject({ status: 200 })
-      expect(await come(provider, await with_nonce(), { nonce })).toMatchObject(untrue)
-      expect(await accountsWith(said.email as string)).toMatchObject([{ sessions: 2 }])
+      expect(await signInWith(provider, await with_nonce(), { nonce })).toMatchObject({
+        status: 200,
+      })
+      expect(await signInWith(provider, await with_nonce(), { nonce })).toMatchObject(tokenInvalid)
+      expect(await accountsByEmail(said.email as string)).toMatchObject([{ sessions: 2 }])
     }
   })
 
   test('REG-08 a token whose signature is written otherwise is the same token', async () => {
     for (const provider of providers) {
       const idToken = await token(provider, claims(provider))
-      expect(await come(provider, idToken)).toMatchObject({ status: 200 })
+      expect(await signInWith(provider, idToken)).toMatchObject({ status: 200 })
       // The last letter of 342 carries four bits that nobody reads.
       const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
       const last = letters.indexOf(idToken.at(-1)!)
       for (const bits of [1, 2, 15]) {
         const same = idToken.slice(0, -1) + letters[last ^ bits]
-        expect(await come(provider, same)).toMatchObject(untrue)
+        expect(await signInWith(provider, same)).toMatchObject(tokenInvalid)
       }
-      expect(await come(provider, `${idToken}=`)).toMatchObject(untrue)
+      expect(await signInWith(provider, `${idToken}=`)).toMatchObject(tokenInvalid)
     }
   })
 
@@ -158,8 +163,8 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
         for (const said of wrong) {
           const all = claims(provider, said)
           emails.push(String(all.email))
-          expect(await come(provider, await token(provider, all)), JSON.stringify(said))
-            .toMatchObject(untrue)
+          expect(await signInWith(provider, await token(provider, all)), JSON.stringify(said))
+            .toMatchObject(tokenInvalid)
         }
       }
       const { rows } = await database().query(
@@ -173,20 +178,20 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
   test('a nonce that the app does not know is taken from Google alone', async () => {
     const nonce = hashed(randomUUID())
     const idToken = await token('google', claims('google', { nonce }))
-    expect(await come('google', idToken, { nonce: randomUUID() })).toMatchObject(untrue)
-    expect(await come('google', idToken)).toMatchObject({ status: 200 })
-    expect(await come('google', idToken)).toMatchObject(untrue)
+    expect(await signInWith('google', idToken, { nonce: randomUUID() })).toMatchObject(tokenInvalid)
+    expect(await signInWith('google', idToken)).toMatchObject({ status: 200 })
+    expect(await signInWith('google', idToken)).toMatchObject(tokenInvalid)
     const known = randomUUID()
     const fitting = await token('google', claims('google', { nonce: hashed(known) }))
-    expect(await come('google', fitting, { nonce: known })).toMatchObject({ status: 200 })
-    expect(await comeAs('apple', { nonce })).toMatchObject(untrue)
+    expect(await signInWith('google', fitting, { nonce: known })).toMatchObject({ status: 200 })
+    expect(await signInAs('apple', { nonce })).toMatchObject(tokenInvalid)
   })
 
   test('a token that opened nothing stays good until it does', async () => {
     for (const provider of providers) {
       // Suspended, and back again.
       const said = claims(provider)
-      const { body } = await comeAs(provider, said)
+      const { body } = await signInAs(provider, said)
       const set = (status: string) =>
         database().query(
           `update public.accounts set status = $2, status_reason = 'مخالفة' where id = $1`,
@@ -195,18 +200,18 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
       const idToken = await token(provider, { ...said, jti: randomUUID() })
       await set('suspended')
       for (let i = 0; i < 2; i++) {
-        expect(await come(provider, idToken)).toMatchObject(refusal(403, 'account_suspended'))
+        expect(await signInWith(provider, idToken)).toMatchObject(refusal(403, 'account_suspended'))
       }
       await set('active')
-      expect(await come(provider, idToken)).toMatchObject({ status: 200 })
-      expect(await come(provider, idToken)).toMatchObject(untrue)
+      expect(await signInWith(provider, idToken)).toMatchObject({ status: 200 })
+      expect(await signInWith(provider, idToken)).toMatchObject(tokenInvalid)
     }
     // An email that somebody else has, until they have another.
     const email = newEmail()
-    const password = await register(email)
+    const password = await registerEmail(email)
     const unproven = await token('google', claims('google', { email, email_verified: false }))
     for (let i = 0; i < 2; i++) {
-      expect(await come('google', unproven)).toMatchObject(refusal(409, 'email_taken'))
+      expect(await signInWith('google', unproven)).toMatchObject(refusal(409, 'email_taken'))
     }
     expect(await guest.post('/auth/login', { identifier: email, password }))
       .toMatchObject({ status: 200 })
@@ -221,21 +226,21 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
         [keyOf('google', idToken), from],
       )
     await take('2 minutes')
-    expect(await come('google', idToken)).toMatchObject(untrue)
+    expect(await signInWith('google', idToken)).toMatchObject(tokenInvalid)
     await take('-1 seconds')
-    expect(await come('google', idToken)).toMatchObject({ status: 200 })
-    expect(await come('google', idToken)).toMatchObject(untrue)
+    expect(await signInWith('google', idToken)).toMatchObject({ status: 200 })
+    expect(await signInWith('google', idToken)).toMatchObject(tokenInvalid)
   })
 
   describe('while Auth has troubles of its own', () => {
-    let auth: OddAuth
-    let functions: Functions
+    let auth: AuthProxy
+    let functions: Facade
 
     beforeAll(async () => {
       if (!hasStack) return
-      auth = await startOddAuth()
+      auth = await startAuthProxy()
       const AUTH_ISSUER = `${projectUrl}/auth/v1`
-      functions = await startFunctions({ SUPABASE_URL: auth.url, AUTH_ISSUER })
+      functions = await startFacade({ SUPABASE_URL: auth.url, AUTH_ISSUER })
       return async () => {
         await functions.stop()
         await auth.stop()
@@ -254,14 +259,14 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
       async (_, status, body) => {
         for (const provider of providers) {
           const passing = await token(provider, claims(provider))
-          auth.answers(passing, Array(2).fill({ status, body }))
+          auth.answerNext(passing, Array(2).fill({ status, body }))
           expect(await functions.post(`/auth/${provider}`, { idToken: passing }))
             .toMatchObject({ status: 200 })
-          expect(await come(provider, passing)).toMatchObject(untrue)
+          expect(await signInWith(provider, passing)).toMatchObject(tokenInvalid)
 
           const said = claims(provider)
           const lasting = await token(provider, said)
-          auth.answers(lasting, Array(4).fill({ status, body }))
+          auth.answerNext(lasting, Array(4).fill({ status, body }))
           const reply = await functions.post(`/auth/${provider}`, { idToken: lasting })
           expect(reply).toMatchObject(refusal(503, 'service_unavailable'))
           expect(reply.headers.get('retry-after')).toBeTruthy()
@@ -272,7 +277,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
             })),
           )
           expect(replies.map((one) => one.status).sort()).toEqual([200, ...Array(5).fill(401)])
-          expect(await accountsWith(said.email as string)).toMatchObject([{ sessions: 1 }])
+          expect(await accountsByEmail(said.email as string)).toMatchObject([{ sessions: 1 }])
         }
       },
     )
@@ -282,11 +287,11 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
       async () => {
         const idToken = await token('google', claims('google'))
         const body = { error: 'invalid nonce', error_description: 'Nonces mismatch' }
-        auth.answers(idToken, [{ status: 400, body }])
-        expect(await functions.post('/auth/google', { idToken })).toMatchObject(untrue)
-        await expect.poll(() => functions.log()).toContain('auth_refuses_token')
-        expect(functions.log()).not.toContain(idToken)
-        expect(await come('google', idToken)).toMatchObject({ status: 200 })
+        auth.answerNext(idToken, [{ status: 400, body }])
+        expect(await functions.post('/auth/google', { idToken })).toMatchObject(tokenInvalid)
+        await expect.poll(() => functions.output()).toContain('auth_refuses_token')
+        expect(functions.output()).not.toContain(idToken)
+        expect(await signInWith('google', idToken)).toMatchObject({ status: 200 })
       },
     )
   })
@@ -294,16 +299,16 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
   test('every app and site of ours may bring one', async () => {
     for (const provider of providers) {
       for (const aud of [...clientIds[provider], clientIds[provider]]) {
-        expect(await comeAs(provider, { aud })).toMatchObject({ status: 200 })
+        expect(await signInAs(provider, { aud })).toMatchObject({ status: 200 })
       }
     }
   })
 
   describe('REG-09 a provider that is not configured', () => {
-    let functions: Functions
+    let functions: Facade
 
     beforeAll(async () => {
-      functions = await startFunctions({ GOOGLE_CLIENT_IDS: ' , ', APPLE_CLIENT_IDS: undefined })
+      functions = await startFacade({ GOOGLE_CLIENT_IDS: ' , ', APPLE_CLIENT_IDS: undefined })
       return functions.stop
     })
 
@@ -327,22 +332,22 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
             `تسجيل الدخول عبر ${name} غير مُفعّل حالياً`,
           ])
         }
-        expect(await accountsWith(said.email as string)).toEqual([])
+        expect(await accountsByEmail(said.email as string)).toEqual([])
         const { rows } = await database().query(
           'select from private.social_tokens where key = $1',
           [keyOf(provider, bodies[0]!.idToken!)],
         )
         expect(rows).toEqual([])
         // The token is still good where it is taken.
-        expect(await come(provider, bodies[0]!.idToken!)).toMatchObject({ status: 200 })
+        expect(await signInWith(provider, bodies[0]!.idToken!)).toMatchObject({ status: 200 })
       },
     )
   })
 
   describe('a provider whose keys are away', () => {
-    let functions: Functions
+    let functions: Facade
     beforeAll(async () => {
-      functions = await startFunctions({ GOOGLE_JWKS_URL: `${issuerUrl}/nothing` })
+      functions = await startFacade({ GOOGLE_JWKS_URL: `${issuerUrl}/nothing` })
     })
     afterAll(() => functions.stop())
 
@@ -351,7 +356,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
       const reply = await functions.post('/auth/google', { idToken })
       expect(reply).toMatchObject(refusal(503, 'service_unavailable'))
       expect(reply.headers.get('retry-after')).toBeTruthy()
-      expect(await come('google', idToken)).toMatchObject({ status: 200 })
+      expect(await signInWith('google', idToken)).toMatchObject({ status: 200 })
     })
   })
 })

@@ -4,28 +4,21 @@ import { database, guest, newEmail } from '../support/client.ts'
 import { race } from '../support/races.ts'
 import { askedOf, claims, clientIds, hashed, issuerUrl, token } from '../support/social-issuer.ts'
 import {
-  accountsWith,
-  comeAs,
-  person,
+  accountsByEmail,
+  personFrom,
   providers,
-  refusal,
-  register,
-} from '../support/social-people.ts'
-import { until } from '../support/until.ts'
-
-/** What is there soon. */
-async function soon<T>(what: string, get: () => Promise<T | undefined>): Promise<T> {
-  let found: T | undefined
-  await until(what, async () => (found = await get()) !== undefined)
-  return found!
-}
+  registerEmail,
+  signInAs,
+} from './social-sign-in.ts'
+import { waitFor, waitUntil } from '../support/wait.ts'
+import { refusal } from '../support/problems.ts'
 
 if (!issuerUrl) console.log('SOCIAL_ISSUER_URL is not set: tests of social sign-in are left out.')
 
 describe.runIf(issuerUrl)('social sign-in', () => {
   test.each(providers)('%s: a new subject gets a usable account at once', async (provider) => {
     const said = { sub: randomUUID(), email: newEmail() }
-    const first = await comeAs(provider, said, { fullName: 'نورة الصباح' })
+    const first = await signInAs(provider, said, { fullName: 'نورة الصباح' })
     expect(first).toMatchObject({
       status: 200,
       body: {
@@ -36,11 +29,11 @@ describe.runIf(issuerUrl)('social sign-in', () => {
       },
     })
     expect(first.body.identities).toHaveLength(1)
-    expect((await person(first).get('/favorites/ids')).body).toEqual({ ids: [] })
+    expect((await personFrom(first).get('/favorites/ids')).body).toEqual({ ids: [] })
 
-    const again = await comeAs(provider, said)
+    const again = await signInAs(provider, said)
     expect(again.body).toMatchObject({ isNewAccount: false, user: first.body.user })
-    expect(await accountsWith(said.email)).toMatchObject([
+    expect(await accountsByEmail(said.email)).toMatchObject([
       {
         email_proven: true,
         identities: 1,
@@ -54,16 +47,16 @@ describe.runIf(issuerUrl)('social sign-in', () => {
   })
 
   test('a name comes from the token of Google, and from the app for Apple, once', async () => {
-    const google = await comeAs('google', { name: '  Noura   Al Sabah ' })
+    const google = await signInAs('google', { name: '  Noura   Al Sabah ' })
     expect(google.body.user.fullName).toBe('Noura Al Sabah')
-    const invisible = await comeAs('google', { name: 'a\u202Eb' })
+    const invisible = await signInAs('google', { name: 'a\u202Eb' })
     expect(invisible.body.user.fullName).toBeNull()
 
     const said = { sub: randomUUID(), email: newEmail() }
-    await register(said.email)
-    const linked = await comeAs('apple', said, { fullName: 'نورة الصباح' })
+    await registerEmail(said.email)
+    const linked = await signInAs('apple', said, { fullName: 'نورة الصباح' })
     expect(linked.body).toMatchObject({ isNewAccount: false, user: { fullName: 'نورة الصباح' } })
-    const later = await comeAs('apple', said, { fullName: 'غير ذلك' })
+    const later = await signInAs('apple', said, { fullName: 'غير ذلك' })
     expect(later.body.user.fullName).toBe('نورة الصباح')
   })
 
@@ -71,10 +64,10 @@ describe.runIf(issuerUrl)('social sign-in', () => {
     const sub = randomUUID()
     const relay = () => `${randomUUID().slice(0, 10)}@privaterelay.appleid.com`
     const email = relay()
-    const first = await comeAs('apple', { sub, email, is_private_email: 'true' })
+    const first = await signInAs('apple', { sub, email, is_private_email: 'true' })
     expect(first).toMatchObject({ status: 200, body: { isNewAccount: true, user: { email } } })
     for (const changes of [{ email: relay() }, { email: undefined }, { email_verified: false }]) {
-      const again = await comeAs('apple', { sub, email, ...changes })
+      const again = await signInAs('apple', { sub, email, ...changes })
       expect(again).toMatchObject({
         status: 200,
         body: {
@@ -85,7 +78,7 @@ describe.runIf(issuerUrl)('social sign-in', () => {
       })
     }
     // The same subject of another provider is somebody else.
-    const google = await comeAs('google', { sub })
+    const google = await signInAs('google', { sub })
     expect(google.body.isNewAccount).toBe(true)
     expect(google.body.user.id).not.toBe(first.body.user.id)
   })
@@ -104,33 +97,33 @@ describe.runIf(issuerUrl)('social sign-in', () => {
       expect(new Set(replies.map(({ body }) => body.user.id)).size).toBe(1)
       for (const { body } of replies) expect(body.activeIdentity).not.toBeNull()
       expect(replies.filter(({ body }) => body.isNewAccount)).toHaveLength(1)
-      expect(await accountsWith(said.email)).toMatchObject([
+      expect(await accountsByEmail(said.email)).toMatchObject([
         { identities: 1, profiles: 1, email_proven: true, providers: ['email', provider].sort() },
       ])
-      expect(await person(replies[19]!).get('/auth/me')).toMatchObject({ status: 200 })
+      expect(await personFrom(replies[19]!).get('/auth/me')).toMatchObject({ status: 200 })
     }
   })
 
   test('a suspended or banned account stays out by this door too', async () => {
     const said = { sub: randomUUID(), email: newEmail() }
-    const { body } = await comeAs('google', said)
+    const { body } = await signInAs('google', said)
     const set = (status: string) =>
       database().query(
         `update public.accounts set status = $2, status_reason = 'مخالفة' where id = $1`,
         [body.user.id, status],
       )
     await set('suspended')
-    expect(await comeAs('google', said)).toMatchObject(refusal(403, 'account_suspended'))
+    expect(await signInAs('google', said)).toMatchObject(refusal(403, 'account_suspended'))
     await set('banned')
-    expect(await comeAs('google', said)).toMatchObject(refusal(403, 'account_banned'))
+    expect(await signInAs('google', said)).toMatchObject(refusal(403, 'account_banned'))
     await set('active')
-    expect(await comeAs('google', said)).toMatchObject({ status: 200 })
+    expect(await signInAs('google', said)).toMatchObject({ status: 200 })
   })
 
   test("Apple's code is exchanged at once, kept sealed, and revoked at deletion", async () => {
     const code = randomUUID()
     const said = { sub: randomUUID(), aud: clientIds.apple[1] }
-    const { body } = await comeAs('apple', said, { authorizationCode: code })
+    const { body } = await signInAs('apple', said, { authorizationCode: code })
     const kept = () =>
       database().query('select * from private.apple_tokens where account_id = $1', [body.user.id])
     expect(await askedOf(code)).toMatchObject([{
@@ -141,13 +134,13 @@ describe.runIf(issuerUrl)('social sign-in', () => {
     expect(row).toMatchObject({ client_id: clientIds.apple[1], revoke_at: null })
     expect(JSON.stringify(row)).not.toContain(code)
     // A later sign-in without a code leaves it; one whose exchange fails does too.
-    await comeAs('apple', said)
-    expect(await comeAs('apple', said, { authorizationCode: `fail ${randomUUID()}` }))
+    await signInAs('apple', said)
+    expect(await signInAs('apple', said, { authorizationCode: `fail ${randomUUID()}` }))
       .toMatchObject({ status: 200 })
     expect((await kept()).rows).toEqual([row])
 
     await database().query('delete from auth.users where id = $1', [body.user.id])
-    const revoked = await soon(
+    const revoked = await waitFor(
       'the revocation',
       async () => (await askedOf(`refresh of ${code}`)).find(({ path }) => path === '/auth/revoke'),
     )
@@ -155,14 +148,14 @@ describe.runIf(issuerUrl)('social sign-in', () => {
       client_id: clientIds.apple[1],
       token_type_hint: 'refresh_token',
     })
-    await until('the token is gone', async () => !(await kept()).rowCount)
+    await waitUntil('the token is gone', async () => !(await kept()).rowCount)
   })
 
   test('a deleted account comes back as a new and empty one', async () => {
     const said = { sub: randomUUID(), email: newEmail() }
-    const first = await comeAs('google', said, { fullName: 'نورة الصباح' })
+    const first = await signInAs('google', said, { fullName: 'نورة الصباح' })
     await database().query('delete from auth.users where id = $1', [first.body.user.id])
-    const second = await comeAs('google', said)
+    const second = await signInAs('google', said)
     expect(second.body).toMatchObject({ isNewAccount: true, user: { fullName: null } })
     expect(second.body.user.id).not.toBe(first.body.user.id)
   })

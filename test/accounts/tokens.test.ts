@@ -13,19 +13,19 @@ import {
   secretKey,
   signUp,
 } from '../support/client.ts'
-import { sessionsOf } from '../support/codes.ts'
+import { countSessions } from '../support/codes.ts'
 import { hasStack } from '../support/facade.ts'
-import { shoot } from '../support/races.ts'
+import { sendRaw } from '../support/races.ts'
 import {
-  bare,
-  hashed,
-  minted,
-  ownKey,
+  mintToken,
+  newKey,
   partsOf,
-  signed,
-  signedRsa,
+  signEs256,
+  signHs256,
+  signRs256,
   testWithKey,
-} from '../support/token-maker.ts'
+  unsignedToken,
+} from '../support/tokens.ts'
 
 let person: Person
 beforeEach(async () => {
@@ -73,7 +73,7 @@ async function dataApi(name: string, token: string): Promise<number> {
 test('AUTH-01 a token without a signature is nobody', async () => {
   const { header, claims } = partsOf(person.accessToken)
   for (const alg of ['none', 'None', 'NONE', 'nOnE']) {
-    const token = bare({ ...header, alg }, claims)
+    const token = unsignedToken({ ...header, alg }, claims)
     await refused(token)
     await refused(`${token}.`)
     expect(await dataApi('get_me', `${token}.`)).toBe(401)
@@ -83,7 +83,7 @@ test('AUTH-01 a token without a signature is nobody', async () => {
 
 test('AUTH-02 a token signed with the public key as a secret is nobody', async () => {
   const victim = await signUp()
-  const before = await sessionsOf(victim.id)
+  const before = await countSessions(victim.id)
   const { keys } = await (await fetch(`${projectUrl}/auth/v1/.well-known/jwks.json`)).json()
   const key = createPublicKey({ key: keys[0], format: 'jwk' })
   const pem = key.export({ type: 'spki', format: 'pem' }).toString()
@@ -97,16 +97,16 @@ test('AUTH-02 a token signed with the public key as a secret is nobody', async (
     publishableKey,
   ]
   for (const secret of secrets) {
-    const token = hashed(header, { ...claims, sub: victim.id }, secret)
+    const token = signHs256(header, { ...claims, sub: victim.id }, secret)
     await refused(token)
     expect(await dataApi('get_me', token)).toBe(401)
   }
-  expect(await sessionsOf(victim.id)).toBe(before)
+  expect(await countSessions(victim.id)).toBe(before)
 })
 
 test('AUTH-03 a token must name its key, and name it as a string', async () => {
   const { header, claims } = partsOf(person.accessToken)
-  const key = ownKey()
+  const key = newKey()
   const kids = [
     randomUUID(),
     `' or '1'='1`,
@@ -117,16 +117,16 @@ test('AUTH-03 a token must name its key, and name it as a string', async () => {
     undefined,
     header.kid,
   ]
-  for (const kid of kids) await refused(signed({ ...header, kid }, claims, key))
-  await refused(hashed({ ...header, kid: '../../../../dev/null' }, claims, ''))
+  for (const kid of kids) await refused(signEs256({ ...header, kid }, claims, key))
+  await refused(signHs256({ ...header, kid: '../../../../dev/null' }, claims, ''))
 })
 
 testWithKey('AUTH-03 the right signature does not help a token that names no key', async () => {
   for (const kid of [undefined, null, 7, [partsOf(person.accessToken).header.kid]]) {
-    await refused(minted(person.accessToken, {}, { kid }))
+    await refused(mintToken(person.accessToken, {}, { kid }))
   }
   // The maker is right when it changes nothing.
-  const same = minted(person.accessToken, {})
+  const same = mintToken(person.accessToken, {})
   expect(await guest.get('/auth/me', bearer(same))).toMatchObject({ status: 200 })
 })
 
@@ -143,10 +143,10 @@ testWithKey(
       { iat: now + 3600 },
       { exp: now + 10 * year },
     ]
-    for (const claims of wrong) await refused(minted(person.accessToken, claims))
+    for (const claims of wrong) await refused(mintToken(person.accessToken, claims))
     const expired = await guest.get(
       '/auth/me',
-      bearer(minted(person.accessToken, { exp: now - 61 })),
+      bearer(mintToken(person.accessToken, { exp: now - 61 })),
     )
     expect(expired.body.error.code).toBe('token_expired')
   },
@@ -161,24 +161,24 @@ testWithKey('AUTH-06 times that are no plain numbers are refused', async () => {
       if (name === 'nbf' && value === '-1e400') continue
       const { [name]: _old, ...others } = claims
       const text = `${JSON.stringify(others).slice(0, -1)},"${name}":${value}}`
-      await refused(minted(person.accessToken, text))
+      await refused(mintToken(person.accessToken, text))
     }
   }
-  await refused(minted(person.accessToken, { exp: undefined }))
-  await refused(minted(person.accessToken, { iat: undefined }))
+  await refused(mintToken(person.accessToken, { exp: undefined }))
+  await refused(mintToken(person.accessToken, { iat: undefined }))
 })
 
 test('AUTH-07 tokens of other projects, keys and other kinds of tokens are nobody', async () => {
   const { header, claims } = partsOf(person.accessToken)
-  const key = ownKey()
+  const key = newKey()
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const idToken = { iss: 'https://accounts.google.com', aud: 'us', sub: '1', exp: claims.exp }
   const tokens = [
-    signed({ ...header, kid: randomUUID() }, claims, key),
-    signed(header, { ...claims, role: 'service_role' }, key),
-    signed(header, { ...claims, role: 'supabase_admin' }, key),
-    hashed(header, { url: 'avatars/a.webp', iat: claims.iat, exp: claims.exp }, 'storage'),
-    signedRsa({ alg: 'RS256', kid: randomUUID() }, idToken, privateKey),
+    signEs256({ ...header, kid: randomUUID() }, claims, key),
+    signEs256(header, { ...claims, role: 'service_role' }, key),
+    signEs256(header, { ...claims, role: 'supabase_admin' }, key),
+    signHs256(header, { url: 'avatars/a.webp', iat: claims.iat, exp: claims.exp }, 'storage'),
+    signRs256({ alg: 'RS256', kid: randomUUID() }, idToken, privateKey),
     publishableKey,
     secretKey,
   ]
@@ -196,7 +196,7 @@ testWithKey('AUTH-07 our own key does not help another issuer, audience or role'
     { role: 'postgres' },
     { role: ['authenticated'] },
   ]
-  for (const claims of others) await refused(minted(person.accessToken, claims))
+  for (const claims of others) await refused(mintToken(person.accessToken, claims))
 })
 
 test('AUTH-08 a bit flipped anywhere makes it nobody', async () => {
@@ -250,12 +250,12 @@ test('AUTH-09 malformed authorization headers are refused and break nothing', as
     `Bearer ${'a'.repeat(9000)}.${payload}.${signature}`,
   ]
   for (const authorization of odd) {
-    const reply = await shoot({ path: '/auth/me', headers: [['Authorization', authorization]] })
+    const reply = await sendRaw({ path: '/auth/me', headers: [['Authorization', authorization]] })
     expect(reply, authorization.slice(0, 80)).toMatchObject({ status: 401, ...nobody })
   }
   for (const size of [64 * 1024, 1024 * 1024]) {
     const headers: [string, string][] = [['Authorization', `Bearer ${'a'.repeat(size)}`]]
-    const { status } = await shoot({ path: '/auth/me', headers })
+    const { status } = await sendRaw({ path: '/auth/me', headers })
     // Who still sends when the answer comes may see the hang-up before it.
     if (size > 64 * 1024) expect([431, 0]).toContain(status)
     else expect(status).toBe(431)
@@ -269,7 +269,7 @@ test('AUTH-09 two tokens in one request act for neither', async () => {
     'Authorization',
     `Bearer ${accessToken}`,
   ]
-  const reply = await shoot({ path: '/auth/me', headers: [header(person), header(other)] })
+  const reply = await sendRaw({ path: '/auth/me', headers: [header(person), header(other)] })
   expect(reply.status).toBe(401)
 })
 
@@ -314,11 +314,11 @@ testWithKey(
   async () => {
     const { id } = person
     const subjects = [undefined, '', 'me', `{${id}}`, [id], { id }, null, 7, id.toUpperCase()]
-    for (const sub of subjects) await refused(minted(person.accessToken, { sub }))
+    for (const sub of subjects) await refused(mintToken(person.accessToken, { sub }))
     for (const session_id of [undefined, '', 'me', 7, null]) {
-      await refused(minted(person.accessToken, { session_id }))
+      await refused(mintToken(person.accessToken, { session_id }))
     }
-    await refused(minted(person.accessToken, { role: undefined }))
+    await refused(mintToken(person.accessToken, { role: undefined }))
 
     // A session that is another's, or no session, opens nothing: the database says so.
     const other = await signUp()
@@ -328,10 +328,10 @@ testWithKey(
         session_id: claims.session_id,
       }]
     ) {
-      const reply = await guest.get('/auth/me', bearer(minted(person.accessToken, changes)))
+      const reply = await guest.get('/auth/me', bearer(mintToken(person.accessToken, changes)))
       expect(reply).toMatchObject({ status: 401, body: { error: { code: 'token_invalid' } } })
     }
-    expect(await sessionsOf(id)).toBe(1)
+    expect(await countSessions(id)).toBe(1)
   },
 )
 

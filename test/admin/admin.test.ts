@@ -11,13 +11,13 @@ import {
   signIn,
   signUp,
 } from '../support/client.ts'
-import { sessionsOf } from '../support/codes.ts'
-import { offer } from '../support/listings.ts'
+import { countSessions } from '../support/codes.ts'
+import { publishListing } from '../support/listings.ts'
 import { operations, requestWith } from '../support/openapi.ts'
 import { race } from '../support/races.ts'
-import { organisationOf } from '../support/world.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { unknownId } from '../support/problems.ts'
 
-const nobody = '00000000-0000-4000-8000-000000000000'
 const reason = 'إعلانات مخالفة'
 
 let admin: Person
@@ -57,7 +57,7 @@ describe('ISO-10 admin routes for everybody else', () => {
       signUpAdmin(),
     ])
     for (const [who, type] of [[company, 'company'], [office, 'office']] as const) {
-      const identityId = await organisationOf(who.id, type)
+      const identityId = await insertOrganisation(who.id, type)
       await who.post('/auth/identity/switch', { identityId })
     }
     await database().query(`update public.accounts set status = 'suspended' where id = $1`, [
@@ -183,11 +183,11 @@ describe('ADM-02 two admins, one user', () => {
       expect((await statusOf(admin, person.id, body)).status, JSON.stringify(body)).toBe(422)
     }
     const unknown = { status: 404, body: { error: { code: 'user_not_found' } } }
-    expect(await statusOf(admin, nobody, { status: 'banned' })).toMatchObject(unknown)
+    expect(await statusOf(admin, unknownId, { status: 'banned' })).toMatchObject(unknown)
     expect(await statusOf(admin, person.identityId, { status: 'banned' })).toMatchObject(unknown)
-    expect(await admin.get(`/admin/users/${nobody}`)).toMatchObject(unknown)
-    expect(await admin.delete(`/admin/users/${nobody}`, { reason })).toMatchObject(unknown)
-    expect(await identityOf(admin, nobody, 'active'))
+    expect(await admin.get(`/admin/users/${unknownId}`)).toMatchObject(unknown)
+    expect(await admin.delete(`/admin/users/${unknownId}`, { reason })).toMatchObject(unknown)
+    expect(await identityOf(admin, unknownId, 'active'))
       .toMatchObject({ status: 404, body: { error: { code: 'identity_not_found' } } })
     expect((await person.get('/auth/me')).status).toBe(200)
   })
@@ -196,10 +196,10 @@ describe('ADM-02 two admins, one user', () => {
 describe('AUTH-13 locking an account', () => {
   test('ends its sessions at once and tells why; released, all is there', async () => {
     const target = await signUp()
-    const { id } = await offer(target)
+    const { id } = await publishListing(target)
     expect(await statusOf(admin, target.id, { status: 'suspended' }))
       .toMatchObject({ status: 200, body: { id: target.id, status: 'suspended' } })
-    expect(await sessionsOf(target.id)).toBe(0)
+    expect(await countSessions(target.id)).toBe(0)
     const refusal = { status: 403, body: { error: { code: 'account_suspended' } } }
     expect(await target.get('/auth/me')).toMatchObject(refusal)
     const { identifier, password } = target
@@ -232,7 +232,7 @@ describe('AUTH-13 locking an account', () => {
       `update public.accounts set status = 'suspended', status_reason = $2 where id = $1`,
       [target.id, reason],
     )
-    expect(await sessionsOf(target.id)).toBe(0)
+    expect(await countSessions(target.id)).toBe(0)
     expect(await auditOf(admin, target.id)).toMatchObject([{
       action: 'account.status',
       actor: null,
@@ -253,7 +253,7 @@ describe('the last admin', () => {
     }
     expect(await admin.delete(`/admin/users/${id}`, { reason })).toMatchObject(self)
     expect(await identityOf(admin, identityId, 'suspended')).toMatchObject(self)
-    const company = await organisationOf(id)
+    const company = await insertOrganisation(id)
     expect(await identityOf(admin, company, 'suspended')).toMatchObject(self)
     expect((await admin.get('/auth/me')).status).toBe(200)
     expect(await auditOf(admin, id)).toMatchObject([{ action: 'admin.changed' }])
@@ -288,7 +288,7 @@ describe('identities', () => {
       .toMatchObject({ id, status: 'active', verified: true })
     expect((await guest.get(`/office/${id}`)).status).toBe(200)
     await owner.post('/auth/identity/switch', { identityId: id })
-    const listing = (await offer(owner)).id
+    const listing = (await publishListing(owner)).id
 
     expect((await identityOf(admin, id, 'suspended')).body)
       .toMatchObject({ status: 'suspended', statusReason: reason })
@@ -342,7 +342,7 @@ describe('identities', () => {
 
   test('IDN-06 an acting identity that is suspended acts no more, and nobody else does for it', async () => {
     const owner = await signUp()
-    const company = await organisationOf(owner.id)
+    const company = await insertOrganisation(owner.id)
     await owner.post('/auth/identity/switch', { identityId: company })
     await identityOf(admin, company, 'suspended')
     expect(await owner.get('/company/profile')).toMatchObject({ status: 403 })
@@ -386,7 +386,7 @@ describe('ADM-04 lists', () => {
 
     await statusOf(admin, made[1]!.id, { status: 'suspended' })
     expect(await found({ q: name, status: 'suspended' })).toEqual([made[1]!.id])
-    await organisationOf(made[2]!.id, 'office')
+    await insertOrganisation(made[2]!.id, 'office')
     expect(await found({ q: name, type: 'office' })).toEqual([made[2]!.id])
     expect(await found({ q: name, type: 'company' })).toEqual([])
 
@@ -562,7 +562,7 @@ describe('the audit trail', () => {
 
   test('what people do with their own, and jobs by the thousand, are not in it', async () => {
     const owner = await signUp()
-    const { id } = await offer(owner)
+    const { id } = await publishListing(owner)
     await owner.post(`/properties/${id}/pause`)
     await owner.post('/auth/me/delete', { password: owner.password })
     await signIn(owner.identifier, owner.password)
@@ -571,7 +571,7 @@ describe('the audit trail', () => {
   })
 
   test('a listing changed by SQL and a switch in Studio are in it', async () => {
-    const { id } = await offer(await signUp())
+    const { id } = await publishListing(await signUp())
     await database().query(`update public.properties set status = 'archived' where id = $1`, [id])
     expect(await auditOf(admin, id)).toMatchObject([
       { action: 'property.status', before: { status: 'active' }, after: { status: 'archived' } },
@@ -601,7 +601,7 @@ describe('listings', () => {
 
   test('a listing is suspended with a reason and restored as it was', async () => {
     const owner = await signUp()
-    const { id } = await offer(owner)
+    const { id } = await publishListing(owner)
     expect((await decide(id, { decision: 'suspend' })).status).toBe(422)
     expect((await decide(id, { decision: 'suspend', reason })).body)
       .toEqual({ id, kind: 'listing', status: 'suspended', decisions: ['restore'] })
@@ -622,7 +622,11 @@ describe('listings', () => {
 
   test('one that waits is listed with what can be decided, and is decided', async () => {
     const owner = await signUp()
-    const [one, two, three] = [await offer(owner), await offer(owner), await offer(owner)]
+    const [one, two, three] = [
+      await publishListing(owner),
+      await publishListing(owner),
+      await publishListing(owner),
+    ]
     await database().query(
       `update public.properties set status = 'pending_review', created_at = '2001-01-01'
        where id = any ($1)`,
@@ -662,16 +666,16 @@ describe('listings', () => {
   })
 
   test("not one's own, not what is gone, not what is nothing", async () => {
-    const { id } = await offer(admin)
+    const { id } = await publishListing(admin)
     expect(await decide(id, { decision: 'suspend', reason }))
       .toMatchObject({ status: 409, body: { error: { code: 'admin_self' } } })
     await admin.delete(`/properties/${id}`)
-    for (const one of [id, nobody]) {
+    for (const one of [id, unknownId]) {
       expect(await decide(one, { decision: 'suspend', reason }))
         .toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
     }
     for (const body of [{}, { decision: 'delete' }, { decision: 'approve', reason: 'x' }]) {
-      expect((await decide(nobody, body)).status, JSON.stringify(body)).toBe(422)
+      expect((await decide(unknownId, body)).status, JSON.stringify(body)).toBe(422)
     }
   })
 })

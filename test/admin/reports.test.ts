@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
-import { offer } from '../support/listings.ts'
-
-const nobody = '00000000-0000-4000-8000-000000000000'
+import { publishListing } from '../support/listings.ts'
+import { unknownId } from '../support/problems.ts'
 
 let admin: Person
 let seller: Person
@@ -41,7 +40,7 @@ async function reviewBy(author: Person, subject: Person): Promise<string> {
 }
 
 test('a listing is reported once by an account, and admins see by whom and whose it is', async () => {
-  const { id, titleAr } = await offer(seller)
+  const { id, titleAr } = await publishListing(seller)
   const made = await report(buyer, 'property', id, { note: ' السعر غير حقيقي\n' })
   expect(made).toMatchObject({
     status: 201,
@@ -63,7 +62,7 @@ test('a listing is reported once by an account, and admins see by whom and whose
 })
 
 test('upheld, the listing is suspended with the reason; all reports of it are answered', async () => {
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   const second = await signUp()
   const [one, two] = [await report(buyer, 'property', id), await report(second, 'property', id)]
   expect((await decide(one.body.id, 'uphold')).body)
@@ -83,7 +82,7 @@ test('upheld, the listing is suspended with the reason; all reports of it are an
 })
 
 test('dismissed, nothing happens to it', async () => {
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   const { body } = await report(buyer, 'property', id)
   expect((await decide(body.id, 'suspend')).status).toBe(409)
   expect((await decide(body.id, 'dismiss')).body).toMatchObject({ status: 'dismissed' })
@@ -102,7 +101,7 @@ test('an advertiser can be reported; a review that is upheld is hidden', async (
 
 test('what one does not see, is nothing or is one’s own is not reported', async () => {
   const { body: draft } = await seller.post('/properties', { type: 'SALE' })
-  const { id: own } = await offer(buyer)
+  const { id: own } = await publishListing(buyer)
   for (
     const [type, code] of [
       ['property', 'property_not_found'],
@@ -111,13 +110,13 @@ test('what one does not see, is nothing or is one’s own is not reported', asyn
       ['review', 'not_found'],
     ] as const
   ) {
-    expect(await report(buyer, type, nobody), type)
+    expect(await report(buyer, type, unknownId), type)
       .toMatchObject({ status: 404, body: { error: { code } } })
   }
   expect((await report(buyer, 'property', draft.id)).status).toBe(404)
   expect((await report(buyer, 'property', own)).status).toBe(422)
   expect((await report(buyer, 'identity', buyer.identityId)).status).toBe(422)
-  const listing = (await offer(seller)).id
+  const listing = (await publishListing(seller)).id
   for (
     const more of [
       { targetType: 'account' },
@@ -134,7 +133,7 @@ test('what one does not see, is nothing or is one’s own is not reported', asyn
 })
 
 test('a report about an admin is decided by another', async () => {
-  const { id } = await offer(admin)
+  const { id } = await publishListing(admin)
   const { body } = await report(buyer, 'property', id)
   expect(await decide(body.id, 'dismiss'))
     .toMatchObject({ status: 409, body: { error: { code: 'admin_self' } } })

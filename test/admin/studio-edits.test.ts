@@ -7,10 +7,10 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, signIn, signUp } from '../support/client.ts'
-import { sessionsOf } from '../support/codes.ts'
-import { complete, offer } from '../support/listings.ts'
+import { countSessions } from '../support/codes.ts'
+import { completeFields, publishListing } from '../support/listings.ts'
 import { topUpInvoice } from '../support/money.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 const why = 'مخالفة لشروط النشر'
 
@@ -63,7 +63,7 @@ describe('properties.status', () => {
     ['active', 'publish', ['archive', 'restore']],
   ])('set to %s it is as after the act %s', async (status, act, before) => {
     const seller = await signUp()
-    const [byRoute, byHand] = [await offer(seller), await offer(seller)]
+    const [byRoute, byHand] = [await publishListing(seller), await publishListing(seller)]
     for (const { id } of [byRoute, byHand]) {
       for (const one of before) await seller.post(`/properties/${id}/${one}`)
     }
@@ -83,7 +83,7 @@ describe('properties.status', () => {
     async (status) => {
       const seller = await signUp()
       const waiting = () =>
-        listingOf(seller.identityId, {
+        insertListing(seller.identityId, {
           status: 'pending_review',
           published_at: null,
           expires_at: null,
@@ -117,7 +117,7 @@ describe('properties.status', () => {
 
   test('suspended it is restored by the route as it was; suspended by the route, by hand', async () => {
     const seller = await signUp()
-    const { id } = await offer(seller)
+    const { id } = await publishListing(seller)
     const before = (await seller.get(`/properties/${id}`)).body
     await edit('properties', id, { status: 'suspended', status_reason: why })
     expect((await guest.get(`/properties/${id}`)).status).toBe(404)
@@ -137,7 +137,7 @@ describe('properties.status', () => {
 
   test('expired it is renewed by its owner', async () => {
     const seller = await signUp()
-    const { id } = await offer(seller)
+    const { id } = await publishListing(seller)
     await edit('properties', id, { status: 'expired' })
     expect((await guest.get(`/properties/${id}`)).status).toBe(404)
     expect((await seller.post(`/properties/${id}/renew`)).status).toBe(200)
@@ -145,7 +145,7 @@ describe('properties.status', () => {
 
   test('archived while changes wait it has them, as after the act', async () => {
     const seller = await signUp()
-    const { id } = await offer(seller)
+    const { id } = await publishListing(seller)
     await edit('properties', id, { pending_changes: '{"price": 77}' })
     await edit('properties', id, { status: 'archived' })
     expect((await seller.get(`/properties/${id}`)).body).toMatchObject({ price: 77 })
@@ -153,7 +153,7 @@ describe('properties.status', () => {
 
   test('deleted it is gone, its picture too, and does not come back', async () => {
     const seller = await signUp()
-    const { id } = await offer(seller)
+    const { id } = await publishListing(seller)
     await edit('properties', id, { status: 'deleted' })
     expect((await seller.get(`/properties/${id}`)).status).toBe(404)
     await expect(edit('properties', id, { status: 'active' })).rejects.toThrow('does not come back')
@@ -166,7 +166,7 @@ describe('reports.status', () => {
 
   test('upheld the listing is suspended for the reason, and all reports of it are answered', async () => {
     const [seller, one, two] = [await signUp(), await signUp(), await signUp()]
-    const { id } = await offer(seller)
+    const { id } = await publishListing(seller)
     const reports = [await report(one, 'property', id), await report(two, 'property', id)]
     await edit('reports', reports[0]!, { status: 'upheld', status_reason: why })
     expect((await seller.get(`/properties/${id}`)).body)
@@ -185,7 +185,7 @@ describe('reports.status', () => {
   })
 
   test('dismissed nothing happens to it', async () => {
-    const { id } = await offer(await signUp())
+    const { id } = await publishListing(await signUp())
     const one = await report(await signUp(), 'property', id)
     await edit('reports', one, { status: 'dismissed' })
     expect((await guest.get(`/properties/${id}`)).status).toBe(200)
@@ -199,7 +199,7 @@ describe('accounts.status', () => {
     async (status) => {
       const person = await signUp()
       await edit('accounts', person.id, { status, status_reason: why })
-      expect(await sessionsOf(person.id)).toBe(0)
+      expect(await countSessions(person.id)).toBe(0)
       expect((await person.get('/auth/me')).body.error.code).toBe(`account_${status}`)
       await edit('accounts', person.id, { status: 'active' })
       expect((await admin.get(`/admin/users/${person.id}`)).body.user)
@@ -264,7 +264,7 @@ describe('identities.status', () => {
 })
 
 test('organisations.verified and reviews.hidden_at are seen at once', async () => {
-  const office = await organisationOf((await signUp()).id, 'office')
+  const office = await insertOrganisation((await signUp()).id, 'office')
   await edit('organisations', office, { verified: false }, 'identity_id')
   expect((await guest.get(`/office/${office}`)).status).toBe(404)
   await edit('organisations', office, { verified: true }, 'identity_id')
@@ -287,14 +287,14 @@ test('organisations.verified and reviews.hidden_at are seen at once', async () =
 
 test('a name changed where it is written is the one that others see', async () => {
   const person = await signUp()
-  const { id } = await offer(person)
+  const { id } = await publishListing(person)
   await edit('individual_profiles', person.id, { full_name: 'فهد المطيري' }, 'account_id')
   expect((await guest.get(`/properties/${id}`)).body.owner.displayName).toBe('فهد المطيري')
   expect((await person.get('/auth/me')).body).toMatchObject({
     user: { fullName: 'فهد المطيري' },
     activeIdentity: { displayName: 'فهد المطيري' },
   })
-  const office = await organisationOf(person.id, 'office')
+  const office = await insertOrganisation(person.id, 'office')
   await edit('organisations', office, { name_ar: 'مكتب النخيل' }, 'identity_id')
   expect((await person.get(`/auth/identities/${office}`)).body)
     .toMatchObject({ displayName: 'مكتب النخيل', nameAr: 'مكتب النخيل' })
@@ -307,8 +307,8 @@ describe('refused with a sentence that says what to do, and nothing has changed'
   let invoice: string
   beforeAll(async () => {
     seller = await signUp()
-    listing = (await offer(seller)).id
-    office = await organisationOf(seller.id, 'office')
+    listing = (await publishListing(seller)).id
+    office = await insertOrganisation(seller.id, 'office')
     await edit('identities', office, { status: 'suspended' })
     await edit('identities', office, { status: 'pending_verification' })
     invoice = (await topUpInvoice(seller)).id
@@ -360,7 +360,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
 
   test('what the routes refuse by a code says by hand what to do', async () => {
     const { id } = await signUp()
-    const over = await organisationOf(id)
+    const over = await insertOrganisation(id)
     await edit('identities', over, { status: 'suspended' })
     await edit('organisations', over, { licence_expires_on: '2020-01-01' }, 'identity_id')
     await expect(edit('identities', over, { status: 'active' })).rejects
@@ -398,7 +398,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
   })
 
   test('changes that wait, and a state that needs more than is there', async () => {
-    const { id } = await offer(seller)
+    const { id } = await publishListing(seller)
     await edit('properties', id, { pending_changes: '{"price": 77}' })
     await expect(edit('properties', id, { pending_changes: null })).rejects.toThrow(
       'decide_property',
@@ -408,7 +408,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     const { body: bare } = await seller.post('/properties', { type: 'SALE' })
     await expect(edit('properties', bare.id, { status: 'active' })).rejects
       .toThrow('needs kind, area_id, title_ar, land_area_m2, price')
-    const whole = await seller.post('/properties', complete.SALE)
+    const whole = await seller.post('/properties', completeFields.SALE)
     await edit('properties', whole.body.id, { status: 'active' })
     expect((await guest.get(`/properties/${whole.body.id}`)).status).toBe(200)
   })

@@ -54,7 +54,7 @@ describe.runIf(hasStack)('a facade in trouble', () => {
     expect(error.requestId).toBe(reply.headers.get('x-request-id'))
     expect(reply.text).not.toMatch(leaks)
 
-    const lines = astray.said().split('\n').filter((line) => line.includes(error.requestId))
+    const lines = astray.output().split('\n').filter((line) => line.includes(error.requestId))
     const line = JSON.parse(lines.find((one) => one.includes('"route"'))!)
     expect(line).toMatchObject({
       method: 'GET',
@@ -64,14 +64,14 @@ describe.runIf(hasStack)('a facade in trouble', () => {
       account: owner.id,
     })
     expect(lines.length).toBeGreaterThan(1)
-    expect(astray.said()).not.toContain(owner.accessToken)
+    expect(astray.output()).not.toContain(owner.accessToken)
   })
 
   test('a token in the query is no token, and no log shows it', async () => {
     const reply = await get(astray, `/auth/me?access_token=${owner.accessToken}`)
     expect(reply.status).toBe(401)
     expect([...reply.headers.values()].join()).not.toContain(owner.accessToken)
-    expect(astray.said()).not.toContain(owner.accessToken)
+    expect(astray.output()).not.toContain(owner.accessToken)
   })
 })
 

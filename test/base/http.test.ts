@@ -13,7 +13,7 @@ import {
   queryOf,
   requestWith,
 } from '../support/openapi.ts'
-import { bytes, head, literal, statuses } from '../support/wire.ts'
+import { requestHead, sendBytes, sendLiteral, statusCodes } from '../support/raw-http.ts'
 
 let owner: Person
 let other: Person
@@ -94,14 +94,14 @@ describe('OPS-03 what is reachable', () => {
     '//health',
     '/favicon.ico',
   ])('%s is 404', async (path) => {
-    const { status, body } = await literal('GET', path)
+    const { status, body } = await sendLiteral('GET', path)
     expect([status, body.error.code]).toEqual([404, 'route_not_found'])
   })
 
   test('a known path with another method is 405 and says which there are', async () => {
     for (const path of new Set(operations.map((operation) => operation.path))) {
       const of = operations.filter((operation) => operation.path === path)
-      const { status, body, headers } = await literal('PROPFIND', pathOf(of[0]!))
+      const { status, body, headers } = await sendLiteral('PROPFIND', pathOf(of[0]!))
       expect([status, body.error.code], path).toEqual([405, 'method_not_allowed'])
       const allowed = headers.allow!.split(', ')
       for (const { method } of of) expect(allowed, path).toContain(method)
@@ -172,7 +172,10 @@ describe('INP-12 too large, with a length', () => {
     async (operation) => {
       const { path } = requestWith(operation)
       for (const size of [limit + 1, 10 * limit]) {
-        const reply = await literal(operation.method, path, { headers: json, body: filled(size) })
+        const reply = await sendLiteral(operation.method, path, {
+          headers: json,
+          body: filled(size),
+        })
         expect([reply.status, reply.body.error.code]).toEqual([413, 'body_too_large'])
       }
     },
@@ -180,33 +183,43 @@ describe('INP-12 too large, with a length', () => {
 
   test('a body without a length is counted as it comes', async () => {
     const chunk = `${limit.toString(16)}\r\n${'x'.repeat(limit)}\r\n`
-    const got = await bytes(
-      head('POST', '/auth/login', 'Content-Type: application/json', 'Transfer-Encoding: chunked') +
+    const got = await sendBytes(
+      requestHead(
+        'POST',
+        '/auth/login',
+        'Content-Type: application/json',
+        'Transfer-Encoding: chunked',
+      ) +
         chunk + chunk,
     )
-    expect(statuses(got)).toEqual([413])
+    expect(statusCodes(got)).toEqual([413])
   })
 
   test('a length that is not true is refused or cut, and nobody waits for it', async () => {
     const post = (length: string, body: string) =>
-      bytes(
-        head('POST', '/auth/login', 'Content-Type: application/json', `Content-Length: ${length}`) +
+      sendBytes(
+        requestHead(
+          'POST',
+          '/auth/login',
+          'Content-Type: application/json',
+          `Content-Length: ${length}`,
+        ) +
           body,
         { quiet: 1500 },
       )
-    expect(statuses(await post('1000000000', '{"a":1}  '))).toEqual([413])
-    expect(statuses(await post('-1', '{"a":1}'))).toEqual([400])
-    expect(statuses(await post('ten', '{"a":1}'))).toEqual([400])
-    expect(statuses(await post('1e1', '{"a":1}'))).toEqual([400])
+    expect(statusCodes(await post('1000000000', '{"a":1}  '))).toEqual([413])
+    expect(statusCodes(await post('-1', '{"a":1}'))).toEqual([400])
+    expect(statusCodes(await post('ten', '{"a":1}'))).toEqual([400])
+    expect(statusCodes(await post('1e1', '{"a":1}'))).toEqual([400])
     // What follows the ten bytes would be the next request, and is none.
     const cut = await post('10', `{"a":1}   ${'x'.repeat(1_000_000)}`)
-    expect(statuses(cut)).toEqual([400])
+    expect(statusCodes(cut)).toEqual([400])
   })
 
   test('a packed body is not unpacked', async () => {
     const body = gzipSync('{"identifier":"a@example.com","password":"x"}')
     const headers = { ...json, 'content-encoding': 'gzip' }
-    const reply = await literal('POST', '/auth/login', { headers, body })
+    const reply = await sendLiteral('POST', '/auth/login', { headers, body })
     expect([reply.status, reply.body.error.code]).toEqual([400, 'body_not_json'])
   })
 })
@@ -245,7 +258,7 @@ describe('INP-13 wrong content types', () => {
       const text = type?.includes('utf-16')
         ? Buffer.from(JSON.stringify(body), 'utf16le')
         : JSON.stringify(body)
-      const reply = await literal(operation.method, path, { headers, body: text })
+      const reply = await sendLiteral(operation.method, path, { headers, body: text })
       expect([reply.status, reply.body.error.code], type)
         .toEqual([415, 'content_type_unsupported'])
     }
@@ -253,19 +266,19 @@ describe('INP-13 wrong content types', () => {
       const text of [...damaged, Buffer.from([0x7b, 0xff, 0x7d]), Buffer.from('{}', 'utf16le')]
     ) {
       const headers = { ...tokenFor(operation), ...json }
-      const reply = await literal(operation.method, path, { headers, body: text })
+      const reply = await sendLiteral(operation.method, path, { headers, body: text })
       expect([reply.status, reply.body.error.code], String(text)).toEqual([400, 'body_not_json'])
     }
     for (const text of ['null', '[]', '"a"', '1', 'true']) {
       const headers = { ...tokenFor(operation), ...json }
-      const reply = await literal(operation.method, path, { headers, body: text })
+      const reply = await sendLiteral(operation.method, path, { headers, body: text })
       expect(reply.status, text).toBe(422)
     }
   })
 
   test('the same type in other letters and with its charset is the same type', async () => {
     for (const type of ['Application/JSON', 'application/json;charset=UTF-8']) {
-      const reply = await literal('POST', '/auth/login', {
+      const reply = await sendLiteral('POST', '/auth/login', {
         headers: { 'content-type': type },
         body: '{"identifier":"nobody@example.com","password":"wrong"}',
       })
@@ -275,29 +288,31 @@ describe('INP-13 wrong content types', () => {
 })
 
 describe('INP-17 odd HTTP', () => {
-  const get = (path: string, ...lines: string[]) => head('GET', path, ...lines)
+  const get = (path: string, ...lines: string[]) => requestHead('GET', path, ...lines)
   const exchange = async (text: string | Buffer, end = false) =>
-    statuses(await bytes(text, { quiet: 700, end }))
+    statusCodes(await sendBytes(text, { quiet: 700, end }))
 
   test.each<[string, string, number[]]>([
-    ['TRACE', head('TRACE', '/health'), [405]],
-    ['an unknown verb', head('FETCH', '/health'), [400]],
-    ['a lower-case verb', head('get', '/health'), [400]],
+    ['TRACE', requestHead('TRACE', '/health'), [405]],
+    ['an unknown verb', requestHead('FETCH', '/health'), [400]],
+    ['a lower-case verb', requestHead('get', '/health'), [400]],
     ['a header of 64 KB', get('/health', `X-Long: ${'x'.repeat(65_536)}`), [431]],
     ['a header without a name', get('/health', ': nothing'), [400]],
     ['a header with a space in its name', get('/health', 'X A: b'), [400]],
     [
       'both a length and chunks',
-      head('POST', '/auth/login', 'Content-Length: 5', 'Transfer-Encoding: chunked') +
+      requestHead('POST', '/auth/login', 'Content-Length: 5', 'Transfer-Encoding: chunked') +
       '0\r\n\r\nGET /x',
       [400],
     ],
     [
       'two lengths',
-      head('POST', '/auth/login', 'Content-Length: 5', 'Content-Length: 6') + '{"a":1',
+      requestHead('POST', '/auth/login', 'Content-Length: 5', 'Content-Length: 6') + '{"a":1',
       [400],
     ],
-    ['chunks that are none', head('POST', '/auth/login', 'Transfer-Encoding: x') + '{}', [400]],
+    ['chunks that are none', requestHead('POST', '/auth/login', 'Transfer-Encoding: x') + '{}', [
+      400,
+    ]],
     ['HTTP/9.9', get('/health').replace('1.1', '9.9'), [400]],
     ['no HTTP', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', [400]],
   ])('%s is refused and the next client is served', async (_, text, expected) => {
@@ -306,8 +321,8 @@ describe('INP-17 odd HTTP', () => {
   })
 
   test('CONNECT opens nothing', async () => {
-    const got = await bytes(`CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n`)
-    expect(statuses(got).every((status) => status >= 400)).toBe(true)
+    const got = await sendBytes(`CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n`)
+    expect(statusCodes(got).every((status) => status >= 400)).toBe(true)
   })
 
   test('a thousand headers are refused', async () => {
@@ -326,8 +341,8 @@ describe('INP-17 odd HTTP', () => {
 
   test('each of two connections at once gets its own answer', async () => {
     const sent = Array.from({ length: 20 }, async (_, i) => {
-      const got = await bytes(get(i % 2 ? '/auth/me' : '/nope', 'Connection: close'))
-      return [i % 2, ...statuses(got)]
+      const got = await sendBytes(get(i % 2 ? '/auth/me' : '/nope', 'Connection: close'))
+      return [i % 2, ...statusCodes(got)]
     })
     for (const [odd, ...seen] of await Promise.all(sent)) expect(seen).toEqual([odd ? 401 : 404])
   })
@@ -339,7 +354,12 @@ describe('INP-17 odd HTTP', () => {
 
   test('half a request gets no answer and does no harm', async () => {
     expect(await exchange(get('/health').slice(0, 30), true)).not.toContain(200)
-    const half = head('POST', '/auth/login', 'Content-Type: application/json', 'Content-Length: 90')
+    const half = requestHead(
+      'POST',
+      '/auth/login',
+      'Content-Type: application/json',
+      'Content-Length: 90',
+    )
     expect(await exchange(`${half}{"identifier":`, true)).not.toContain(200)
     expect((await guest.get('/health')).status).toBe(200)
   })

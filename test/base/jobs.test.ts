@@ -11,7 +11,7 @@ import {
   signIn,
   signUp,
 } from '../support/client.ts'
-import { offer } from '../support/listings.ts'
+import { publishListing } from '../support/listings.ts'
 
 const run = (apikey?: string) =>
   fetch(`${projectUrl}/functions/v1/jobs`, {
@@ -61,7 +61,7 @@ test('what deploy asks of a project at its end, this one answers', async () => {
 
 test('a suspension whose time is over ends, and its listings are there again', async () => {
   const owner = await signUp()
-  const { id } = await offer(owner)
+  const { id } = await publishListing(owner)
   const suspend = (until: string) =>
     database().query(
       `update public.accounts set status = 'suspended', suspended_until = now() + $2::interval

@@ -3,13 +3,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
-import { faked, newAddress, tally, testFromAddresses } from '../support/addresses.ts'
-import { database, messages, newEmail, newPhone, type Person, signUp } from '../support/client.ts'
+import { newAddress, spoofedHeaders, tally, testFromAddresses } from '../support/addresses.ts'
+import { database, inboxOf, newEmail, newPhone, type Person, signUp } from '../support/client.ts'
 import { signUpByPhone } from '../support/codes.ts'
-import { startFunctions, testLocally } from '../support/other-functions.ts'
-import { race, shoot, type Shot } from '../support/races.ts'
-import { letPass, spend } from '../support/rate-hits.ts'
+import { race, type RawRequest, sendRaw } from '../support/races.ts'
+import { ageHits, plantHits } from '../support/rate-hits.ts'
 import { enforceRates } from '../support/rates.ts'
+import { refusal } from '../support/problems.ts'
+import { startFacade, testLocally } from '../support/facade.ts'
 
 let lift: () => Promise<void>
 beforeAll(async () => {
@@ -29,16 +30,15 @@ beforeEach(async () => {
   await database().query('delete from private.rate_hits where true')
 })
 
-const post = (path: string, body: object, more: Partial<Shot> = {}) =>
-  shoot({ path: `/auth${path}`, body, from, ...more })
-const register = (identifier: string, more: Partial<Shot> = {}) =>
+const post = (path: string, body: object, more: Partial<RawRequest> = {}) =>
+  sendRaw({ path: `/auth${path}`, body, from, ...more })
+const register = (identifier: string, more: Partial<RawRequest> = {}) =>
   post('/register', { identifier, password: randomUUID() }, more)
 const resend = (identifier: string, purpose = 'register') =>
   post('/otp/resend', { identifier, purpose })
-const logIn = (identifier: string, password: string, more: Partial<Shot> = {}) =>
+const logIn = (identifier: string, password: string, more: Partial<RawRequest> = {}) =>
   post('/login', { identifier, password }, more)
 
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
 const limited = refusal(429, 'rate_limited')
 
 testFromAddresses('REG-18 one client has ten codes an hour, whatever it asks for', async () => {
@@ -51,11 +51,11 @@ testFromAddresses('REG-18 one client has ten codes an hour, whatever it asks for
   expect(Number(replies.at(-1)!.headers.get('retry-after'))).toBeLessThanOrEqual(3600)
   expect(await resend(known.identifier, 'delete')).toMatchObject(limited)
   expect(await post('/password/forgot', { identifier: newPhone() })).toMatchObject(limited)
-  const sent = await Promise.all(phones.map((phone) => messages(phone)))
+  const sent = await Promise.all(phones.map((phone) => inboxOf(phone)))
   expect(sent.flat()).toHaveLength(9)
   // Whoever has a password still signs in, from there too.
   expect(await logIn(known.identifier, known.password)).toMatchObject({ status: 200 })
-  await letPass(3600, from)
+  await ageHits(3600, from)
   expect(await register(newPhone())).toMatchObject({ status: 201 })
 })
 
@@ -76,7 +76,7 @@ testFromAddresses(
   'REG-18 the whole service has a ceiling, and raises the alarm there',
   async () => {
     await database().query(`delete from private.rate_hits where rule = 'code_service'`)
-    await spend('code_service', 'all', 280)
+    await plantHits('code_service', 'all', 280)
     const known = await signUp()
     const shots = Array.from({ length: 40 }, (_, i) => ({
       path: '/auth/register',
@@ -99,7 +99,7 @@ testFromAddresses(
       const log = readFileSync(join(variable('LOCAL_STACK')!, 'logs', 'functions.log'), 'utf8')
       expect(log).toContain('"alert":"code_ceiling"')
     }
-    await letPass(60, 'all')
+    await ageHits(60, 'all')
     expect(await register(newPhone(), { from: newAddress() })).toMatchObject({ status: 201 })
   },
 )
@@ -107,7 +107,7 @@ testFromAddresses(
 testFromAddresses('REG-19 no header makes one client into another', async () => {
   const statuses = []
   for (let i = 0; i < 12; i++) {
-    statuses.push((await register(newPhone(), { headers: faked() })).status)
+    statuses.push((await register(newPhone(), { headers: spoofedHeaders() })).status)
   }
   expect(statuses).toEqual([...Array(10).fill(201), 429, 429])
   const { rows } = await database().query(
@@ -118,13 +118,13 @@ testFromAddresses('REG-19 no header makes one client into another', async () => 
 
   const { identifier } = await signUp()
   for (let i = 0; i < 10; i++) {
-    expect((await logIn(identifier, 'wrong one', { headers: faked() })).status).toBe(401)
+    expect((await logIn(identifier, 'wrong one', { headers: spoofedHeaders() })).status).toBe(401)
   }
-  expect(await logIn(identifier, 'wrong one', { headers: faked() })).toMatchObject(limited)
+  expect(await logIn(identifier, 'wrong one', { headers: spoofedHeaders() })).toMatchObject(limited)
 })
 
 testFromAddresses('thirty registrations an hour from one address, told as they go', async () => {
-  await spend('register_address', from, 28)
+  await plantHits('register_address', from, 28)
   const nearly = await register(newEmail())
   expect(nearly.status).toBe(201)
   expect(nearly.headers.get('ratelimit-limit')).toBe('30')
@@ -142,18 +142,18 @@ testFromAddresses('thirty registrations an hour from one address, told as they g
 
 test('counters whose window is over are swept away', async () => {
   const subject = randomUUID()
-  await spend('code_address', subject, 3)
+  await plantHits('code_address', subject, 3)
   await database().query('select private.sweep_rates()')
   const left = async () =>
     (await database().query('select from private.rate_hits where subject = $1', [subject])).rowCount
   expect(await left()).toBe(1)
-  await letPass(3601, subject)
+  await ageHits(3601, subject)
   await database().query('select private.sweep_rates()')
   expect(await left()).toBe(0)
 })
 
 testLocally('reads are counted for each account and address, and told as they go', async () => {
-  const functions = await startFunctions({ READ_RATE: '5' })
+  const functions = await startFacade({ READ_RATE: '5' })
   try {
     const [one, two] = [await signUp(), await signUp()]
     const read = (headers: Record<string, string>) =>

@@ -1,7 +1,7 @@
 /** What is no secret opens nothing, in any process, and is told. */
 import { describe, expect, test } from 'vitest'
 import { hasStack, startFacade, usualSettings } from '../support/facade.ts'
-import { callbackOf, signatureOf } from '../support/money.ts'
+import { sandboxCallback, sandboxSignature } from '../support/money.ts'
 
 const none = [
   '',
@@ -24,7 +24,7 @@ async function answers(settings: Record<string, string>) {
   try {
     const response = await fetch(`${facade.url}/health`)
     await response.text()
-    return { status: response.status, said: facade.said() }
+    return { status: response.status, said: facade.output() }
   } finally {
     await facade.stop()
   }
@@ -55,13 +55,13 @@ describe.runIf(hasStack)('PAY-03 a secret that is none', () => {
       'jobs',
     )
     try {
-      const raw = callbackOf('sbx_unknown')
+      const raw = sandboxCallback('sbx_unknown')
       // An empty key signs nothing here, but whoever guesses the others can.
       const response = await fetch(`${facade.url}/payments/webhook/sandbox`, {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
-          'sandbox-signature': signatureOf(raw, value.trim() || 'x'),
+          'sandbox-signature': sandboxSignature(raw, value.trim() || 'x'),
         },
         body: raw,
       })
@@ -69,7 +69,7 @@ describe.runIf(hasStack)('PAY-03 a secret that is none', () => {
       await response.text()
       const health = await (await fetch(`${facade.url}/health`)).json()
       expect(health).toMatchObject({ sms: 'mock', payments: 'off' })
-      const said = facade.said()
+      const said = facade.output()
       for (
         const name of [
           'SANDBOX_SECRET',

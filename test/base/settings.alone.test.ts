@@ -72,7 +72,7 @@ describe('OPS-02 missing settings', () => {
     const facade = await startFacade({ CODE_SECRET: undefined })
     const { status } = await fetch(`${facade.url}/health`)
     expect(status).toBe(503)
-    expect(facade.said()).toContain('The setting CODE_SECRET is missing')
+    expect(facade.output()).toContain('The setting CODE_SECRET is missing')
     await facade.stop()
   })
 })

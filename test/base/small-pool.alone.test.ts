@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { type Facade, hasStack, startFacade } from '../support/facade.ts'
-import { listingOf } from '../support/world.ts'
+import { insertListing } from '../support/fixtures.ts'
 
 type Own = { person: Person; draft: string; saved: string[] }
 
@@ -15,12 +15,15 @@ describe.runIf(hasStack)('ISO-12 a small pool', () => {
     facade = await startFacade({ FACADE_DB_POOL: '4' })
     const seller = await signUp()
     const listed = await Promise.all(
-      Array.from({ length: 20 }, () => listingOf(seller.identityId)),
+      Array.from({ length: 20 }, () => insertListing(seller.identityId)),
     )
     people.push(
       ...await Promise.all(listed.map(async (saved) => {
         const person = await signUp()
-        const draft = await listingOf(person.identityId, { status: 'draft', published_at: null })
+        const draft = await insertListing(person.identityId, {
+          status: 'draft',
+          published_at: null,
+        })
         // Everybody saves what nobody else does.
         await database().query(
           'insert into public.favorites (identity_id, property_id) values ($1, $2)',

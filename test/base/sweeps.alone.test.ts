@@ -5,9 +5,9 @@ import { databaseAt } from '../../local/postgres/connection.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
 import { database, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'
-import { alarms, topUpInvoice } from '../support/money.ts'
+import { alarmsAbout, topUpInvoice } from '../support/money.ts'
 import { givePlan } from '../support/plans.ts'
-import { listingOf } from '../support/world.ts'
+import { insertListing } from '../support/fixtures.ts'
 
 const runJobs = async () => {
   const response = await fetch(`${projectUrl}/functions/v1/jobs`, {
@@ -229,7 +229,7 @@ describe('a row that a job fails on', () => {
       return id
     }],
     ['expire_listing', 'public.properties', 'status', 'expired', async (person) => {
-      const id = await listingOf(person.identityId)
+      const id = await insertListing(person.identityId)
       await over('public.properties', 'expires_at', id)
       return id
     }],
@@ -260,7 +260,7 @@ describe('a row that a job fails on', () => {
         }
         expect(await stateOf(fine)).toBe(after)
         expect(await stateOf(bad)).not.toBe(after)
-        expect(await alarms(alarm)).toEqual(['job_failed'])
+        expect(await alarmsAbout(alarm)).toEqual(['job_failed'])
       })
       // It rests for an hour, so that many of them never stand before all others.
       await runJobs()
@@ -312,7 +312,7 @@ describe('a row that a job fails on', () => {
     await database().query('alter function private.sweep_rates() rename to sweep_rates_away')
     try {
       expect(await runJobs()).toMatchObject({ sweep_rates: { error: expect.any(String) } })
-      expect(await alarms('sweep_rates')).toContain('job_failed')
+      expect(await alarmsAbout('sweep_rates')).toContain('job_failed')
     } finally {
       await database().query('alter function private.sweep_rates_away() rename to sweep_rates')
     }

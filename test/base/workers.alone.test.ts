@@ -12,8 +12,8 @@ import {
   signUp,
 } from '../support/client.ts'
 import { type Facade, hasStack, startFacade, usualSettings } from '../support/facade.ts'
-import { until } from '../support/until.ts'
-import { json, wayToProject } from '../support/way-to-project.ts'
+import { waitUntil } from '../support/wait.ts'
+import { jsonAnswer, startProjectProxy } from './project-proxy.ts'
 
 const ask = async (facade: Facade, path: string, init: RequestInit = {}) => {
   const response = await fetch(facade.url + path, init)
@@ -53,7 +53,7 @@ const forget = (kind: string) =>
   database().query('delete from private.alarms where kind = $1', [kind])
 
 const linesOf = (facade: Facade, kind: string) =>
-  facade.said().split(`{"alert":"${kind}"`).length - 1
+  facade.output().split(`{"alert":"${kind}"`).length - 1
 
 describe.runIf(hasStack)('OPS the jobs of a project', () => {
   const run = (facade: Facade, apikey: string | undefined, job = 'fan_out_listing_events') =>
@@ -78,7 +78,9 @@ describe.runIf(hasStack)('OPS the jobs of a project', () => {
           second.toUpperCase(),
         ]
       ) expect((await run(facade, key)).status, key).toBe(401)
-      expect(facade.said()).toContain('{"alert":"secret_refused","subject":"SUPABASE_SECRET_KEYS"}')
+      expect(facade.output()).toContain(
+        '{"alert":"secret_refused","subject":"SUPABASE_SECRET_KEYS"}',
+      )
     } finally {
       await facade.stop()
     }
@@ -87,19 +89,22 @@ describe.runIf(hasStack)('OPS the jobs of a project', () => {
   test('that have not run for five minutes are told by /health until they do', async () => {
     const [api, jobs] = await Promise.all([startFacade(), startFacade({}, 'jobs')])
     try {
-      await until('health says that the jobs are late', async () => {
+      await waitUntil('health says that the jobs are late', async () => {
         await jobsRan(301)
         const { status, ...parts } = (await ask(api, '/health')).body
         expect(parts).toMatchObject({ database: 'ok', auth: 'ok', storage: 'ok', realtime: 'ok' })
         return status === 'degraded'
       })
-      await until('an alarm says so', async () => (await unsettled('jobs_late')).length === 1)
+      await waitUntil('an alarm says so', async () => (await unsettled('jobs_late')).length === 1)
       expect(linesOf(api, 'jobs_late')).toBe(1)
 
       const answer = await ask(jobs, '', { method: 'POST', headers: { apikey: secretKey } })
       expect(answer.status).toBe(200)
       expect(await unsettled('jobs_late')).toEqual([])
-      await until('health is well', async () => (await ask(api, '/health')).body.status === 'ok')
+      await waitUntil(
+        'health is well',
+        async () => (await ask(api, '/health')).body.status === 'ok',
+      )
     } finally {
       await Promise.all([api.stop(), jobs.stop()])
     }
@@ -117,7 +122,7 @@ describe.runIf(hasStack)('LOAD-03 a pool that is used up', () => {
     try {
       await holder.query('begin; lock table public.favorites in access exclusive mode')
       const held = Array.from({ length: 40 }, () => favorites())
-      await until('both connections wait for the table', async () => {
+      await waitUntil('both connections wait for the table', async () => {
         const { rows } = await database().query(
           `select from pg_stat_activity where usename = 'facade' and wait_event_type = 'Lock'`,
         )
@@ -125,10 +130,10 @@ describe.runIf(hasStack)('LOAD-03 a pool that is used up', () => {
       })
       await jobsRan(301)
       expect((await ask(facade, '/health')).body).toMatchObject({ database: 'ok' })
-      await until('the alarm is kept', async () => (await unsettled('jobs_late')).length === 1)
+      await waitUntil('the alarm is kept', async () => (await unsettled('jobs_late')).length === 1)
       await holder.query('rollback')
       for (const { status } of await Promise.all(held)) expect([200, 503]).toContain(status)
-      await until('it is free', async () => (await favorites()).status === 200)
+      await waitUntil('it is free', async () => (await favorites()).status === 200)
     } finally {
       holder.release(true)
       await facade.stop()
@@ -138,11 +143,11 @@ describe.runIf(hasStack)('LOAD-03 a pool that is used up', () => {
 })
 
 describe.runIf(hasStack)('LOAD-09 the health of the parts', () => {
-  let way: Awaited<ReturnType<typeof wayToProject>>
+  let way: Awaited<ReturnType<typeof startProjectProxy>>
   let facade: Facade
 
   beforeAll(async () => {
-    way = await wayToProject()
+    way = await startProjectProxy()
     facade = await startFacade(way.settings)
   })
   afterAll(async () => {
@@ -151,34 +156,40 @@ describe.runIf(hasStack)('LOAD-09 the health of the parts', () => {
   })
 
   test('is what they say, not that something answers in their place', async () => {
-    const page = json(200, {})
+    const page = jsonAnswer(200, {})
     for (
       const [part, path, answers] of [
         ['storage', '/storage/v1/health', [
-          json(200, { healthy: false }),
-          json(403, { healthy: true }),
+          jsonAnswer(200, { healthy: false }),
+          jsonAnswer(403, { healthy: true }),
           page,
         ]],
-        ['realtime', '/realtime/v1/api/ping', [json(401, { message: 'Tenant not found' }), page]],
-        ['auth', '/auth/v1/health', [json(503, { name: 'GoTrue' }), page]],
+        ['realtime', '/realtime/v1/api/ping', [
+          jsonAnswer(401, { message: 'Tenant not found' }),
+          page,
+        ]],
+        ['auth', '/auth/v1/health', [jsonAnswer(503, { name: 'GoTrue' }), page]],
       ] as const
     ) {
       for (const answer of answers) {
         way.answers.set(path, answer)
-        await until(`${part} is down`, async () => {
+        await waitUntil(`${part} is down`, async () => {
           const { body } = await ask(facade, '/health')
           return body.status === 'degraded' && body[part] === 'down'
         })
       }
       way.answers.delete(path)
-      await until(`${part} is back`, async () => (await ask(facade, '/health')).body[part] === 'ok')
+      await waitUntil(
+        `${part} is back`,
+        async () => (await ask(facade, '/health')).body[part] === 'ok',
+      )
     }
   })
 
   test('is asked with a limit: silence is an answer too', async () => {
     const paths = ['/storage/v1/health', '/realtime/v1/api/ping', '/auth/v1/health']
     for (const path of paths) way.answers.set(path, () => {})
-    await until('all are down', async () => {
+    await waitUntil('all are down', async () => {
       const { body } = await ask(facade, '/health')
       return [body.storage, body.realtime, body.auth].every((state) => state === 'down')
     })
@@ -198,7 +209,7 @@ describe.runIf(hasStack)('alarms', () => {
       startFacade(weak, 'jobs'),
     ])
     try {
-      await until('both are kept', async () =>
+      await waitUntil('both are kept', async () =>
         (await unsettled('secret_refused')).length +
             (await unsettled('provider_not_configured')).length === 2)
       expect(await unsettled('secret_refused')).toEqual([
@@ -221,7 +232,7 @@ describe.runIf(hasStack)('alarms', () => {
         post(facade, '/auth/password/forgot', { identifier })
       )
       for (const { status } of await Promise.all(asked)) expect(status).toBe(202)
-      await until('it is kept', async () => (await unsettled('email_send_failed')).length === 1)
+      await waitUntil('it is kept', async () => (await unsettled('email_send_failed')).length === 1)
       expect((await unsettled('email_send_failed'))[0].subject_id).toBe('resend')
       // Two, where they came for longer than the pause.
       expect(linesOf(facade, 'email_send_failed')).toBeLessThanOrEqual(2)
@@ -237,7 +248,7 @@ describe.runIf(hasStack)('alarms', () => {
     await database().query('alter function api.list_kinds() rename to list_kinds_away')
     try {
       expect((await ask(facade, '/meta/kinds?')).status).toBe(500)
-      await until('it is kept', async () => (await unsettled('internal')).length === 1)
+      await waitUntil('it is kept', async () => (await unsettled('internal')).length === 1)
       expect(await unsettled('internal')).toEqual([{
         subject_id: 'GET /meta/kinds',
         facts: { name: 'error', requestId: expect.any(String) },
@@ -262,9 +273,12 @@ describe.runIf(hasStack)('alarms', () => {
       cut.mend()
       // Any other alarm takes it along.
       await post(facade, '/auth/password/forgot', { identifier: (await signUp()).identifier })
-      await until('both are kept', async () =>
-        (await unsettled('secret_refused')).length === 1 &&
-        (await unsettled('email_send_failed')).length === 1)
+      await waitUntil(
+        'both are kept',
+        async () =>
+          (await unsettled('secret_refused')).length === 1 &&
+          (await unsettled('email_send_failed')).length === 1,
+      )
     } finally {
       await facade.stop()
       cut.stop()
@@ -276,10 +290,10 @@ describe.runIf(hasStack)('alarms', () => {
 })
 
 describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
-  let way: Awaited<ReturnType<typeof wayToProject>>
+  let way: Awaited<ReturnType<typeof startProjectProxy>>
 
   beforeAll(async () => {
-    way = await wayToProject()
+    way = await startProjectProxy()
   })
   afterAll(() => way?.stop())
 
@@ -287,10 +301,10 @@ describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
   async function askedFor(identifier: string) {
     const facade = await startFacade(way.settings)
     try {
-      way.taken()
+      way.takeRequests()
       const { status } = await post(facade, '/auth/login', { identifier, password: randomUUID() })
       expect(status).toBe(401)
-      return way.taken()
+      return way.takeRequests()
     } finally {
       await facade.stop()
     }
@@ -323,7 +337,7 @@ describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
   test('answers 401 when Auth fails at an account that is deleted in this moment', async () => {
     const [gone, there] = [await signUp(), await signUp()]
     const facade = await startFacade(way.settings)
-    const failure = json(500, { code: 'unexpected_failure', message: 'Database error' })
+    const failure = jsonAnswer(500, { code: 'unexpected_failure', message: 'Database error' })
     try {
       way.answers.set('/auth/v1/token', async (response) => {
         await deleteUser(gone.id)

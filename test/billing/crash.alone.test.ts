@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
-import { invariants } from '../whole/invariants.ts'
-import { callbackOf, planNamed, refOf, returnUrl, tell } from '../support/money.ts'
-import { crash, crashDatabase } from '../support/stack-parts.ts'
+import { invariants } from '../whole/invariant-checks.ts'
+import { findPlan, refOf, returnUrl, sandboxCallback, sendCallback } from '../support/money.ts'
+import { crash, crashDatabase } from '../support/crash.ts'
 
 type Acknowledged = { topUps: string[]; paid: string[]; bought: string[] }
 
@@ -38,7 +38,7 @@ async function surely(person: Person, path: string, body: unknown, key: string) 
 
 async function surelyTell(raw: string) {
   for (let tries = 0; tries < 300; tries++) {
-    const status = await tell(raw).then((reply) => reply.status, () => 0)
+    const status = await sendCallback(raw).then((reply) => reply.status, () => 0)
     if (status === 200) return
     expect([0, 502, 503, 504]).toContain(status)
     await sleep(50)
@@ -63,7 +63,7 @@ async function live(person: Person, plans: string[], done: Acknowledged, over: (
       if (decided) break
       await sleep(50)
     }
-    await surelyTell(callbackOf(ref))
+    await surelyTell(sandboxCallback(ref))
     done.paid.push(invoice.id)
     const planId = plans[done.bought.length % plans.length]!
     const bought = await surely(
@@ -107,7 +107,7 @@ describe.runIf(hasStack)('money through crashes', () => {
   )('%s killed three times', async (_name, kill) => {
     const people = await Promise.all(Array.from({ length: 3 }, () => signUp()))
     // Two plans by turns, so that each is always another one.
-    const plus = await planNamed(people[0]!, 'plus')
+    const plus = await findPlan(people[0]!, 'plus')
     expect(plus.price).toBe(5)
     const plans = await Promise.all(['a', 'b'].map(async (letter) => {
       const { rows: [{ id }] } = await database().query(

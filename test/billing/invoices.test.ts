@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import {
-  charge,
-  decide,
+  createCharge,
+  findPlan,
   hasSandbox,
   type Invoice,
-  planNamed,
+  submitSandboxPage,
   topUp,
   topUpInvoice,
 } from '../support/money.ts'
-import { race, type Shot } from '../support/races.ts'
+import { race, type RawRequest } from '../support/races.ts'
 
 const year = new Intl.DateTimeFormat('en', { year: 'numeric', timeZone: 'Asia/Kuwait' })
   .format(new Date())
@@ -19,8 +19,8 @@ const year = new Intl.DateTimeFormat('en', { year: 'numeric', timeZone: 'Asia/Ku
 describe('numbers', () => {
   test('are one after another without a gap, also when fifty are made at once and some are undone', async () => {
     const person = await signUp()
-    const plus = await planNamed(person, 'plus')
-    const shot = (path: string, body: object): Shot => ({
+    const plus = await findPlan(person, 'plus')
+    const shot = (path: string, body: object): RawRequest => ({
       path,
       body,
       headers: [['authorization', `Bearer ${person.accessToken}`]],
@@ -228,7 +228,7 @@ describe.runIf(hasSandbox)('receipts', () => {
     const person = await signUp()
     const invoice = await topUp(person, 1000)
     expect((await receiptOf(person, invoice)).body.html).toContain('1,000.000')
-    const plus = await planNamed(person, 'plus')
+    const plus = await findPlan(person, 'plus')
     const { body } = await person.post('/plans/subscribe', { planId: plus.id, payWith: 'wallet' })
     const receipt = await receiptOf(person, body.invoice)
     expect(receipt.body.receipt).toMatchObject({
@@ -253,11 +253,11 @@ describe.runIf(hasSandbox)('receipts', () => {
 
   test('a charge for a closed identity that is paid late becomes money, and an admin is told', async () => {
     const person = await signUp()
-    const plus = await planNamed(person, 'plus')
+    const plus = await findPlan(person, 'plus')
     const { body } = await person.post('/plans/subscribe', { planId: plus.id, payWith: 'invoice' })
-    const { ref } = await charge(person, body.invoice)
+    const { ref } = await createCharge(person, body.invoice)
     await database().query('delete from auth.users where id = $1', [person.id])
-    await decide(ref, 'pay', 'once')
+    await submitSandboxPage(ref, 'pay', 'once')
     const { rows } = await database().query(
       `select invoices.state, invoices.credited, alarms.kind from public.invoices
        left join private.alarms on subject_id = invoices.id::text where invoices.id = $1`,

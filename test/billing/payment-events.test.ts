@@ -2,24 +2,18 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
-import { database, type Person, seen, signUp } from '../support/client.ts'
+import { checkReply, database, type Person, signUp } from '../support/client.ts'
 import { type Facade, hasStack, startFacade } from '../support/facade.ts'
-import {
-  alarms,
-  type Invoice,
-  makeAdmin,
-  returnUrl,
-  topUpInvoice,
-  wallet,
-} from '../support/money.ts'
+import { alarmsAbout, type Invoice, returnUrl, topUpInvoice, walletOf } from '../support/money.ts'
 import {
   type PaymentStub,
   startPaymentStub,
   tapSignature,
   webhookV1,
   webhookV2,
-} from '../support/stub-payments.ts'
-import { until } from '../support/until.ts'
+} from './stub-payments.ts'
+import { waitUntil } from '../support/wait.ts'
+import { makeAdmin } from '../support/admins.ts'
 
 // deno-lint-ignore no-explicit-any
 type Json = any
@@ -38,7 +32,7 @@ async function ask(facade: Facade, path: string, sent: Json, headers: Json = {})
     headers: response.headers,
     body: JSON.parse(await response.text()),
   }
-  if (response.headers.has('x-request-id')) await seen('POST', path, reply)
+  if (response.headers.has('x-request-id')) await checkReply('POST', path, reply)
   return reply
 }
 
@@ -80,7 +74,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
     await stub?.stop()
   })
 
-  beforeEach(() => (stub.mood = 'good'))
+  beforeEach(() => (stub.behaviour = 'good'))
 
   async function begun(person: Person, amount = 10) {
     const invoice = await topUpInvoice(person, amount)
@@ -165,7 +159,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
         .toMatchObject({ status: 200, body: { duplicate: false } })
       expect((await deliver(eventOf(charge, reference))).body.duplicate).toBe(true)
     }
-    expect(await wallet(person)).toMatchObject({ available: 3 })
+    expect(await walletOf(person)).toMatchObject({ available: 3 })
   })
 
   test.each([['a NUL', 'a\0b'], ['a half character', '\ud800']])(
@@ -201,16 +195,16 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       expect(await stateOf(person, invoice)).toBe('processing')
     }
     // Nothing final is known: a provider that does not answer must be heard again.
-    stub.mood = 'http 500'
+    stub.behaviour = 'http 500'
     expect((await deliver(event)).status).toBe(502)
-    stub.mood = 'good'
+    stub.behaviour = 'good'
     pay(charge)
     expect((await deliver(event)).body.duplicate).toBe(false)
     expect(await stateOf(person, invoice)).toBe('paid')
     expect((await deliver(event)).body.duplicate).toBe(true)
-    stub.mood = 'http 500'
+    stub.behaviour = 'http 500'
     expect((await deliver(event)).body.duplicate).toBe(true)
-    expect((await wallet(person)).available).toBe(10)
+    expect((await walletOf(person)).available).toBe(10)
     expect(await eventsOf(paymentId)).toMatchObject([{ outcome: 'paid' }])
   })
 
@@ -236,8 +230,8 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       expect((await deliver(eventOf(two.charge, `b-${times}-${two.paymentId}`))).status).toBe(200)
     }
     expect(await stateOf(person, two.invoice)).toBe('processing')
-    expect(await alarms(two.paymentId)).toEqual(['payment_mismatch'])
-    expect((await wallet(person)).available).toBe(10)
+    expect(await alarmsAbout(two.paymentId)).toEqual(['payment_mismatch'])
+    expect((await walletOf(person)).available).toBe(10)
   })
 
   test.each([['KWD', 'paid'], ['KD', 'paid'], ['USD', 'processing'], ['', 'paid']])(
@@ -255,7 +249,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       }, portalSecret)
       expect((await deliver(event)).status).toBe(200)
       expect(await stateOf(person, invoice)).toBe(state)
-      expect(await alarms(paymentId)).toEqual(state === 'paid' ? [] : ['payment_mismatch'])
+      expect(await alarmsAbout(paymentId)).toEqual(state === 'paid' ? [] : ['payment_mismatch'])
     },
   )
 
@@ -267,16 +261,16 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       pay(charge)
       await deliver(eventOf(charge, `ref-${invoice.id}`))
       const before = new Set(stub.refunds.keys())
-      stub.mood = 'done but silent'
+      stub.behaviour = 'done but silent'
       const { body } = await ask(
         facade,
         `/admin/invoices/${invoice.id}/refund`,
         { to: 'source', reason: 'طلب العميل', amount },
         bearer(admin),
       )
-      stub.mood = 'good'
+      stub.behaviour = 'good'
       expect(body.refund.state).toBe('requested')
-      expect(await wallet(person)).toMatchObject({ available: 10 - amount, held: amount })
+      expect(await walletOf(person)).toMatchObject({ available: 10 - amount, held: amount })
       const made = [...stub.refunds].find(([ref, refund]) =>
         !before.has(ref) && refund.InvoiceId === charge.InvoiceId
       )!
@@ -301,20 +295,20 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       const { person, invoice, charge, refundId, made: [ref, refund] } = await lost(amount)
       refund.RefundStatus = 'Refunded'
       expect((await deliver(refunded(ref, charge, amount))).status).toBe(200)
-      expect(await wallet(person)).toEqual({ available: 10 - amount, held: 0, currency: 'KWD' })
+      expect(await walletOf(person)).toEqual({ available: 10 - amount, held: 0, currency: 'KWD' })
       await due(refundId)
       const ran = await runJobs(facade)
       expect(ran).toMatchObject({ look_up_refunds: { done: expect.any(Number) } })
-      expect(await wallet(person)).toEqual({ available: 10 - amount, held: 0, currency: 'KWD' })
+      expect(await walletOf(person)).toEqual({ available: 10 - amount, held: 0, currency: 'KWD' })
       expect((await person.get(`/invoices/${invoice.id}`)).body.refunded).toBe(amount)
-      expect(await alarms(refundId)).toEqual([])
+      expect(await alarmsAbout(refundId)).toEqual([])
     })
 
     test('is found by the job at the provider, and not asked for again', async () => {
       const { person, charge, refundId, made: [ref, refund] } = await lost(4)
       const count = () =>
         [...stub.refunds.values()].filter(({ InvoiceId }) => InvoiceId === charge.InvoiceId).length
-      await until('the refund that the job found', async () => {
+      await waitUntil('the refund that the job found', async () => {
         await due(refundId)
         await runJobs(facade)
         const { rows } = await database().query(
@@ -324,10 +318,10 @@ describe.runIf(hasStack)('MyFatoorah', () => {
         return rows[0].provider_ref === ref
       })
       expect(count()).toBe(1)
-      expect(await wallet(person)).toMatchObject({ available: 6, held: 4 })
+      expect(await walletOf(person)).toMatchObject({ available: 6, held: 4 })
       refund.RefundStatus = 'Refunded'
       await deliver(refunded(ref, charge, 4))
-      expect(await wallet(person)).toEqual({ available: 6, held: 0, currency: 'KWD' })
+      expect(await walletOf(person)).toEqual({ available: 6, held: 0, currency: 'KWD' })
       expect(count()).toBe(1)
     })
 
@@ -343,8 +337,8 @@ describe.runIf(hasStack)('MyFatoorah', () => {
         [refundId, ref],
       )
       await database().query(`select private.refund_answered($1, $2, 'pending')`, [refundId, ref])
-      expect(await wallet(person)).toMatchObject({ held: 0 })
-      expect((await alarms(refundId)).sort()).toEqual(['refund_mismatch', 'refund_rejected'])
+      expect(await walletOf(person)).toMatchObject({ held: 0 })
+      expect((await alarmsAbout(refundId)).sort()).toEqual(['refund_mismatch', 'refund_rejected'])
     })
 
     test('two of one amount are two refunds, whichever is told first', async () => {
@@ -354,7 +348,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       one.RefundStatus = 'Refunded'
       await deliver(refunded(ref, charge, 4))
       await deliver(refunded(first, charge, 4))
-      expect(await wallet(person)).toEqual({ available: 2, held: 0, currency: 'KWD' })
+      expect(await walletOf(person)).toEqual({ available: 2, held: 0, currency: 'KWD' })
       expect((await person.get(`/invoices/${invoice.id}`)).body.refunded).toBe(8)
     })
   })
@@ -365,7 +359,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
     pay(good.charge)
     // An answer that no code of ours expects.
     odd.charge.InvoiceTransactions = [null]
-    await until('the payment that the job found', async () => {
+    await waitUntil('the payment that the job found', async () => {
       await database().query(
         `update public.payments set created_at = now() - interval '11 minutes', looked_up_at = null
          where id = any ($1) and state = 'open'`,
@@ -373,9 +367,9 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       )
       await runJobs(facade)
       return await stateOf(person, good.invoice) === 'paid' &&
-        (await alarms(`look_up_payment ${odd.paymentId}`)).length > 0
+        (await alarmsAbout(`look_up_payment ${odd.paymentId}`)).length > 0
     })
-    expect(await alarms(`look_up_payment ${odd.paymentId}`)).toEqual(['job_failed'])
+    expect(await alarmsAbout(`look_up_payment ${odd.paymentId}`)).toEqual(['job_failed'])
   })
 })
 
@@ -430,7 +424,7 @@ describe.runIf(hasStack)('Tap', () => {
     const signature = createHmac('sha256', tapKey).update(text).digest('hex')
     expect((await deliver({ ...charge, currency: 'USD' }, signature)).status).toBe(200)
     expect((await person.get(`/payments/status/${invoice.id}`)).body.state).toBe('processing')
-    expect(await alarms(paymentId)).toEqual(['payment_mismatch'])
+    expect(await alarmsAbout(paymentId)).toEqual(['payment_mismatch'])
     expect((await deliver(charge)).status).toBe(200)
     expect((await person.get(`/payments/status/${invoice.id}`)).body.state).toBe('paid')
   })

@@ -1,17 +1,18 @@
 /** Tap and MyFatoorah against stubs that speak their formats: good, slow, failing, lying, repeating. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
-import { alarms, makeAdmin, returnUrl, topUpInvoice, wallet } from '../support/money.ts'
-import { database, type Person, seen, signUp } from '../support/client.ts'
+import { alarmsAbout, returnUrl, topUpInvoice, walletOf } from '../support/money.ts'
+import { checkReply, database, type Person, signUp } from '../support/client.ts'
 import { type Facade, hasStack, startFacade } from '../support/facade.ts'
-import { until } from '../support/until.ts'
+import { waitUntil } from '../support/wait.ts'
 import {
   type PaymentStub,
   startPaymentStub,
   tapSignature,
   webhookV1,
   webhookV2,
-} from '../support/stub-payments.ts'
+} from './stub-payments.ts'
+import { makeAdmin } from '../support/admins.ts'
 
 // deno-lint-ignore no-explicit-any
 type Json = any
@@ -38,7 +39,7 @@ async function ask(
   })
   const text = await response.text()
   const reply = { status: response.status, headers: response.headers, body: JSON.parse(text) }
-  if (response.headers.has('x-request-id')) await seen(method, path, reply)
+  if (response.headers.has('x-request-id')) await checkReply(method, path, reply)
   return reply
 }
 
@@ -92,8 +93,8 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
   })
 
   beforeEach(() => {
-    stub.mood = 'good'
-    stub.asked.length = 0
+    stub.behaviour = 'good'
+    stub.requests.length = 0
   })
 
   const begin = (invoice: Json, person = payer) =>
@@ -181,12 +182,12 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     expect(await stateOf(invoice, person)).toBe('paid')
     const { body: { payments } } = await ask(facade, 'GET', `/invoices/${invoice.id}`, { person })
     expect(payments).toMatchObject([{ provider: kind, state: 'captured', method: 'KNET' }])
-    expect((await wallet(person)).available).toBe(12.5)
+    expect((await walletOf(person)).available).toBe(12.5)
     // The same again, at the address that all share, and after a restart of memory.
     for (const path of ['', `/${kind}`]) {
       expect(await deliver(webhookOf(charge), path)).toMatchObject({ status: 200 })
     }
-    expect((await wallet(person)).available).toBe(12.5)
+    expect((await walletOf(person)).available).toBe(12.5)
   })
 
   test('PAY-03 only what the provider signed', async () => {
@@ -243,7 +244,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
       }
       expect((await deliver(told)).status).toBe(200)
       expect(await stateOf(invoice), lie).toBe('processing')
-      expect(await alarms(paymentId)).toEqual(['payment_mismatch'])
+      expect(await alarmsAbout(paymentId)).toEqual(['payment_mismatch'])
     }
   })
 
@@ -263,16 +264,16 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     async (mood) => {
       const person = await signUp()
       const invoice = await topUpInvoice(person)
-      stub.mood = mood
+      stub.behaviour = mood
       const began = performance.now()
       expect(await begin(invoice, person))
         .toMatchObject({ status: 502, body: { error: { code: 'payment_provider_error' } } })
       expect(performance.now() - began).toBeLessThan(10_000)
-      expect(stub.asked).toHaveLength(1) // nothing was tried twice
+      expect(stub.requests).toHaveLength(1) // nothing was tried twice
       const [{ id, state }] = await paymentOf(invoice.id)
       expect(state).toBe('starting')
 
-      stub.mood = 'good'
+      stub.behaviour = 'good'
       await age(id, '10 seconds')
       const again = await begin(invoice, person)
       expect(again).toMatchObject({ status: 200, body: { paymentId: id } })
@@ -287,40 +288,40 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
   test('PAY-11 a charge that was made without our knowing is found by the job', async () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
-    stub.mood = 'done but silent'
+    stub.behaviour = 'done but silent'
     await begin(invoice, person)
-    stub.mood = 'good'
+    stub.behaviour = 'good'
     const [{ id }] = await paymentOf(invoice.id)
     outcome(stub.madeFor(id)[0], true)
     // The stack's own job, which does not know this stub, may be the one that takes it.
-    await until('the payment that the job found', async () => {
+    await waitUntil('the payment that the job found', async () => {
       await age(id)
       const ran = await runJobs(facade)
       expect(ran).toMatchObject({ look_up_payments: { done: expect.any(Number) } })
       return await stateOf(invoice, person) === 'paid'
     })
     expect(stub.madeFor(id)).toHaveLength(1)
-    expect((await wallet(person)).available).toBe(10)
+    expect((await walletOf(person)).available).toBe(10)
   })
 
   test.runIf(kind === 'tap')('PAY-11 another amount than was asked for is no charge', async () => {
     const invoice = await topUpInvoice(payer)
-    stub.mood = 'another amount'
+    stub.behaviour = 'another amount'
     expect((await begin(invoice)).status).toBe(502)
     const [{ id, state }] = await paymentOf(invoice.id)
     expect(state).toBe('failed')
-    expect(await alarms(id)).toEqual(['charge_mismatch'])
+    expect(await alarmsAbout(id)).toEqual(['charge_mismatch'])
     expect(await stateOf(invoice)).toBe('failed')
-    stub.mood = 'good'
+    stub.behaviour = 'good'
     expect((await begin(invoice)).status).toBe(200)
   })
 
   test('PAY-11 a clear no is a failed try, and the next one is free', async () => {
     const invoice = await topUpInvoice(payer)
-    stub.mood = 'refuses'
+    stub.behaviour = 'refuses'
     const reply = await begin(invoice)
     expect(reply.status).toBe(502)
-    stub.mood = 'good'
+    stub.behaviour = 'good'
     // Tap's 400 is a no; MyFatoorah's has no IsSuccess, so nobody knows.
     const [{ id, state }] = await paymentOf(invoice.id)
     expect(state).toBe(kind === 'tap' ? 'failed' : 'starting')
@@ -338,20 +339,20 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     await runJobs(facade)
     expect(await stateOf(invoice, person)).toBe('paid')
     expect((await deliver(webhookOf(charge))).status).toBe(200)
-    expect((await wallet(person)).available).toBe(12.5)
+    expect((await walletOf(person)).available).toBe(12.5)
   })
 
   test('a webhook while the provider does not answer is told to come again, and nothing is lost', async () => {
     const { invoice, charge } = await begun()
     outcome(charge, true)
-    stub.mood = 'http 500'
+    stub.behaviour = 'http 500'
     expect(await deliver(webhookOf(charge)))
       .toMatchObject({ status: 502, body: { error: { code: 'payment_provider_error' } } })
     expect(await stateOf(invoice)).toBe('processing')
-    stub.mood = 'good'
+    stub.behaviour = 'good'
     expect((await deliver(webhookOf(charge))).body).toMatchObject({ duplicate: false })
     expect(await stateOf(invoice)).toBe('paid')
-    stub.mood = 'http 500'
+    stub.behaviour = 'http 500'
     expect((await deliver(webhookOf(charge))).status).toBe(
       kind === 'tap' ? 200 : 502, // a new Event.Reference is another event
     )
@@ -370,7 +371,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
       })
     const { body } = await give(4)
     expect(body).toMatchObject({ refund: { state: 'requested' }, invoice: { state: 'paid' } })
-    expect(await wallet(person)).toEqual({ available: 6, held: 4, currency: 'KWD' })
+    expect(await walletOf(person)).toEqual({ available: 6, held: 4, currency: 'KWD' })
     expect((await give(7)).status).toBe(422) // what is asked for counts already
     const [[ref, refund]] = [...stub.refunds].slice(-1) as [string, Json][]
     if (kind === 'tap') refund!.status = 'REFUNDED'
@@ -386,7 +387,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
         return { body, headers: { 'myfatoorah-signature': signature } }
       })()
     for (let times = 0; times < 2; times++) expect((await deliver(told)).status).toBe(200)
-    expect(await wallet(person)).toEqual({ available: 6, held: 0, currency: 'KWD' })
+    expect(await walletOf(person)).toEqual({ available: 6, held: 0, currency: 'KWD' })
     expect(await stateOf(invoice, person)).toBe('partially_refunded')
   })
 
@@ -400,7 +401,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
       sent: { to: 'source', reason: 'طلب العميل' },
       person: admin,
     })
-    expect(await wallet(person)).toMatchObject({ available: 0, held: 10 })
+    expect(await walletOf(person)).toMatchObject({ available: 0, held: 10 })
     const [[, refund]] = [...stub.refunds].slice(-1) as [string, Json][]
     if (kind === 'tap') refund!.status = 'DECLINED'
     else refund!.RefundStatus = 'Canceled'
@@ -410,9 +411,9 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
       [body.refund.id],
     )
     await runJobs(facade)
-    expect(await wallet(person)).toMatchObject({ available: 10, held: 0 })
+    expect(await walletOf(person)).toMatchObject({ available: 10, held: 0 })
     expect(await stateOf(invoice, person)).toBe('paid')
-    expect(await alarms(body.refund.id)).toEqual(['refund_rejected'])
+    expect(await alarmsAbout(body.refund.id)).toEqual(['refund_rejected'])
   })
 
   test('PAY-05 a refund that is told before its payment ends as refunded, without a net credit', async () => {
@@ -452,7 +453,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     expect(await stateOf(invoice, person)).toBe('refunded')
     await deliver(webhookOf(charge))
     expect(await stateOf(invoice, person)).toBe('refunded')
-    expect(await wallet(person)).toMatchObject({ available: 0, held: 0 })
+    expect(await walletOf(person)).toMatchObject({ available: 0, held: 0 })
   })
 
   test('worked examples of the signatures are taken', async () => {
@@ -569,7 +570,7 @@ describe.runIf(hasStack)('what is not configured', () => {
       expect((await ask(facade, 'POST', '/payments/webhook/sandbox', { sent: {} })).status).toBe(
         401,
       )
-      expect(facade.said()).toContain('provider_not_configured')
+      expect(facade.output()).toContain('provider_not_configured')
     } finally {
       await facade.stop()
     }

@@ -8,41 +8,41 @@ import { get, loadHttp } from '../../bench/load.ts'
 import { database, type Person, projectUrl, signUp } from '../support/client.ts'
 import { type Facade, startFacade, usualSettings } from '../support/facade.ts'
 import {
-  alarms,
-  callbackOf,
-  charge,
-  decide,
+  alarmsAbout,
+  createCharge,
   hasSandbox,
   type Invoice,
-  moneyOf,
-  signatureOf,
-  tell,
+  moneyFingerprint,
+  sandboxCallback,
+  sandboxSignature,
+  sendCallback,
+  submitSandboxPage,
   topUpInvoice,
-  wallet,
+  walletOf,
 } from '../support/money.ts'
-import { shoot, type Shot } from '../support/races.ts'
+import { type RawRequest, sendRaw } from '../support/races.ts'
 
 const paidInSecret = async (person: Person, amount: number | string = 1) => {
   const invoice: Invoice = await topUpInvoice(person, amount)
-  const { ref, paymentId } = await charge(person, invoice)
-  await decide(ref)
+  const { ref, paymentId } = await createCharge(person, invoice)
+  await submitSandboxPage(ref)
   return { invoice, ref, paymentId }
 }
 
-const webhook = (raw: string, base?: string): Shot => ({
+const webhook = (raw: string, base?: string): RawRequest => ({
   path: '/payments/webhook/sandbox',
   body: raw,
-  headers: [['sandbox-signature', signatureOf(raw)]],
+  headers: [['sandbox-signature', sandboxSignature(raw)]],
   base,
 })
 
 /** All of them over so many connections; 503 is sent again, as a provider does. */
-async function pour(shots: Shot[], connections = 200) {
+async function pour(shots: RawRequest[], connections = 200) {
   const waiting = [...shots]
   const bodies: { duplicate: boolean }[] = []
   await Promise.all(Array.from({ length: connections }, async () => {
     for (let shot = waiting.shift(); shot; shot = waiting.shift()) {
-      const { status, body } = await shoot(shot)
+      const { status, body } = await sendRaw(shot)
       if (status === 503) {
         waiting.push(shot)
         continue
@@ -57,7 +57,7 @@ async function pour(shots: Shot[], connections = 200) {
 /** Sends until it is taken, as a provider does. */
 async function deliver(raw: string, base: string): Promise<number> {
   for (let tries = 1;; tries++) {
-    const status = await tell(raw, { base }).then((reply) => reply.status, () => 0)
+    const status = await sendCallback(raw, { base }).then((reply) => reply.status, () => 0)
     if (status === 200) return tries
     if (tries > 100) throw new Error(`never taken: ${status}`)
     await sleep(50)
@@ -68,25 +68,25 @@ describe.runIf(hasSandbox)('payments under fire', () => {
   test('PAY-02 a thousand copies of one webhook over 200 connections are one effect', async () => {
     const person = await signUp()
     const { ref, paymentId } = await paidInSecret(person, 10)
-    const raw = callbackOf(ref)
+    const raw = sandboxCallback(ref)
     const bodies = await pour(Array.from({ length: 1000 }, () => webhook(raw)))
     expect(bodies.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
-    expect((await wallet(person)).available).toBe(10)
+    expect((await walletOf(person)).available).toBe(10)
     const { rows } = await database().query(
       `select count(*)::integer as transfers from public.wallet_transfers
        where source_kind = 'charge' and source_id = $1`,
       [paymentId],
     )
     expect(rows[0].transfers).toBe(1)
-    expect(await alarms(paymentId)).toEqual([])
+    expect(await alarmsAbout(paymentId)).toEqual([])
   })
 
   test('PAY-02 a thousand different events of twenty invoices are twenty effects', async () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 20 }, () => paidInSecret(person)))
-    const shots = Array.from({ length: 1000 }, (_, i) => webhook(callbackOf(all[i % 20]!.ref)))
+    const shots = Array.from({ length: 1000 }, (_, i) => webhook(sandboxCallback(all[i % 20]!.ref)))
     await pour(shots, 100)
-    expect((await wallet(person)).available).toBe(20)
+    expect((await walletOf(person)).available).toBe(20)
   })
 
   test(
@@ -96,17 +96,19 @@ describe.runIf(hasSandbox)('payments under fire', () => {
       let count = 0
       for (let round = 0; round < 50; round++) {
         const all = await Promise.all(Array.from({ length: 3 }, () => paidInSecret(person)))
-        const raws = all.map(({ ref }) => callbackOf(ref))
+        const raws = all.map(({ ref }) => sandboxCallback(ref))
         const doomed = await startFacade()
         // The first request pays for the opening of connections, so it is not the one that counts.
         await fetch(`${doomed.url}/meta/kinds`).then((response) => response.text())
-        const told = raws.map((raw) => tell(raw, { base: doomed.url }).catch(() => undefined))
+        const told = raws.map((raw) =>
+          sendCallback(raw, { base: doomed.url }).catch(() => undefined)
+        )
         await sleep(randomInt(50))
         process.kill(doomed.pid, 'SIGKILL')
         await Promise.all(told)
         for (const raw of raws) await deliver(raw, `${projectUrl}/functions/v1/api`)
         count += all.length
-        expect((await wallet(person)).available).toBe(count)
+        expect((await walletOf(person)).available).toBe(count)
       }
     },
   )
@@ -163,20 +165,20 @@ describe.runIf(hasSandbox)('payments under fire', () => {
   test('PAY-13 while the database is away nothing is acknowledged, and nothing is lost', async () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 20 }, () => paidInSecret(person)))
-    const raws = all.map(({ ref }) => callbackOf(ref))
+    const raws = all.map(({ ref }) => sandboxCallback(ref))
     const way = await cutableWay(usualSettings().FACADE_DB_URL!)
     const facade: Facade = await startFacade({ FACADE_DB_URL: way.url })
     try {
       way.cut()
       for (const raw of raws) {
-        const { status, headers } = await tell(raw, { base: facade.url })
+        const { status, headers } = await sendCallback(raw, { base: facade.url })
         expect(status).toBe(503)
         expect(headers.get('retry-after')).toMatch(/^\d+$/)
       }
-      expect((await wallet(person)).available).toBe(0)
+      expect((await walletOf(person)).available).toBe(0)
       way.mend()
       for (const raw of raws) await deliver(raw, facade.url)
-      expect((await wallet(person)).available).toBe(20)
+      expect((await walletOf(person)).available).toBe(20)
     } finally {
       await facade.stop()
       way.stop()
@@ -189,7 +191,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     const way = await cutableWay(usualSettings().FACADE_DB_URL!)
     const facade = await startFacade({ FACADE_DB_URL: way.url })
     try {
-      const delivered = Promise.all(all.map(({ ref }) => deliver(callbackOf(ref), facade.url)))
+      const delivered = Promise.all(all.map(({ ref }) => deliver(sandboxCallback(ref), facade.url)))
       // Too fast for a slow machine to get anything done in between, so it ends.
       for (let breaks = 0; breaks < 50; breaks++) {
         await sleep(30 + randomInt(40))
@@ -197,7 +199,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
       }
       const tries = await delivered
       expect(Math.max(...tries), 'some had to come again').toBeGreaterThan(1)
-      expect((await wallet(person)).available).toBe(30)
+      expect((await walletOf(person)).available).toBe(30)
     } finally {
       await facade.stop()
       way.stop()
@@ -227,7 +229,9 @@ describe.runIf(hasSandbox)('payments under fire', () => {
         while (running) await look()
       }))
       const delivered = (async () => {
-        for (const { ref } of all) await deliver(callbackOf(ref), facade.url).then(() => sleep(300))
+        for (const { ref } of all) {
+          await deliver(sandboxCallback(ref), facade.url).then(() => sleep(300))
+        }
       })()
       for (let breaks = 0; breaks < 10; breaks++) {
         await sleep(1000)
@@ -239,7 +243,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
       expect(Object.keys(seen).sort()).toEqual([clean, 'ok'])
       expect(seen.ok! / (seen.ok! + seen[clean]!)).toBeGreaterThanOrEqual(0.8)
       expect(longest, 'no hang').toBeLessThan(10_000)
-      expect((await wallet(person)).available).toBe(30)
+      expect((await walletOf(person)).available).toBe(30)
       const before = seen.ok!
       for (let i = 0; i < 20; i++) await look()
       expect(seen.ok, 'normal afterwards').toBe(before + 20)
@@ -266,7 +270,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
       let taken = 0
       for (const { ref } of all) {
         const began = performance.now()
-        const { status } = await tell(callbackOf(ref))
+        const { status } = await sendCallback(sandboxCallback(ref))
         if (status === 200) taken++
         times.push(performance.now() - began)
       }
@@ -276,22 +280,22 @@ describe.runIf(hasSandbox)('payments under fire', () => {
         `${perSecond} searches/s, ${failed} shed; webhook p95 ${times[56]!.toFixed(0)} ms`,
       )
       expect(taken).toBeGreaterThanOrEqual(60 * 0.99)
-      expect((await wallet(person)).available).toBe(taken)
+      expect((await walletOf(person)).available).toBe(taken)
     },
   )
 
   test('PAY-06 a log of a thousand events played again changes nothing', async () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 10 }, () => paidInSecret(person)))
-    const log = Array.from({ length: 1000 }, (_, i) => callbackOf(all[i % 10]!.ref))
+    const log = Array.from({ length: 1000 }, (_, i) => sandboxCallback(all[i % 10]!.ref))
     await pour(log.map((raw) => webhook(raw)), 50)
-    const before = await moneyOf(person.identityId)
+    const before = await moneyFingerprint(person.identityId)
     // A process that remembers nothing.
     const fresh = await startFacade()
     try {
       const bodies = await pour(log.map((raw) => webhook(raw, fresh.url)), 50)
       expect(bodies.every(({ duplicate }) => duplicate)).toBe(true)
-      expect(await moneyOf(person.identityId)).toBe(before)
+      expect(await moneyFingerprint(person.identityId)).toBe(before)
     } finally {
       await fresh.stop()
     }

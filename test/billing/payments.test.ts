@@ -4,22 +4,22 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
 import { database, guest, type Person, projectUrl, request, signUp } from '../support/client.ts'
 import {
-  alarms,
-  callbackOf,
-  charge,
-  decide,
+  alarmsAbout,
+  createCharge,
+  findPlan,
   hasSandbox,
   type Invoice,
-  moneyOf,
-  planNamed,
+  moneyFingerprint,
   returnUrl,
-  signatureOf,
-  tell,
+  sandboxCallback,
+  sandboxSignature,
+  sendCallback,
+  submitSandboxPage,
   topUpInvoice,
-  wallet,
+  walletOf,
 } from '../support/money.ts'
-import { race, type Shot } from '../support/races.ts'
-import { organisationOf } from '../support/world.ts'
+import { race, type RawRequest } from '../support/races.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
 
 let payer: Person
 
@@ -33,12 +33,12 @@ const stateOf = async (person: Person, { id }: Invoice) =>
 /** An invoice with a charge that the person has paid at the sandbox, of which nobody was told. */
 async function paidInSecret(person = payer, amount: number | string = 10) {
   const invoice = await topUpInvoice(person, amount)
-  const begun = await charge(person, invoice)
-  await decide(begun.ref)
+  const begun = await createCharge(person, invoice)
+  await submitSandboxPage(begun.ref)
   return { invoice, ...begun }
 }
 
-const webhook = (raw: string, signature = signatureOf(raw)): Shot => ({
+const webhook = (raw: string, signature = sandboxSignature(raw)): RawRequest => ({
   path: '/payments/webhook/sandbox',
   body: raw,
   headers: [['sandbox-signature', signature]],
@@ -58,8 +58,8 @@ describe.runIf(hasSandbox)('paying', () => {
     const person = await signUp()
     const { invoice, ref } = await paidInSecret(person, '10.125')
     expect(await stateOf(person, invoice)).toBe('processing')
-    const raw = callbackOf(ref, { amount: '10.125' })
-    expect(await tell(raw)).toMatchObject({
+    const raw = sandboxCallback(ref, { amount: '10.125' })
+    expect(await sendCallback(raw)).toMatchObject({
       status: 200,
       body: { received: true, duplicate: false },
     })
@@ -74,9 +74,9 @@ describe.runIf(hasSandbox)('paying', () => {
     })
     expect(list.items).toEqual([status])
     expect((await person.get(`/invoices/${invoice.id}`)).body).toEqual(status)
-    expect(await wallet(person)).toEqual({ available: 10.125, held: 0, currency: 'KWD' })
-    expect(await tell(raw)).toMatchObject({ status: 200, body: { duplicate: true } })
-    expect((await wallet(person)).available).toBe(10.125)
+    expect(await walletOf(person)).toEqual({ available: 10.125, held: 0, currency: 'KWD' })
+    expect(await sendCallback(raw)).toMatchObject({ status: 200, body: { duplicate: true } })
+    expect((await walletOf(person)).available).toBe(10.125)
     const { rows } = await database().query(
       `select outcome, amount, processed_at is not null as done from public.payment_events
        where event_key like $1`,
@@ -89,27 +89,27 @@ describe.runIf(hasSandbox)('paying', () => {
 
   test('PAY-01 a plan is switched on by its invoice, once', async () => {
     const person = await signUp()
-    const plus = await planNamed(person, 'plus')
+    const plus = await findPlan(person, 'plus')
     const bought = await person.post('/plans/subscribe', { planId: plus.id, payWith: 'invoice' })
     expect(bought).toMatchObject({ status: 201, body: { current: { plan: { code: 'free' } } } })
-    const { ref } = await charge(person, bought.body.invoice)
-    await decide(ref, 'pay', 'twice')
+    const { ref } = await createCharge(person, bought.body.invoice)
+    await submitSandboxPage(ref, 'pay', 'twice')
     const { body } = await person.get('/plans/current')
     expect(body).toMatchObject({ plan: { code: 'plus' }, subscription: { renews: true } })
     const days = (Date.parse(body.subscription.endsAt) - Date.now()) / 86_400_000
     expect(days).toBeGreaterThan(29.9)
     expect(days).toBeLessThan(30.1)
-    expect(await wallet(person)).toMatchObject({ available: 0 })
+    expect(await walletOf(person)).toMatchObject({ available: 0 })
   })
 
   test('PAY-02 two hundred times the same webhook at once is one effect', async () => {
     const person = await signUp()
     const { ref } = await paidInSecret(person)
-    const raw = callbackOf(ref)
+    const raw = sandboxCallback(ref)
     const replies = await race(Array.from({ length: 200 }, () => webhook(raw)))
     for (const { status } of replies) expect(status).toBe(200)
     expect(replies.filter(({ body }) => !body.duplicate)).toHaveLength(1)
-    expect((await wallet(person)).available).toBe(10)
+    expect((await walletOf(person)).available).toBe(10)
   })
 
   test('PAY-02 many events of ten invoices at once: each is paid once', async () => {
@@ -117,17 +117,17 @@ describe.runIf(hasSandbox)('paying', () => {
     const all = await Promise.all(Array.from({ length: 10 }, () => paidInSecret(person, 1.5)))
     // Different events about the same charge, so no two are repetitions of each other.
     const shots = all.flatMap(({ ref }) =>
-      Array.from({ length: 8 }, () => webhook(callbackOf(ref)))
+      Array.from({ length: 8 }, () => webhook(sandboxCallback(ref)))
     )
     for (const { status } of await race(shots)) expect(status).toBe(200)
-    expect((await wallet(person)).available).toBe(15)
+    expect((await walletOf(person)).available).toBe(15)
   })
 
   test('PAY-03 only what the sandbox signed is taken', async () => {
     const { invoice, ref } = await paidInSecret()
-    const before = await moneyOf(payer.identityId)
-    const raw = callbackOf(ref, { amount: '10.000' })
-    const right = signatureOf(raw)
+    const before = await moneyFingerprint(payer.identityId)
+    const raw = sandboxCallback(ref, { amount: '10.000' })
+    const right = sandboxSignature(raw)
     const [time, sign] = right.split(',v1=')
     const wrong: [string, string, string | null][] = [
       ['missing', raw, null],
@@ -135,8 +135,8 @@ describe.runIf(hasSandbox)('paying', () => {
       ['wrong', raw, `${time},v1=${'0'.repeat(64)}`],
       ['cut short', raw, right.slice(0, -1)],
       ['longer', raw, `${right}0`],
-      ['of another body', raw, signatureOf(callbackOf(ref))],
-      ['of another secret', raw, signatureOf(raw, 'other')],
+      ['of another body', raw, sandboxSignature(sandboxCallback(ref))],
+      ['of another secret', raw, sandboxSignature(raw, 'other')],
       ['upper case', raw, `${time},v1=${sign!.toUpperCase()}`],
       ['two, one right', raw, `${right}, ${time},v1=${'0'.repeat(64)}`],
       ['a space more', `${raw} `, right],
@@ -149,24 +149,24 @@ describe.runIf(hasSandbox)('paying', () => {
       ],
       ['a field more', raw.replace('}', ',"note":1}'), right],
       ['another time', raw, right.replace(/t=\d/, 't=2')],
-      ['too old', raw, signatureOf(raw, undefined, Date.now() - 301_000)],
-      ['from the future', raw, signatureOf(raw, undefined, Date.now() + 302_000)],
+      ['too old', raw, sandboxSignature(raw, undefined, Date.now() - 301_000)],
+      ['from the future', raw, sandboxSignature(raw, undefined, Date.now() + 302_000)],
       ['a kilobyte', raw, `${right}${'0'.repeat(1024)}`],
     ]
     for (const [name, body, signature] of wrong) {
-      const reply = await tell(body, { signature })
+      const reply = await sendCallback(body, { signature })
       expect([reply.status, reply.body.error.code], name).toEqual([
         401,
         'webhook_signature_invalid',
       ])
     }
-    expect(await moneyOf(payer.identityId)).toBe(before)
+    expect(await moneyFingerprint(payer.identityId)).toBe(before)
     expect(await stateOf(payer, invoice)).toBe('processing')
     // Others do not take a body for theirs.
     for (const path of ['/payments/webhook/tap', '/payments/webhook/myfatoorah']) {
-      expect((await tell(raw, { path })).status).toBe(401)
+      expect((await sendCallback(raw, { path })).status).toBe(401)
     }
-    expect((await tell(raw, { path: '/payments/webhook' })).status).toBe(200)
+    expect((await sendCallback(raw, { path: '/payments/webhook' })).status).toBe(200)
     expect(await stateOf(payer, invoice)).toBe('paid')
   })
 
@@ -175,10 +175,10 @@ describe.runIf(hasSandbox)('paying', () => {
     async (amount) => {
       const person = await signUp()
       const { invoice, ref, paymentId } = await paidInSecret(person)
-      const raw = callbackOf(ref).replace('}', `,"amount":${amount}}`)
-      expect((await tell(raw)).status).toBe(200)
+      const raw = sandboxCallback(ref).replace('}', `,"amount":${amount}}`)
+      expect((await sendCallback(raw)).status).toBe(200)
       expect(await stateOf(person, invoice)).toBe('processing')
-      expect(await alarms(paymentId)).toEqual(['payment_mismatch'])
+      expect(await alarmsAbout(paymentId)).toEqual(['payment_mismatch'])
       const { rows: [event] } = await database().query(
         'select outcome, payment_id from public.payment_events where event_key like $1',
         [`payment:${JSON.parse(raw).id}:%`],
@@ -192,7 +192,8 @@ describe.runIf(hasSandbox)('paying', () => {
     async (amount) => {
       const person = await signUp()
       const { invoice, ref } = await paidInSecret(person)
-      expect((await tell(callbackOf(ref).replace('}', `,"amount":${amount}}`))).status).toBe(200)
+      expect((await sendCallback(sandboxCallback(ref).replace('}', `,"amount":${amount}}`))).status)
+        .toBe(200)
       expect(await stateOf(person, invoice)).toBe('paid')
     },
   )
@@ -206,46 +207,46 @@ describe.runIf(hasSandbox)('paying', () => {
     const person = await signUp()
     const { invoice, ref, paymentId } = await paidInSecret(person)
     await database().query(`update private.sandbox_charges set ${change} where id = $1`, [ref])
-    expect((await tell(callbackOf(ref))).status).toBe(200)
+    expect((await sendCallback(sandboxCallback(ref))).status).toBe(200)
     expect(await stateOf(person, invoice)).toBe('processing')
-    expect(await alarms(paymentId)).toEqual(['payment_mismatch'])
-    expect((await wallet(person)).available).toBe(0)
+    expect(await alarmsAbout(paymentId)).toEqual(['payment_mismatch'])
+    expect((await walletOf(person)).available).toBe(0)
   })
 
   test('PAY-05 what comes after paid changes nothing', async () => {
     const person = await signUp()
     const { invoice, ref } = await paidInSecret(person)
-    await tell(callbackOf(ref))
-    const before = await moneyOf(person.identityId)
+    await sendCallback(sandboxCallback(ref))
+    const before = await moneyFingerprint(person.identityId)
     const lie = (state: string) =>
       database().query('update private.sandbox_charges set state = $2 where id = $1', [ref, state])
     for (const state of ['failed', 'pending', 'paid']) {
       await lie(state)
-      expect((await tell(callbackOf(ref))).status).toBe(200)
+      expect((await sendCallback(sandboxCallback(ref))).status).toBe(200)
     }
     expect(await stateOf(person, invoice)).toBe('paid')
-    expect(await moneyOf(person.identityId)).toBe(before)
+    expect(await moneyFingerprint(person.identityId)).toBe(before)
   })
 
   test('PAY-05 a failed try can be tried again, and the late success of the first pays', async () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
-    const first = await charge(person, invoice)
-    await decide(first.ref, 'fail', 'once')
+    const first = await createCharge(person, invoice)
+    await submitSandboxPage(first.ref, 'fail', 'once')
     expect(await stateOf(person, invoice)).toBe('failed')
     const notes = await person.get('/notifications')
     expect(notes.body.items.map(({ kind }: { kind: string }) => kind)).toContain('invoice_failed')
-    const second = await charge(person, invoice)
+    const second = await createCharge(person, invoice)
     expect(second.paymentId).not.toBe(first.paymentId)
     expect(await stateOf(person, invoice)).toBe('processing')
 
-    await decide(first.ref, 'pay', 'once')
+    await submitSandboxPage(first.ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
     // And then the second one too: the money is not lost, and an admin is told.
-    await decide(second.ref, 'pay', 'once')
+    await submitSandboxPage(second.ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
-    expect((await wallet(person)).available).toBe(20)
-    expect(await alarms(second.paymentId)).toEqual(['paid_twice'])
+    expect((await walletOf(person)).available).toBe(20)
+    expect(await alarmsAbout(second.paymentId)).toEqual(['paid_twice'])
     expect(await charges(invoice, ['captured'])).toBe(1)
   })
 
@@ -253,30 +254,30 @@ describe.runIf(hasSandbox)('paying', () => {
     'PAY-05 a plan whose invoice is %s and is paid all the same',
     async (state) => {
       const person = await signUp()
-      const plus = await planNamed(person, 'plus')
+      const plus = await findPlan(person, 'plus')
       const { body: { invoice } } = await person.post('/plans/subscribe', {
         planId: plus.id,
         payWith: 'invoice',
       })
-      const { ref } = await charge(person, invoice)
-      await decide(ref)
+      const { ref } = await createCharge(person, invoice)
+      await submitSandboxPage(ref)
       for (const step of ['failed', 'open', state]) {
         await database().query('update public.invoices set state = $2 where id = $1', [
           invoice.id,
           step,
         ])
       }
-      await tell(callbackOf(ref))
+      await sendCallback(sandboxCallback(ref))
       expect(await stateOf(person, invoice)).toBe('paid')
       const { body } = await person.get('/plans/current')
       if (state === 'expired') {
         expect(body.plan.code).toBe('plus')
-        expect(await wallet(person)).toMatchObject({ available: 0 })
+        expect(await walletOf(person)).toMatchObject({ available: 0 })
       } else {
         // It cannot be given any more, so the money is there to be spent.
         expect(body.plan.code).toBe('free')
-        expect(await wallet(person)).toMatchObject({ available: 5 })
-        expect(await alarms(invoice.id)).toEqual(['paid_but_not_given'])
+        expect(await walletOf(person)).toMatchObject({ available: 5 })
+        expect(await alarmsAbout(invoice.id)).toEqual(['paid_but_not_given'])
       }
     },
   )
@@ -294,26 +295,26 @@ describe.runIf(hasSandbox)('paying', () => {
       planId: plan.id,
       payWith: 'invoice',
     })
-    const { ref } = await charge(person, invoice)
+    const { ref } = await createCharge(person, invoice)
     await database().query('update public.plans set on_sale = false where id = $1', [plan.id])
-    await decide(ref, 'pay', 'once')
+    await submitSandboxPage(ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
-    expect(await wallet(person)).toMatchObject({ available: 7.5 })
-    expect(await alarms(invoice.id)).toEqual(['paid_but_not_given'])
+    expect(await walletOf(person)).toMatchObject({ available: 7.5 })
+    expect(await alarmsAbout(invoice.id)).toEqual(['paid_but_not_given'])
   })
 
   test('PAY-05 an event that overtakes the answer to the charge is not lost', async () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
-    const begun = await charge(person, invoice)
+    const begun = await createCharge(person, invoice)
     // As if the answer had not come back: the payment is known by our own reference only.
     await database().query(
       `update public.payments set state = 'starting', provider_ref = null, redirect_url = null
        where id = $1`,
       [begun.paymentId],
     )
-    await decide(begun.ref)
-    await tell(callbackOf(begun.ref))
+    await submitSandboxPage(begun.ref)
+    await sendCallback(sandboxCallback(begun.ref))
     expect(await stateOf(person, invoice)).toBe('paid')
     const { rows: [{ answer }] } = await database().query(
       `select private.charge_started($1, $2, 'https://pay.example/', null) as answer`,
@@ -321,7 +322,7 @@ describe.runIf(hasSandbox)('paying', () => {
     )
     expect(answer).toMatchObject({ paymentId: begun.paymentId })
     expect(await stateOf(person, invoice)).toBe('paid')
-    expect((await wallet(person)).available).toBe(10)
+    expect((await walletOf(person)).available).toBe(10)
   })
 
   test('PAY-06 a recorded log of events played again has no effect', async () => {
@@ -329,17 +330,17 @@ describe.runIf(hasSandbox)('paying', () => {
     const log: string[] = []
     for (let i = 0; i < 5; i++) {
       const { ref } = await paidInSecret(person, 1 + i)
-      log.push(callbackOf(ref), callbackOf(ref))
+      log.push(sandboxCallback(ref), sandboxCallback(ref))
     }
-    for (const raw of log) await tell(raw)
-    const before = await moneyOf(person.identityId)
+    for (const raw of log) await sendCallback(raw)
+    const before = await moneyFingerprint(person.identityId)
     for (const raw of [...log, ...log.toReversed()]) {
-      expect(await tell(raw)).toMatchObject({ status: 200, body: { duplicate: true } })
-      const old = signatureOf(raw, undefined, Date.now() - 30 * 86_400_000)
-      expect((await tell(raw, { signature: old })).status).toBe(401)
+      expect(await sendCallback(raw)).toMatchObject({ status: 200, body: { duplicate: true } })
+      const old = sandboxSignature(raw, undefined, Date.now() - 30 * 86_400_000)
+      expect((await sendCallback(raw, { signature: old })).status).toBe(401)
     }
-    expect(await moneyOf(person.identityId)).toBe(before)
-    expect((await wallet(person)).available).toBe(15)
+    expect(await moneyFingerprint(person.identityId)).toBe(before)
+    expect((await walletOf(person)).available).toBe(15)
   })
 
   test.each([['PAY-07 with one key', true], ['PAY-09 without a key', false]])(
@@ -348,7 +349,7 @@ describe.runIf(hasSandbox)('paying', () => {
       const person = await signUp()
       const invoice = await topUpInvoice(person)
       const key = randomUUID()
-      const shot: Shot = {
+      const shot: RawRequest = {
         path: '/payments/charge',
         body: { invoiceId: invoice.id, returnUrl },
         headers: [bearer(person), ...(keyed ? [['Idempotency-Key', key] as [string, string]] : [])],
@@ -409,7 +410,7 @@ describe.runIf(hasSandbox)('paying', () => {
 
   test('PAY-10 what may not be charged', async () => {
     const [person, stranger] = await Promise.all([signUp(), signUp()])
-    const companyId = await organisationOf(person.id)
+    const companyId = await insertOrganisation(person.id)
     const ask = (who: Person, id: string, more = {}) =>
       who.post('/payments/charge', { invoiceId: id, returnUrl, ...more })
     const invoice = await topUpInvoice(person)
@@ -430,13 +431,13 @@ describe.runIf(hasSandbox)('paying', () => {
     expect((await ask(person, invoice.id)).status).toBe(404)
     await person.post('/auth/identity/switch', { identityId: person.identityId })
 
-    const begun = await charge(person, invoice)
+    const begun = await createCharge(person, invoice)
     const { rows } = await database().query(
       'select amount from private.sandbox_charges where id = $1',
       [begun.ref],
     )
     expect(Number(rows[0].amount)).toBe(10)
-    await decide(begun.ref, 'pay', 'once')
+    await submitSandboxPage(begun.ref, 'pay', 'once')
     expect(await ask(person, invoice.id))
       .toMatchObject({ status: 409, body: { error: { code: 'invoice_already_paid' } } })
     const other = await topUpInvoice(person)
@@ -451,21 +452,21 @@ describe.runIf(hasSandbox)('paying', () => {
   test('the same charge for 15 minutes, then another one', async () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
-    const first = await charge(person, invoice)
-    expect(await charge(person, invoice)).toEqual(first)
+    const first = await createCharge(person, invoice)
+    expect(await createCharge(person, invoice)).toEqual(first)
     await database().query(
       `update public.payments set created_at = now() - interval '16 minutes' where id = $1`,
       [first.paymentId],
     )
-    const second = await charge(person, invoice)
+    const second = await createCharge(person, invoice)
     expect(second.paymentId).not.toBe(first.paymentId)
     // Whoever still had the first page open is not cheated.
-    await decide(first.ref, 'pay', 'once')
+    await submitSandboxPage(first.ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
   })
 
   test('PAY-15 odd webhooks are refused or kept as ignored, and never a 5xx', async () => {
-    const send = (raw: string) => tell(raw)
+    const send = (raw: string) => sendCallback(raw)
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const { status, headers } = await request(method, '/payments/webhook')
       expect([status, headers.get('allow')]).toEqual([405, 'POST'])
@@ -519,7 +520,7 @@ describe.runIf(hasSandbox)('paying', () => {
     }
     const watching = watch()
     for (const { invoice, ref } of all) {
-      await tell(callbackOf(ref))
+      await sendCallback(sandboxCallback(ref))
       expect(await stateOf(person, invoice)).toBe('paid')
       paid.add(invoice.id)
     }
@@ -531,16 +532,16 @@ describe.runIf(hasSandbox)('paying', () => {
   test('PAY-17 coming back from the page proves nothing', async () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
-    const { ref } = await charge(person, invoice)
-    const back = await decide(ref, 'leave')
+    const { ref } = await createCharge(person, invoice)
+    const back = await submitSandboxPage(ref, 'leave')
     expect(back).toBe(`${returnUrl}?sandbox_id=${ref}`)
     for (const query of ['?status=CAPTURED&tap_id=chg_1', '?paymentId=1&Id=1']) {
       const path = `/payments/status/${invoice.id}${query}`
       expect((await person.get(path)).status).toBe(422)
     }
     expect(await stateOf(person, invoice)).toBe('processing')
-    expect(await decide(ref, 'leave')).toContain(ref)
-    expect((await wallet(person)).available).toBe(0)
+    expect(await submitSandboxPage(ref, 'leave')).toContain(ref)
+    expect((await walletOf(person)).available).toBe(0)
   })
 
   test.each([
@@ -600,7 +601,7 @@ describe.runIf(hasSandbox)('paying', () => {
 
   test('the page says what is paid, in Arabic, and nothing of a charge that is not there', async () => {
     const invoice = await topUpInvoice(payer, '12.5')
-    const { redirectUrl } = await charge(payer, invoice)
+    const { redirectUrl } = await createCharge(payer, invoice)
     const page = await (await fetch(redirectUrl)).text()
     expect(page).toContain('dir="rtl"')
     expect(page).toContain('12.500')

@@ -2,9 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'
-import { charge, decide, hasSandbox, planNamed, wallet } from '../support/money.ts'
+import {
+  createCharge,
+  findPlan,
+  hasSandbox,
+  submitSandboxPage,
+  walletOf,
+} from '../support/money.ts'
 import { givePlan } from '../support/plans.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 const give = (person: Person, amount: number) =>
   database().query('select private.adjust_wallet($1, $2, $3)', [
@@ -66,7 +72,7 @@ test('the plans that every project has', async () => {
 describe('subscribing', () => {
   test('from the wallet: paid at once, with an invoice of its own', async () => {
     const person = await signUp()
-    const { id } = await planNamed(person, 'plus')
+    const { id } = await findPlan(person, 'plus')
     expect(await person.post('/plans/subscribe', { planId: id, payWith: 'wallet' }))
       .toMatchObject({ status: 402, body: { error: { code: 'wallet_insufficient' } } })
     expect((await person.get('/invoices')).body.items).toEqual([])
@@ -80,14 +86,14 @@ describe('subscribing', () => {
       invoice: { state: 'paid', paidWith: 'wallet', total: 5, payments: [], purpose: 'plan' },
       current: { plan: { code: 'plus' }, subscription: { payWith: 'wallet', renews: true } },
     })
-    expect(await wallet(person)).toMatchObject({ available: 1 })
+    expect(await walletOf(person)).toMatchObject({ available: 1 })
     expect(await person.post('/plans/subscribe', { planId: id, payWith: 'invoice' }))
       .toMatchObject({ status: 409, body: { error: { code: 'already_subscribed' } } })
   })
 
   test('an unpaid invoice for the plan is the one that the wallet then pays', async () => {
     const person = await signUp()
-    const { id } = await planNamed(person, 'plus')
+    const { id } = await findPlan(person, 'plus')
     const open = await person.post('/plans/subscribe', { planId: id, payWith: 'invoice' })
     await give(person, 5)
     const paid = await person.post('/plans/subscribe', { planId: id, payWith: 'wallet' })
@@ -112,22 +118,22 @@ describe('subscribing', () => {
 
   test('what cannot be bought', async () => {
     const person = await signUp()
-    const companyId = await organisationOf(person.id)
+    const companyId = await insertOrganisation(person.id)
     const ask = (planId: unknown, payWith: unknown = 'invoice') =>
       person.post('/plans/subscribe', { planId, payWith })
     expect(await ask(randomUUID())).toMatchObject({
       status: 404,
       body: { error: { code: 'plan_not_found' } },
     })
-    expect(await ask((await planNamed(person, 'company')).id))
+    expect(await ask((await findPlan(person, 'company')).id))
       .toMatchObject({ status: 409, body: { error: { code: 'plan_audience_mismatch' } } })
-    expect(await ask((await planNamed(person, 'free')).id))
+    expect(await ask((await findPlan(person, 'free')).id))
       .toMatchObject({ status: 409, body: { error: { code: 'already_subscribed' } } })
     for (const [planId, payWith] of [['x', 'invoice'], [randomUUID(), 'cash'], [null, null]]) {
       expect((await ask(planId, payWith)).status).toBe(422)
     }
     await person.post('/auth/identity/switch', { identityId: companyId })
-    expect((await ask((await planNamed(person, 'company')).id)).status).toBe(201)
+    expect((await ask((await findPlan(person, 'company')).id)).status).toBe(201)
     expect((await current(person)).plan.code).toBe('free')
   })
 })
@@ -136,7 +142,7 @@ test('a cancelled plan holds until its end, takes its unpaid invoice back, and c
   const person = await signUp()
   expect(await person.post('/plans/cancel')).toMatchObject({ status: 404 })
   await give(person, 15)
-  const { id } = await planNamed(person, 'plus')
+  const { id } = await findPlan(person, 'plus')
   await person.post('/plans/subscribe', { planId: id, payWith: 'wallet' })
   await endsIn(person, '2 days')
   await database().query(
@@ -179,8 +185,8 @@ describe('scheduled work', () => {
       await endsIn(person, '70 hours')
       await runJobs()
       const { body: { items } } = await person.get('/invoices')
-      const { ref } = await charge(person, items[0])
-      await decide(ref, 'pay', 'once')
+      const { ref } = await createCharge(person, items[0])
+      await submitSandboxPage(ref, 'pay', 'once')
       const { subscription } = await current(person)
       expect(Math.round((Date.parse(subscription.endsAt) - Date.now()) / 86_400_000)).toBe(33)
     },
@@ -188,7 +194,7 @@ describe('scheduled work', () => {
 
   test('a plan of the wallet is renewed from it, once, or lapses when it holds too little', async () => {
     const [rich, poor] = await Promise.all([signUp(), signUp()])
-    const { id } = await planNamed(rich, 'plus')
+    const { id } = await findPlan(rich, 'plus')
     for (const [person, amount] of [[rich, 20], [poor, 5]] as const) {
       await give(person, amount)
       await person.post('/plans/subscribe', { planId: id, payWith: 'wallet' })
@@ -196,10 +202,10 @@ describe('scheduled work', () => {
     }
     await runJobs()
     await runJobs()
-    expect(await wallet(rich)).toMatchObject({ available: 10 })
+    expect(await walletOf(rich)).toMatchObject({ available: 10 })
     const { subscription } = await current(rich)
     expect(Date.parse(subscription.endsAt)).toBeGreaterThan(Date.now() + 30 * 86_400_000)
-    expect(await wallet(poor)).toMatchObject({ available: 0 })
+    expect(await walletOf(poor)).toMatchObject({ available: 0 })
     await endsIn(poor, '-1 second')
     expect((await current(poor)).plan.code).toBe('free')
     await runJobs()
@@ -220,7 +226,9 @@ describe('scheduled work', () => {
     )
     await givePlan(person.identityId, plan.code)
     for (let i = 0; i < 3; i++) {
-      await listingOf(person.identityId, { published_at: new Date(Date.now() - 1e6 + i * 1000) })
+      await insertListing(person.identityId, {
+        published_at: new Date(Date.now() - 1e6 + i * 1000),
+      })
     }
     await endsIn(person, '-1 second')
     await runJobs()
@@ -263,8 +271,8 @@ describe('scheduled work', () => {
     const person = await signUp()
     const invoices = await Promise.all(['pay', 'fail', 'leave'].map(async (outcome) => {
       const { body: invoice } = await person.post('/wallet/topup', { amount: 2 })
-      const { ref, paymentId } = await charge(person, invoice)
-      await decide(ref, outcome as 'pay')
+      const { ref, paymentId } = await createCharge(person, invoice)
+      await submitSandboxPage(ref, outcome as 'pay')
       await database().query(
         `update public.payments set created_at = now() - interval '11 minutes' where id = $1`,
         [paymentId],
@@ -276,8 +284,8 @@ describe('scheduled work', () => {
       invoices.map(async ({ id }) => (await person.get(`/payments/status/${id}`)).body.state),
     )
     expect(states).toEqual(['paid', 'failed', 'processing'])
-    expect(await wallet(person)).toMatchObject({ available: 2 })
+    expect(await walletOf(person)).toMatchObject({ available: 2 })
     await runJobs()
-    expect(await wallet(person)).toMatchObject({ available: 2 })
+    expect(await walletOf(person)).toMatchObject({ available: 2 })
   })
 })

@@ -1,10 +1,10 @@
 // The free plan holds for everybody, so what it allows is tried alone.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
-import { complete, offer } from '../support/listings.ts'
+import { completeFields, publishListing } from '../support/listings.ts'
 import { givePlan } from '../support/plans.ts'
-import { drain } from '../support/told.ts'
-import { listingOf } from '../support/world.ts'
+import { insertListing } from '../support/fixtures.ts'
+import { drain } from '../support/jobs.ts'
 
 const setFree = (most: number) =>
   database().query(`update public.plans set active_listings = $1 where code = 'free'`, [most])
@@ -14,11 +14,13 @@ afterAll(() => setFree(1_000_000))
 
 test('everybody without a plan has five listings, whatever the type of the identity', async () => {
   const person = await signUp()
-  for (let i = 0; i < 5; i++) await offer(person)
-  expect(await person.post('/properties', { ...complete.SALE, publish: true })).toMatchObject({
-    status: 402,
-    body: { error: { code: 'quota_exceeded', limit: 5, used: 5 } },
-  })
+  for (let i = 0; i < 5; i++) await publishListing(person)
+  expect(await person.post('/properties', { ...completeFields.SALE, publish: true })).toMatchObject(
+    {
+      status: 402,
+      body: { error: { code: 'quota_exceeded', limit: 5, used: 5 } },
+    },
+  )
   expect((await person.get('/plans/current')).body).toMatchObject({
     plan: { code: 'free', activeListings: 5, listingDays: 30, photosPerListing: 10 },
     usage: { activeListings: { limit: 5, used: 5 } },
@@ -30,7 +32,9 @@ test('when a plan lapses the newest over five are paused; a new plan lets them c
   await givePlan(person.identityId, 'plus')
   const ids: string[] = []
   for (let i = 0; i < 8; i++) {
-    ids.push(await listingOf(person.identityId, { published_at: new Date(Date.now() - 1e6 + i) }))
+    ids.push(
+      await insertListing(person.identityId, { published_at: new Date(Date.now() - 1e6 + i) }),
+    )
   }
   await database().query(
     `update public.subscriptions set starts_at = now() - interval '31 days',
@@ -49,11 +53,11 @@ test('when a plan lapses the newest over five are paused; a new plan lets them c
 
 test('what an admin lets out by hand, where its owner has no room, waits paused', async () => {
   const person = await signUp()
-  for (let i = 0; i < 4; i++) await offer(person)
+  for (let i = 0; i < 4; i++) await publishListing(person)
   const waiting = { status: 'pending_review', published_at: null, expires_at: null }
   const [approved, restored] = [
-    await listingOf(person.identityId, waiting),
-    await listingOf(person.identityId, { status: 'suspended', suspended_from: 'active' }),
+    await insertListing(person.identityId, waiting),
+    await insertListing(person.identityId, { status: 'suspended', suspended_from: 'active' }),
   ]
   const set = (id: string) =>
     database().query(`update public.properties set status = 'active' where id = $1`, [id])

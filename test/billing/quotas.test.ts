@@ -1,10 +1,10 @@
 /** Quotas act on publishing, counted also when it happens at once. The free plan's own: quotas.alone.test.ts. */
 import { describe, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
-import { complete, draft, offer } from '../support/listings.ts'
+import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { givePlan } from '../support/plans.ts'
-import { race, type Shot } from '../support/races.ts'
-import { listingOf } from '../support/world.ts'
+import { race, type RawRequest } from '../support/races.ts'
+import { insertListing } from '../support/fixtures.ts'
 
 const refused = (limit: number, used: number) => ({
   status: 402,
@@ -22,7 +22,9 @@ async function seller(active: number): Promise<{ person: Person; ids: string[] }
   const ids: string[] = []
   for (let i = 0; i < active; i++) {
     ids.push(
-      await listingOf(person.identityId, { published_at: new Date(Date.now() - 1e6 + i * 1000) }),
+      await insertListing(person.identityId, {
+        published_at: new Date(Date.now() - 1e6 + i * 1000),
+      }),
     )
   }
   return { person, ids }
@@ -36,14 +38,14 @@ const states = async (person: Person): Promise<string[]> =>
 
 test('the eleventh of ten is refused, and the plan says how many are used', async () => {
   const { person } = await seller(9)
-  await offer(person)
+  await publishListing(person)
   expect((await person.get('/plans/current')).body.usage.activeListings).toEqual({
     limit: 10,
     used: 10,
   })
-  expect(await person.post('/properties', { ...complete.SALE, publish: true }))
+  expect(await person.post('/properties', { ...completeFields.SALE, publish: true }))
     .toMatchObject(refused(10, 10))
-  const { id } = await draft(person, complete.RENT)
+  const { id } = await createDraft(person, completeFields.RENT)
   expect(await person.post(`/properties/${id}/publish`)).toMatchObject(refused(10, 10))
   // Nothing was half done: the draft is a draft, the refused one is not there.
   expect((await states(person)).filter((state) => state === 'draft')).toHaveLength(1)
@@ -52,7 +54,7 @@ test('the eleventh of ten is refused, and the plan says how many are used', asyn
 
 test('what was wrong with the listing itself is said before its quota', async () => {
   const { person } = await seller(10)
-  const { id } = await draft(person, { ...complete.SALE, price: null })
+  const { id } = await createDraft(person, { ...completeFields.SALE, price: null })
   expect((await person.post(`/properties/${id}/publish`)).status).toBe(422)
   expect((await person.post(`/properties/${id}/resume`)).status).toBe(409)
 })
@@ -60,8 +62,8 @@ test('what was wrong with the listing itself is said before its quota', async ()
 test('resume, renew and publish take a place; pause, sell, archive and delete free one', async () => {
   const { person, ids } = await seller(10)
   const act = (id: string, name: string) => person.post(`/properties/${id}/${name}`)
-  const paused = await listingOf(person.identityId, { status: 'paused', paused_at: new Date() })
-  const expired = await listingOf(person.identityId, { status: 'expired' })
+  const paused = await insertListing(person.identityId, { status: 'paused', paused_at: new Date() })
+  const expired = await insertListing(person.identityId, { status: 'expired' })
   for (const [id, name] of [[paused, 'resume'], [expired, 'renew']] as const) {
     expect(await act(id, name)).toMatchObject(refused(10, 10))
   }
@@ -73,18 +75,18 @@ test('resume, renew and publish take a place; pause, sell, archive and delete fr
   expect((await person.delete(`/properties/${ids[2]}`)).status).toBe(204)
   expect((await act(ids[3]!, 'archive')).status).toBe(200)
   expect((await act(ids[3]!, 'restore')).status).toBe(200)
-  await offer(person)
-  await offer(person)
-  expect(await person.post('/properties', { ...complete.SALE, publish: true }))
+  await publishListing(person)
+  await publishListing(person)
+  expect(await person.post('/properties', { ...completeFields.SALE, publish: true }))
     .toMatchObject(refused(10, 10))
 })
 
 describe('at once', () => {
   test('twenty published together over two places: two', async () => {
     const { person } = await seller(8)
-    const shots = Array.from({ length: 20 }, (): Shot => ({
+    const shots = Array.from({ length: 20 }, (): RawRequest => ({
       path: '/properties',
-      body: { ...complete.SALE, publish: true },
+      body: { ...completeFields.SALE, publish: true },
       headers: [bearer(person)],
     }))
     const replies = await race(shots)
@@ -95,14 +97,19 @@ describe('at once', () => {
 
   test('publishing, resuming and renewing share the places', async () => {
     const { person } = await seller(9)
-    const drafts = await Promise.all(Array.from({ length: 4 }, () => draft(person, complete.RENT)))
-    const paused = await listingOf(person.identityId, { status: 'paused', paused_at: new Date() })
-    const expired = await listingOf(person.identityId, { status: 'expired' })
+    const drafts = await Promise.all(
+      Array.from({ length: 4 }, () => createDraft(person, completeFields.RENT)),
+    )
+    const paused = await insertListing(person.identityId, {
+      status: 'paused',
+      paused_at: new Date(),
+    })
+    const expired = await insertListing(person.identityId, { status: 'expired' })
     const shots = [
       ...drafts.map(({ id }) => `${id}/publish`),
       `${paused}/resume`,
       `${expired}/renew`,
-    ].map((act): Shot => ({
+    ].map((act): RawRequest => ({
       method: 'POST',
       path: `/properties/${act}`,
       body: {},
@@ -117,7 +124,7 @@ test('a listing lives as long as its plan says', async () => {
   const [free, plus] = await Promise.all([signUp(), signUp()])
   await givePlan(plus.identityId, 'plus')
   const days = async (person: Person) => {
-    const { expiresAt, publishedAt } = await offer(person)
+    const { expiresAt, publishedAt } = await publishListing(person)
     return Math.round((Date.parse(expiresAt) - Date.parse(publishedAt)) / 86_400_000)
   }
   expect(await days(free)).toBe(30)
@@ -151,7 +158,7 @@ test('when a plan ends the newest over the quota are paused, and nothing is dele
 test('an admin who gives a listing back finds no way around the quota', async () => {
   const { person, ids } = await seller(10)
   await database().query(`select private.suspend_property($1, 'مخالفة')`, [ids[0]])
-  await offer(person)
+  await publishListing(person)
   await database().query('select private.lift_suspension($1)', [ids[0]])
   expect((await person.get(`/properties/${ids[0]}`)).body.status).toBe('paused')
   expect((await states(person)).filter((state) => state === 'active')).toHaveLength(10)

@@ -4,18 +4,18 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { database, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'
 import {
-  alarms,
-  callbackOf,
-  charge,
-  decide,
+  alarmsAbout,
+  createCharge,
   hasSandbox,
   type Invoice,
-  makeAdmin,
-  tell,
+  sandboxCallback,
+  sendCallback,
+  submitSandboxPage,
   topUpInvoice,
-  wallet,
+  walletOf,
 } from '../support/money.ts'
 import { race } from '../support/races.ts'
+import { makeAdmin } from '../support/admins.ts'
 
 let admin: Person
 
@@ -112,7 +112,9 @@ describe('a full refund takes back what its own invoice gave', () => {
         .toMatchObject({ status: 200, body: { invoice: { state: 'refunded' } } })
     }
     expect(await holds(person)).toEqual(left ? [plan, left] : ['free', 0])
-    expect(await wallet(person)).toMatchObject({ available: 100 - 10 * (bought - refunded.length) })
+    expect(await walletOf(person)).toMatchObject({
+      available: 100 - 10 * (bought - refunded.length),
+    })
   })
 
   test('the old invoice of a plan that lapsed leaves the one that was bought since', async () => {
@@ -193,7 +195,7 @@ describe('a full refund takes back what its own invoice gave', () => {
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(2)
     expect(replies.filter(({ status }) => status === 409)).toHaveLength(18)
     expect(await holds(person)).toEqual([plan, 30])
-    expect(await wallet(person)).toMatchObject({ available: 90 })
+    expect(await walletOf(person)).toMatchObject({ available: 90 })
   })
 
   test('unused featured credits of that invoice, also when its interval is over', async () => {
@@ -231,10 +233,10 @@ describe('a full refund takes back what its own invoice gave', () => {
     )
     await runJobs()
     const { body: { items: [renewal] } } = await person.get('/invoices')
-    expect(await wallet(person)).toMatchObject({ available: 0 })
+    expect(await walletOf(person)).toMatchObject({ available: 0 })
     await refund(renewal)
     await runJobs()
-    expect(await wallet(person)).toMatchObject({ available: 10 })
+    expect(await walletOf(person)).toMatchObject({ available: 10 })
     expect(await holds(person)).toEqual([plan, 1])
   })
 
@@ -298,7 +300,7 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
   test('a plan that was charged: as one from the wallet', async () => {
     const [person, plan] = await Promise.all([rich(), newPlan()])
     const invoice = await buy(person, plan, 'invoice')
-    await decide((await charge(person, invoice)).ref, 'pay', 'once')
+    await submitSandboxPage((await createCharge(person, invoice)).ref, 'pay', 'once')
     await buy(person, plan)
     await pass(person, 10)
     expect(await refund(invoice, { to: 'source' }))
@@ -309,8 +311,8 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
   test('a refund that the provider reports takes back what its invoice gave', async () => {
     const [person, plan] = await Promise.all([rich(), newPlan()])
     const invoice = await buy(person, plan, 'invoice')
-    const { ref } = await charge(person, invoice)
-    await decide(ref, 'pay', 'once')
+    const { ref } = await createCharge(person, invoice)
+    await submitSandboxPage(ref, 'pay', 'once')
     await buy(person, plan)
     await reported(ref)
     expect(await holds(person)).toEqual([plan, 30])
@@ -323,19 +325,19 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
       'select private.sandbox_refund($1, $2, $3) as made',
       [ref, randomUUID(), amount],
     )
-    const raw = callbackOf(ref, { type: 'refund', refundId: made.refundRef, ...more })
-    expect((await tell(raw)).status).toBe(200)
+    const raw = sandboxCallback(ref, { type: 'refund', refundId: made.refundRef, ...more })
+    expect((await sendCallback(raw)).status).toBe(200)
     return made.refundRef as string
   }
 
   /** An invoice that was paid twice: the second payment stands in the wallet. */
   async function paidTwice(person: Person) {
     const invoice = await topUpInvoice(person)
-    const first = await charge(person, invoice)
-    await decide(first.ref, 'fail', 'once')
-    const second = await charge(person, invoice)
-    await decide(first.ref, 'pay', 'once')
-    await decide(second.ref, 'pay', 'once')
+    const first = await createCharge(person, invoice)
+    await submitSandboxPage(first.ref, 'fail', 'once')
+    const second = await createCharge(person, invoice)
+    await submitSandboxPage(first.ref, 'pay', 'once')
+    await submitSandboxPage(second.ref, 'pay', 'once')
     return { invoice, first, second }
   }
 
@@ -355,11 +357,11 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
     })
     expect((await back()).body.refund.amount).toBe(6)
     expect(await back()).toMatchObject({ status: 409 })
-    expect(await wallet(person)).toEqual({ available: 10, held: 0, currency: 'KWD' })
+    expect(await walletOf(person)).toEqual({ available: 10, held: 0, currency: 'KWD' })
     // Its own payment can still be given back.
     expect(await refund(invoice, { to: 'source', paymentId: first.paymentId }))
       .toMatchObject({ status: 200, body: { invoice: { state: 'refunded' } } })
-    expect(await wallet(person)).toEqual({ available: 0, held: 0, currency: 'KWD' })
+    expect(await walletOf(person)).toEqual({ available: 0, held: 0, currency: 'KWD' })
   })
 
   test('a surplus goes back also after its invoice did, and twenty times at once only once', async () => {
@@ -373,7 +375,7 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
     })))
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(replies.filter(({ status }) => status === 409)).toHaveLength(19)
-    expect(await wallet(person)).toEqual({ available: 0, held: 0, currency: 'KWD' })
+    expect(await walletOf(person)).toEqual({ available: 0, held: 0, currency: 'KWD' })
   })
 
   test('a surplus that was spent is 402, and nothing is held', async () => {
@@ -383,17 +385,17 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
     await buy(person, await newPlan())
     expect(await refund(invoice, { to: 'source', paymentId: second.paymentId }))
       .toMatchObject({ status: 402, body: { error: { code: 'wallet_insufficient' } } })
-    expect(await wallet(person)).toEqual({ available: 0, held: 0, currency: 'KWD' })
+    expect(await walletOf(person)).toEqual({ available: 0, held: 0, currency: 'KWD' })
   })
 
   test('a surplus that the provider reports as given back leaves the wallet', async () => {
     const person = await signUp()
     const { invoice, second } = await paidTwice(person)
     const refundRef = await reported(second.ref)
-    expect(await wallet(person)).toEqual({ available: 10, held: 0, currency: 'KWD' })
+    expect(await walletOf(person)).toEqual({ available: 10, held: 0, currency: 'KWD' })
     expect((await person.get(`/invoices/${invoice.id}`)).body)
       .toMatchObject({ state: 'paid', refunded: 0 })
-    expect(await alarms(refundRef)).toEqual([])
+    expect(await alarmsAbout(refundRef)).toEqual([])
   })
 
   test.each(['surplus', 'top-up'])(
@@ -407,7 +409,7 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
         randomUUID(),
       ])
       const refundRef = await reported(what === 'surplus' ? second.ref : first.ref)
-      expect(await wallet(person)).toEqual({ available: 0, held: 0, currency: 'KWD' })
+      expect(await walletOf(person)).toEqual({ available: 0, held: 0, currency: 'KWD' })
       const { rows } = await database().query(
         `select alarms.kind, alarms.facts ->> 'available' as available, refunds.state
          from public.refunds join private.alarms on alarms.subject_id = refunds.id::text
@@ -434,14 +436,14 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
   test('PAY-04 a refund told with another amount or currency changes nothing', async () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
-    const { ref } = await charge(person, invoice)
-    await decide(ref, 'pay', 'once')
+    const { ref } = await createCharge(person, invoice)
+    await submitSandboxPage(ref, 'pay', 'once')
     for (const lie of [{ amount: '9.000' }, { amount: 'ten' }, { currency: 'USD' }]) {
       const refundRef = await reported(ref, 4, lie)
-      expect(await alarms(refundRef), JSON.stringify(lie)).toEqual(['refund_mismatch'])
+      expect(await alarmsAbout(refundRef), JSON.stringify(lie)).toEqual(['refund_mismatch'])
     }
-    expect(await wallet(person)).toMatchObject({ available: 10 })
+    expect(await walletOf(person)).toMatchObject({ available: 10 })
     await reported(ref, 4, { amount: '4.0', currency: 'KWD' })
-    expect(await wallet(person)).toMatchObject({ available: 6 })
+    expect(await walletOf(person)).toMatchObject({ available: 6 })
   })
 })

@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest'
 import type pg from 'pg'
 import { database, type Person, signUp } from '../support/client.ts'
 import {
-  alarms,
+  alarmsAbout,
+  findPlan,
   hasSandbox,
-  makeAdmin,
-  planNamed,
   topUp,
   topUpInvoice,
-  wallet,
+  walletOf,
 } from '../support/money.ts'
-import { race, type Shot } from '../support/races.ts'
+import { race, type RawRequest } from '../support/races.ts'
+import { makeAdmin } from '../support/admins.ts'
 
 const give = async (
   person: Person,
@@ -36,7 +36,7 @@ async function planFor(price: number | string): Promise<string> {
   return id
 }
 
-const subscribe = (person: Person, planId: string, payWith = 'wallet'): Shot => ({
+const subscribe = (person: Person, planId: string, payWith = 'wallet'): RawRequest => ({
   path: '/plans/subscribe',
   body: { planId, payWith },
   headers: [['authorization', `Bearer ${person.accessToken}`]],
@@ -100,7 +100,7 @@ describe('WAL-02 spending it twice', () => {
     for (const { status, body } of replies.filter(({ status }) => status !== 201)) {
       expect([status, body.error.code]).toEqual([402, 'wallet_insufficient'])
     }
-    expect(await wallet(person)).toMatchObject({ available: 0 })
+    expect(await walletOf(person)).toMatchObject({ available: 0 })
     const small = await planFor('0.300')
     const after = await race(Array.from({ length: 100 }, () => subscribe(person, small)))
     expect(after.every(({ status }) => status === 402)).toBe(true)
@@ -118,7 +118,7 @@ describe('WAL-02 spending it twice', () => {
     for (const { status, body } of replies.filter(({ status }) => status !== 201)) {
       expect([status, body.error.code]).toEqual([409, 'already_subscribed'])
     }
-    expect(await wallet(person)).toMatchObject({ available: 45 })
+    expect(await walletOf(person)).toMatchObject({ available: 45 })
   })
 
   test('two clicks on an invoice for a plan: the same invoice', async () => {
@@ -140,7 +140,7 @@ describe('WAL-02 spending it twice', () => {
       ...Array.from({ length: 4 }, () => topUp(person, 1)),
     ])
     const bought = spent!.filter(({ status }) => status === 201).length
-    expect(await wallet(person)).toMatchObject({ available: 7 - 2 * bought })
+    expect(await walletOf(person)).toMatchObject({ available: 7 - 2 * bought })
     await expectEven([person])
   })
 })
@@ -163,7 +163,7 @@ test('WAL-03 a thousandth ten thousand times is exactly 10.000', async () => {
   const house = `private.house('adjustments')`
   for (const expected of [5, 10]) {
     await move(house, '$1')
-    expect((await wallet(person)).available).toBe(expected)
+    expect((await walletOf(person)).available).toBe(expected)
   }
   const exact = async () =>
     (await database().query('select balance::text from public.wallets where id = $1', [id])).rows[0]
@@ -263,7 +263,7 @@ describe('WAL-04 the ledger cannot be rewritten', () => {
       database().query('select private.adjust_wallet($1, 5, $2)', [person.identityId, decision])
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, once))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    expect((await wallet(person)).available).toBe(5)
+    expect((await walletOf(person)).available).toBe(5)
   })
 })
 
@@ -310,7 +310,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
     expect((await person.get('/plans/current')).body.plan.id).toBe(plan)
     const rest = await refund(admin, id, { to: 'wallet' })
     expect(rest.body).toMatchObject({ refund: { amount: 6 }, invoice: { state: 'refunded' } })
-    expect(await wallet(person)).toMatchObject({ available: 10 })
+    expect(await walletOf(person)).toMatchObject({ available: 10 })
     expect((await person.get('/plans/current')).body.plan.code).toBe('free')
     expect(await refund(admin, id, { to: 'wallet' }))
       .toMatchObject({ status: 409, body: { error: { code: 'status_transition_invalid' } } })
@@ -327,7 +327,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
     const { admin, person } = await world()
     await give(person, 20)
     const headers: [string, string][] = [['authorization', `Bearer ${admin.accessToken}`]]
-    const shot = (id: string, body: object): Shot => ({
+    const shot = (id: string, body: object): RawRequest => ({
       path: `/admin/invoices/${id}/refund`,
       body: { to: 'wallet', reason: 'مكرر', ...body },
       headers,
@@ -344,7 +344,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
       Array.from({ length: 3 }, () => shot(two!.body.invoice.id, { amount: 4 })),
     )
     expect(parts.map(({ status }) => status).sort()).toEqual([200, 200, 422])
-    expect(await wallet(person)).toMatchObject({ available: 18 })
+    expect(await walletOf(person)).toMatchObject({ available: 18 })
     await expectEven([person])
   })
 
@@ -357,13 +357,13 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
       refund: { state: 'settled', to: 'source' },
       invoice: { state: 'partially_refunded', refunded: 4 },
     })
-    expect(await wallet(person)).toEqual({ available: 6, held: 0, currency: 'KWD' })
+    expect(await walletOf(person)).toEqual({ available: 6, held: 0, currency: 'KWD' })
     // What is spent cannot go back.
     const [bought] = await race([subscribe(person, await planFor(5))])
     expect(bought!.status).toBe(201)
     expect(await refund(admin, invoice.id, { to: 'source' }))
       .toMatchObject({ status: 402, body: { error: { code: 'wallet_insufficient' } } })
-    expect(await wallet(person)).toEqual({ available: 1, held: 0, currency: 'KWD' })
+    expect(await walletOf(person)).toEqual({ available: 1, held: 0, currency: 'KWD' })
     await expectEven([person])
   })
 
@@ -538,12 +538,12 @@ test('WAL-01 a random life of a ledger is as its model says', async () => {
   }
   await expectEven(people)
   for (const [who, person] of people.slice(0, 3).entries()) {
-    expect(fils((await wallet(person)).available)).toBe(balance[who])
+    expect(fils((await walletOf(person)).available)).toBe(balance[who])
   }
 })
 
 test('the catalogue of plans is what the tests of money stand on', async () => {
   const person = await signUp()
-  expect(await planNamed(person, 'plus')).toMatchObject({ price: 5, activeListings: 10 })
-  expect(await alarms('nothing')).toEqual([])
+  expect(await findPlan(person, 'plus')).toMatchObject({ price: 5, activeListings: 10 })
+  expect(await alarmsAbout('nothing')).toEqual([])
 })

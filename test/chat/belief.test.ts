@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ChatSocket, converse, pair, say } from '../support/chat-socket.ts'
-import { database, signUp } from '../support/client.ts'
-import { countingProxy } from '../support/counting-proxy.ts'
-import { usualSettings } from '../support/facade.ts'
-import { testLocally } from '../support/other-functions.ts'
-import { startGateway } from '../support/other-gateways.ts'
 import { startOtherRealtime } from '../../local/realtime/support/client.ts'
-import { until } from '../support/until.ts'
+import { ChatSocket } from '../support/chat-socket.ts'
+import { database, signUp } from '../support/client.ts'
+import { startCountingProxy } from '../support/counting-proxy.ts'
+import { testLocally, usualSettings } from '../support/facade.ts'
+import { startGateway } from '../support/own-gateway.ts'
+import { waitUntil } from '../support/wait.ts'
+import { conversationBetween, sendMessageAs, startConversation } from '../support/conversations.ts'
 
 const toEnd: (() => unknown)[] = []
 afterEach(async () => {
@@ -20,23 +20,23 @@ afterEach(async () => {
 async function ownGateway(ways: Parameters<typeof startOtherRealtime>[0] = {}) {
   const realtime = await startOtherRealtime(ways)
   toEnd.push(realtime.stop)
-  const proxy = await countingProxy(usualSettings().FACADE_DB_URL!)
+  const proxy = await startCountingProxy(usualSettings().FACADE_DB_URL!)
   toEnd.push(proxy.stop)
   const gateway = await startGateway({ ...realtime.settings, FACADE_DB_URL: proxy.url })
   toEnd.push(gateway.kill)
-  const connect = async (person: Parameters<typeof ChatSocket.of>[0]) => {
-    const socket = await ChatSocket.of(person, gateway.url)
+  const connect = async (person: Parameters<typeof ChatSocket.connect>[0]) => {
+    const socket = await ChatSocket.connect(person, gateway.url)
     toEnd.push(() => socket.close())
     return socket
   }
-  return { realtime, gateway, connect, asked: proxy.taken }
+  return { realtime, gateway, connect, asked: proxy.takeMessages }
 }
 
 describe('the gateway', () => {
   testLocally('lets one late join cost no more than the next one', async () => {
     let late = 12_000
     const { connect, asked } = await ownGateway({ lateBy: () => late })
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     const socket = await connect(b)
     await sleep(500)
     late = 0
@@ -45,59 +45,59 @@ describe('the gateway', () => {
     await sleep(4000)
     // One look every 3 s.
     expect(asked().length).toBeLessThan(10)
-    await say(a, conversationId)
-    await until('it is heard', () => socket.events('conversation_updated').length === 1, 3000)
+    await sendMessageAs(a, conversationId)
+    await waitUntil('it is heard', () => socket.events('conversation_updated').length === 1, 3000)
   }, 60_000)
 
   testLocally('takes nobody for joined before Realtime hears the database', async () => {
     const { realtime, connect } = await ownGateway()
     const letGo = realtime.tenant.hold()
     realtime.tenant.lose()
-    await until('the stream is lost', () => !realtime.tenant.hears)
-    const { a, b, conversationId } = await pair()
+    await waitUntil('the stream is lost', () => !realtime.tenant.hears)
+    const { a, b, conversationId } = await startConversation()
     const socket = await connect(b)
     await sleep(1000)
-    await say(a, conversationId)
+    await sendMessageAs(a, conversationId)
     await sleep(1000)
     expect(socket.events('conversation_updated')).toEqual([])
     letGo()
     // Heard of when it is joined, not at the next look.
-    await until('Realtime hears', () => realtime.tenant.hears)
-    await until('it is told', () => socket.events('conversation_updated').length === 1, 3000)
+    await waitUntil('Realtime hears', () => realtime.tenant.hears)
+    await waitUntil('it is told', () => socket.events('conversation_updated').length === 1, 3000)
   }, 60_000)
 
   testLocally(
     'looks by itself: a stream that is lost without a word hides nothing for long',
     async () => {
       const { realtime, connect } = await ownGateway()
-      const { a, b, conversationId } = await pair()
+      const { a, b, conversationId } = await startConversation()
       const c = await signUp()
-      const other = await converse(c, b)
+      const other = await conversationBetween(c, b)
       const socket = await connect(b)
-      await until('it is joined', async () => {
-        await say(c, other)
+      await waitUntil('it is joined', async () => {
+        await sendMessageAs(c, other)
         await sleep(200)
         return socket.events('conversation_updated').length > 0
       })
       realtime.tenant.hold()
       realtime.tenant.lose()
-      await until('the stream is lost', () => !realtime.tenant.hears)
-      await say(a, conversationId)
+      await waitUntil('the stream is lost', () => !realtime.tenant.hears)
+      await sendMessageAs(a, conversationId)
       await b.post(`/conversations/${other}/read`)
       const told = (id: string, unread: number) =>
         socket.events('conversation_updated').some((update) =>
           update.conversationId === id && update.unread === unread
         )
-      await until('the message is told of', () => told(conversationId, 1), 35_000)
-      await until('and what was read elsewhere', () => told(other, 0), 35_000)
+      await waitUntil('the message is told of', () => told(conversationId, 1), 35_000)
+      await waitUntil('and what was read elsewhere', () => told(other, 0), 35_000)
       expect(realtime.tenant.hears).toBe(false)
     },
     90_000,
   )
 
   test('is told of nothing that an account may not hear, nor of more than it asks for', async () => {
-    const { a, b, conversationId } = await pair()
-    await say(a, conversationId)
+    const { a, b, conversationId } = await startConversation()
+    await sendMessageAs(a, conversationId)
     const news = async (question: object) => {
       const { rows } = await database().query('select private.missed_updates($1) as news', [
         JSON.stringify([{ accountId: b.id, seconds: 60, unread: {}, ...question }]),

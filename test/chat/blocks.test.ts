@@ -1,55 +1,53 @@
 import { expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import {
-  code,
-  conversation,
-  entry,
-  history,
-  refusal,
-  talk,
-  write,
+  listEntry,
+  messagesPage,
+  openConversation,
+  postMessage,
+  startConversation,
 } from '../support/conversations.ts'
-import { organisationOf } from '../support/world.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { problemOf, statusAndCode, unknownId } from '../support/problems.ts'
 
-const nobody = '00000000-0000-4000-8000-000000000000'
 const blocked = [403, 'blocked']
 
 test('a block stops writing and opening, both ways; the history stays', async () => {
-  const { a, b, id } = await talk()
-  await write(b, id, 'قبل')
+  const { a, b, conversationId: id } = await startConversation()
+  await postMessage(b, id, 'قبل')
   expect((await a.post(`/blocks/${b.identityId}`)).status).toBe(204)
   expect((await a.post(`/blocks/${b.identityId}`)).status).toBe(204)
   for (const [one, other] of [[a, b], [b, a]] as const) {
-    expect(code(await write(one, id))).toEqual(blocked)
-    expect(code(await one.post('/conversations', { identityId: other.identityId })))
+    expect(statusAndCode(await postMessage(one, id))).toEqual(blocked)
+    expect(statusAndCode(await one.post('/conversations', { identityId: other.identityId })))
       .toEqual(blocked)
-    expect((await history(one, id)).items).toHaveLength(1)
-    expect((await entry(one, id)).peer.identityId).toBe(other.identityId)
+    expect((await messagesPage(one, id)).items).toHaveLength(1)
+    expect((await listEntry(one, id)).peer.identityId).toBe(other.identityId)
   }
   expect((await a.post(`/conversations/${id}/read`)).body).toEqual({ unread: 0 })
 
   expect((await a.delete(`/blocks/${b.identityId}`)).status).toBe(204)
   expect((await a.delete(`/blocks/${b.identityId}`)).status).toBe(204)
-  expect((await write(b, id, 'بعد')).status).toBe(201)
-  expect((await write(a, id)).status).toBe(201)
+  expect((await postMessage(b, id, 'بعد')).status).toBe(201)
+  expect((await postMessage(a, id)).status).toBe(201)
 })
 
 test('it is between accounts: another identity is no way around it, on either side', async () => {
-  const { a, b } = await talk()
-  const [ofA, ofB] = [await organisationOf(a.id), await organisationOf(b.id, 'office')]
-  const apart = await conversation(a, { identityId: ofB })
+  const { a, b } = await startConversation()
+  const [ofA, ofB] = [await insertOrganisation(a.id), await insertOrganisation(b.id, 'office')]
+  const apart = await openConversation(a, { identityId: ofB })
   await a.post('/auth/identity/switch', { identityId: ofA })
   await a.post(`/blocks/${b.identityId}`)
   await b.post('/auth/identity/switch', { identityId: ofB })
-  expect(code(await write(b, apart.id))).toEqual(blocked)
+  expect(statusAndCode(await postMessage(b, apart.id))).toEqual(blocked)
   for (const identityId of [a.identityId, ofA]) {
-    expect(code(await b.post('/conversations', { identityId }))).toEqual(blocked)
+    expect(statusAndCode(await b.post('/conversations', { identityId }))).toEqual(blocked)
   }
   // The list names the one that was blocked, not who else is behind it.
   const { items } = (await a.get('/blocks')).body
   expect(items.map(({ identityId }: { identityId: string }) => identityId)).toEqual([b.identityId])
   await a.delete(`/blocks/${ofB}`)
-  expect(code(await write(b, apart.id))).toEqual(blocked)
+  expect(statusAndCode(await postMessage(b, apart.id))).toEqual(blocked)
 })
 
 test('the list is newest first, in pages, and one’s own', async () => {
@@ -71,33 +69,33 @@ test('the list is newest first, in pages, and one’s own', async () => {
     createdAt: expect.any(String),
   })
   expect((await others[0]!.get('/blocks')).body).toEqual({ items: [], nextCursor: null })
-  expect(code(await others[0]!.get(`/blocks?cursor=${first.nextCursor}`)))
+  expect(statusAndCode(await others[0]!.get(`/blocks?cursor=${first.nextCursor}`)))
     .toEqual([422, 'cursor_invalid'])
 })
 
 test('oneself, nobody and who cannot be seen are refused', async () => {
   const [a, b] = await Promise.all([signUp(), signUp()])
-  const company = await organisationOf(a.id)
+  const company = await insertOrganisation(a.id)
   for (const identityId of [a.identityId, company]) {
-    expect(code(await a.post(`/blocks/${identityId}`))).toEqual([422, 'validation_failed'])
+    expect(statusAndCode(await a.post(`/blocks/${identityId}`))).toEqual([422, 'validation_failed'])
   }
-  const missing = refusal(await a.post(`/blocks/${nobody}`))
+  const missing = problemOf(await a.post(`/blocks/${unknownId}`))
   expect(missing).toMatchObject({ status: 404, error: { code: 'identity_not_found' } })
   const { rows } = await database().query(
     `insert into public.identities (account_id, type, status, display_name)
      values ($1, 'company', 'pending_verification', 'شركة تنتظر') returning id`,
     [b.id],
   )
-  expect(refusal(await a.post(`/blocks/${rows[0].id}`))).toEqual(missing)
+  expect(problemOf(await a.post(`/blocks/${rows[0].id}`))).toEqual(missing)
   expect((await a.post('/blocks/x')).status).toBe(422)
-  expect((await a.delete(`/blocks/${nobody}`)).status).toBe(204)
-  for (const reply of [await guest.get('/blocks'), await guest.post(`/blocks/${nobody}`)]) {
-    expect(code(reply)).toEqual([401, 'token_missing'])
+  expect((await a.delete(`/blocks/${unknownId}`)).status).toBe(204)
+  for (const reply of [await guest.get('/blocks'), await guest.post(`/blocks/${unknownId}`)]) {
+    expect(statusAndCode(reply)).toEqual([401, 'token_missing'])
   }
 })
 
 test('who has met somebody can block them, whatever became of them', async () => {
-  const { a, b } = await talk()
+  const { a, b } = await startConversation()
   await database().query(`update public.accounts set status = 'suspended' where id = $1`, [b.id])
   expect((await a.post(`/blocks/${b.identityId}`)).status).toBe(204)
   const stranger = await signUp()

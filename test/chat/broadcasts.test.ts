@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
-import { closeClients, device } from '../support/channels.ts'
+import { closeClients, joinAs } from '../support/channels.ts'
 import {
   database,
   guest,
@@ -12,17 +12,22 @@ import {
   signIn,
   signUp,
 } from '../support/client.ts'
-import { conversation, entry, talk, write } from '../support/conversations.ts'
-import { offer } from '../support/listings.ts'
-import { words } from '../support/told.ts'
-import { organisationOf } from '../support/world.ts'
+import {
+  listEntry,
+  openConversation,
+  postMessage,
+  startConversation,
+} from '../support/conversations.ts'
+import { publishListing } from '../support/listings.ts'
+import { serviceMessage } from '../support/notifications.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
 
 let a: Person
 let b: Person
 let id: string
 
 beforeEach(async () => {
-  ;({ a, b, id } = await talk())
+  ;({ a, b, conversationId: id } = await startConversation())
 })
 afterEach(closeClients)
 
@@ -54,33 +59,35 @@ async function sent(people: Pick<Person, 'id'>[], act: () => Promise<unknown>): 
 const logIn = ({ identifier, password }: Person) => signIn(identifier, password)
 
 test('a message is two, one to each side, also from a device of many', async () => {
-  await Promise.all([1, 2, 3].map(async () => device(b, await topicOf(b))))
-  expect(await sent([a, b], () => write(a, id))).toEqual(['new_message', 'new_message'])
-  expect(await sent([a, b], () => write(b, id))).toEqual(['new_message', 'new_message'])
+  await Promise.all([1, 2, 3].map(async () => joinAs(b, await topicOf(b))))
+  expect(await sent([a, b], () => postMessage(a, id))).toEqual(['new_message', 'new_message'])
+  expect(await sent([a, b], () => postMessage(b, id))).toEqual(['new_message', 'new_message'])
 })
 
 test('a message that was sent before and one that is refused are none', async () => {
   const message = { clientMessageId: randomUUID(), type: 'text', body: 'مرة' }
-  await write(a, id, message)
-  expect(await sent([a, b], () => write(a, id, message))).toEqual([])
-  expect(await sent([a, b], () => write(a, id, ' '))).toEqual([])
+  await postMessage(a, id, message)
+  expect(await sent([a, b], () => postMessage(a, id, message))).toEqual([])
+  expect(await sent([a, b], () => postMessage(a, id, ' '))).toEqual([])
 })
 
 test('what is read is two, without receipts one, and read again none', async () => {
   const read = () => b.post(`/conversations/${id}/read`)
-  await write(a, id)
+  await postMessage(a, id)
   expect((await sent([a, b], read)).toSorted()).toEqual(['conversation_updated', 'message_read'])
   expect(await sent([a, b], read)).toEqual([])
   await b.patch('/settings', { privacy: { readReceipts: false } })
-  await write(a, id)
+  await postMessage(a, id)
   expect(await sent([a, b], read)).toEqual(['conversation_updated'])
 })
 
 test('a block is one, with however many conversations, and taking it back none', async () => {
-  for (const listing of [await offer(b), await offer(b), await offer(b)]) {
-    await conversation(a, { propertyId: listing.id })
+  for (
+    const listing of [await publishListing(b), await publishListing(b), await publishListing(b)]
+  ) {
+    await openConversation(a, { propertyId: listing.id })
   }
-  await write(a, id)
+  await postMessage(a, id)
   const block = () => a.post(`/blocks/${b.identityId}`)
   expect(await sent([a, b], block)).toEqual(['conversation_updated'])
   expect(await sent([a, b], block)).toEqual([])
@@ -91,7 +98,7 @@ test('a block is one, with however many conversations, and taking it back none',
 
 test('opening a conversation and switching identities are none', async () => {
   const other = await signUp()
-  const open = () => conversation(a, { identityId: other.identityId })
+  const open = () => openConversation(a, { identityId: other.identityId })
   expect(await sent([a, other], open)).toEqual([])
   const same = () => a.post('/auth/identity/switch', { identityId: a.identityId })
   expect(await sent([a, b], same)).toEqual([])
@@ -99,7 +106,7 @@ test('opening a conversation and switching identities are none', async () => {
 
 test('taking away an identity is only told to its owner, locking an account is one', async () => {
   const admin = await signUpAdmin()
-  const company = await organisationOf(a.id)
+  const company = await insertOrganisation(a.id)
   const taken = () =>
     admin.patch(`/admin/identities/${company}/status`, { status: 'suspended', reason: 'ترخيص' })
   const told = await sent([a, b], taken)
@@ -110,7 +117,10 @@ test('taking away an identity is only told to its owner, locking an account is o
   expect(await sent([a, b], () => status('suspended'))).toEqual(['topic_changed'])
   // A locked account is told nothing live, whatever is noted for it meanwhile.
   const note = () =>
-    database().query(`select private.notify($1, null, 'system', null, $2)`, [a.id, words('لا')])
+    database().query(`select private.notify($1, null, 'system', null, $2)`, [
+      a.id,
+      serviceMessage('لا'),
+    ])
   expect(await sent([a, b], note)).toEqual([])
   expect(await sent([a, b], () => status('active'))).toEqual([])
   expect(await sent([a, b], note)).toEqual(['notification'])
@@ -191,7 +201,7 @@ test('all sessions at once end with one', async () => {
 
 test('a session that only proves a password changes no name', async () => {
   const { identifier, password } = a
-  const [topic, { liveTopic }] = [await topicOf(a), await entry(a, id)]
+  const [topic, { liveTopic }] = [await topicOf(a), await listEntry(a, id)]
   const tries = async () => {
     // The one that it would be is the one that it is: refused after it was proven.
     await a.post('/auth/password/change', { currentPassword: password, newPassword: password })
@@ -199,7 +209,7 @@ test('a session that only proves a password changes no name', async () => {
     await guest.post('/auth/login', { identifier, password: 'not this either' })
   }
   expect(await sent([a, b], tries)).toEqual([])
-  expect([await topicOf(a), (await entry(a, id)).liveTopic]).toEqual([topic, liveTopic])
+  expect([await topicOf(a), (await listEntry(a, id)).liveTopic]).toEqual([topic, liveTopic])
   const { rows } = await database().query(
     'select count(*)::int from auth.sessions where user_id = $1',
     [a.id],

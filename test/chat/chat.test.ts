@@ -5,21 +5,18 @@ import type { AddressInfo } from 'node:net'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
 import {
-  code,
-  conversation,
-  entry,
-  history,
-  refusal,
-  talk,
-  text,
-  write,
+  listEntry,
+  messagesPage,
+  openConversation,
+  postMessage,
+  startConversation,
+  textMessage,
 } from '../support/conversations.ts'
-import { draft, offer } from '../support/listings.ts'
+import { createDraft, publishListing } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { uploadPictures } from '../support/uploads.ts'
-import { organisationOf } from '../support/world.ts'
-
-const nobody = '00000000-0000-4000-8000-000000000000'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { problemOf, statusAndCode, unknownId } from '../support/problems.ts'
 
 let a: Person
 let b: Person
@@ -33,7 +30,7 @@ const leads = async (propertyId: string) =>
     .rows.map(({ kind }) => kind)
 
 test('about a listing: one conversation, whoever opens it, by whatever way', async () => {
-  const { id: propertyId, titleAr, priceLabel } = await offer(b)
+  const { id: propertyId, titleAr, priceLabel } = await publishListing(b)
   const opened = await a.post('/conversations', { propertyId })
   expect(opened.status).toBe(201)
   const { id } = opened.body
@@ -64,22 +61,22 @@ test('about a listing: one conversation, whoever opens it, by whatever way', asy
   const contact = await a.post(`/properties/${propertyId}/contact`, { kind: 'chat' })
   expect(contact).toMatchObject({ status: 200, body: { conversationId: id } })
   expect(await leads(propertyId)).toEqual(['chat'])
-  expect((await entry(b, id)).peer.identityId).toBe(a.identityId)
+  expect((await listEntry(b, id)).peer.identityId).toBe(a.identityId)
 
   // Another listing, and none, are conversations of their own.
-  const other = await conversation(a, { propertyId: (await offer(b)).id })
-  const plain = await conversation(a, { identityId: b.identityId })
+  const other = await openConversation(a, { propertyId: (await publishListing(b)).id })
+  const plain = await openConversation(a, { identityId: b.identityId })
   expect(new Set([id, other.id, plain.id]).size).toBe(3)
   expect(plain.property).toBe(null)
 })
 
 test('CHAT-13 with oneself, nobody, or somebody who is not there: refused', async () => {
-  const company = await organisationOf(a.id)
-  const own = await offer(a)
-  const theirs = await offer(b)
+  const company = await insertOrganisation(a.id)
+  const own = await publishListing(a)
+  const theirs = await publishListing(b)
   const third = await signUp()
   const [locked, gone] = [await signUp(), await signUp()]
-  const open = async (about: object) => code(await a.post('/conversations', about))
+  const open = async (about: object) => statusAndCode(await a.post('/conversations', about))
   for (const about of [{ identityId: a.identityId }, { identityId: company }]) {
     expect(await open(about)).toEqual([422, 'validation_failed'])
   }
@@ -89,26 +86,26 @@ test('CHAT-13 with oneself, nobody, or somebody who is not there: refused', asyn
   expect(await open({ propertyId: theirs.id, identityId: third.identityId }))
     .toEqual([422, 'validation_failed'])
 
-  const missing = refusal(await a.post('/conversations', { identityId: nobody }))
+  const missing = problemOf(await a.post('/conversations', { identityId: unknownId }))
   expect(missing).toMatchObject({ status: 404, error: { code: 'identity_not_found' } })
   await database().query(`update public.accounts set status = 'suspended' where id = $1`, [
     locked.id,
   ])
   await database().query('select private.anonymise_account($1)', [gone.id])
   for (const { identityId } of [locked, gone]) {
-    expect(refusal(await a.post('/conversations', { identityId }))).toEqual(missing)
+    expect(problemOf(await a.post('/conversations', { identityId }))).toEqual(missing)
   }
   const { rows } = await database().query(
     `insert into public.identities (account_id, type, status, display_name)
      values ($1, 'company', 'pending_verification', 'شركة تنتظر') returning id`,
     [b.id],
   )
-  expect(refusal(await a.post('/conversations', { identityId: rows[0].id }))).toEqual(missing)
+  expect(problemOf(await a.post('/conversations', { identityId: rows[0].id }))).toEqual(missing)
 
-  const hidden = await draft(b)
-  const noListing = refusal(await a.post('/conversations', { propertyId: nobody }))
+  const hidden = await createDraft(b)
+  const noListing = problemOf(await a.post('/conversations', { propertyId: unknownId }))
   expect(noListing).toMatchObject({ status: 404, error: { code: 'property_not_found' } })
-  expect(refusal(await a.post('/conversations', { propertyId: hidden.id }))).toEqual(noListing)
+  expect(problemOf(await a.post('/conversations', { propertyId: hidden.id }))).toEqual(noListing)
   expect((await guest.post('/conversations', { identityId: b.identityId })).status).toBe(401)
   expect((await a.get('/conversations')).body).toEqual({
     realtimeTopic: (await a.get('/auth/me')).body.realtimeTopic,
@@ -119,28 +116,28 @@ test('CHAT-13 with oneself, nobody, or somebody who is not there: refused', asyn
 })
 
 test('a listing that takes no chat, or is over, begins none; what there is goes on', async () => {
-  const silent = await offer(b, { allowChat: false })
-  const sold = await offer(b)
-  const { id } = await conversation(a, { propertyId: sold.id })
+  const silent = await publishListing(b, { allowChat: false })
+  const sold = await publishListing(b)
+  const { id } = await openConversation(a, { propertyId: sold.id })
   expect((await b.post(`/properties/${sold.id}/mark-sold`)).status).toBe(200)
   const third = await signUp()
   for (const propertyId of [silent.id, sold.id]) {
-    expect(code(await third.post('/conversations', { propertyId })))
+    expect(statusAndCode(await third.post('/conversations', { propertyId })))
       .toEqual([409, 'property_state_conflict'])
   }
   expect(await leads(silent.id)).toEqual([])
-  expect((await conversation(a, { propertyId: sold.id })).id).toBe(id)
-  expect((await write(a, id)).status).toBe(201)
+  expect((await openConversation(a, { propertyId: sold.id })).id).toBe(id)
+  expect((await postMessage(a, id)).status).toBe(201)
 
   await b.delete(`/properties/${sold.id}`)
-  expect((await entry(a, id)).property).toBe(null)
-  expect((await write(b, id)).status).toBe(201)
-  expect((await history(a, id)).items).toHaveLength(2)
+  expect((await listEntry(a, id)).property).toBe(null)
+  expect((await postMessage(b, id)).status).toBe(201)
+  expect((await messagesPage(a, id)).items).toHaveLength(2)
 })
 
 test('the first message comes with the opening, or neither does', async () => {
   const refused = await a.post('/conversations', { identityId: b.identityId, message: ' \u200b ' })
-  expect(code(refused)).toEqual([422, 'message_empty'])
+  expect(statusAndCode(refused)).toEqual([422, 'message_empty'])
   expect((await b.get('/conversations')).body.items).toEqual([])
 
   const headers = { 'Idempotency-Key': randomUUID() }
@@ -151,37 +148,37 @@ test('the first message comes with the opening, or neither does', async () => {
     body: { lastMessage: { seq: 1, preview: 'هل العقار متاح؟', mine: true }, unread: 0 },
   })
   expect((await a.post('/conversations', about, { headers })).body).toEqual(opened.body)
-  expect(await entry(b, opened.body.id))
+  expect(await listEntry(b, opened.body.id))
     .toMatchObject({ unread: 1, lastMessage: { mine: false, type: 'text' } })
-  expect((await history(b, opened.body.id)).items).toHaveLength(1)
+  expect((await messagesPage(b, opened.body.id)).items).toHaveLength(1)
 })
 
 test('CHAT-01 a stranger meets what there is not, on every route', async () => {
-  const { id } = await conversation(a, { identityId: b.identityId })
-  await write(a, id)
-  const [stranger, company] = [await signUp(), await organisationOf(b.id)]
+  const { id } = await openConversation(a, { identityId: b.identityId })
+  await postMessage(a, id)
+  const [stranger, company] = [await signUp(), await insertOrganisation(b.id)]
   const tries = (person: Person, of: string) =>
     Promise.all([
       person.get(`/conversations/${of}/messages`),
-      write(person, of),
+      postMessage(person, of),
       person.post(`/conversations/${of}/read`),
       person.post(`/conversations/${of}/read`, { upToSeq: 1 }),
     ])
-  const missing = (await tries(stranger, nobody)).map(refusal)
+  const missing = (await tries(stranger, unknownId)).map(problemOf)
   for (const { status, error } of missing) {
     expect([status, error.code]).toEqual([404, 'conversation_not_found'])
   }
-  expect((await tries(stranger, id)).map(refusal)).toEqual(missing)
+  expect((await tries(stranger, id)).map(problemOf)).toEqual(missing)
   // Another identity of a participant is a stranger too.
   await b.post('/auth/identity/switch', { identityId: company })
-  expect((await tries(b, id)).map(refusal)).toEqual(missing)
+  expect((await tries(b, id)).map(problemOf)).toEqual(missing)
   expect((await b.get('/conversations')).body).toMatchObject({ items: [], unreadTotal: 0 })
-  expect(await write(stranger, id, text('x', { senderIdentityId: b.identityId })))
+  expect(await postMessage(stranger, id, textMessage('x', { senderIdentityId: b.identityId })))
     .toMatchObject({ status: 422 })
   for (const odd of [`${id}x`, `[${id}]`, `${id},${id}`, '*']) {
-    expect((await write(stranger, encodeURIComponent(odd))).status).toBe(422)
+    expect((await postMessage(stranger, encodeURIComponent(odd))).status).toBe(422)
   }
-  expect((await history(a, id)).items.map(({ senderIdentityId }: never) => senderIdentityId))
+  expect((await messagesPage(a, id)).items.map(({ senderIdentityId }: never) => senderIdentityId))
     .toEqual([a.identityId])
 
   // The same fence for whoever calls the database.
@@ -198,9 +195,9 @@ test('CHAT-01 a stranger meets what there is not, on every route', async () => {
 })
 
 test('CHAT-04 sent again it is the same message; another text under its name is refused', async () => {
-  const { id } = await conversation(a, { identityId: b.identityId })
-  const message = text('مرة واحدة')
-  const first = await write(a, id, message)
+  const { id } = await openConversation(a, { identityId: b.identityId })
+  const message = textMessage('مرة واحدة')
+  const first = await postMessage(a, id, message)
   expect(first).toMatchObject({
     status: 201,
     body: {
@@ -215,35 +212,35 @@ test('CHAT-04 sent again it is the same message; another text under its name is 
     },
   })
   for (let i = 0; i < 10; i++) {
-    const again = await write(a, id, message)
+    const again = await postMessage(a, id, message)
     expect([again.status, again.body]).toEqual([200, first.body])
   }
   for (const other of [{ body: 'أخرى' }, { type: 'location', body: '29.3,48' }]) {
-    expect(code(await write(a, id, { ...message, ...other })))
+    expect(statusAndCode(await postMessage(a, id, { ...message, ...other })))
       .toEqual([422, 'idempotency_mismatch'])
   }
-  const theirs = await write(b, id, message)
+  const theirs = await postMessage(b, id, message)
   expect([theirs.status, theirs.body.seq]).toEqual([201, 2])
-  expect((await history(a, id)).items.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2])
+  expect((await messagesPage(a, id)).items.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2])
 })
 
 test('CHAT-05 history has each message, last, right after the answer', async () => {
-  const pairs = await Promise.all(Array.from({ length: 5 }, talk))
+  const pairs = await Promise.all(Array.from({ length: 5 }, startConversation))
   await Promise.all(pairs.map(async (pair) => {
     for (let i = 0; i < 100; i++) {
       const [who, other] = i % 3 ? [pair.a, pair.b] : [pair.b, pair.a]
-      const { body } = await write(who, pair.id, `رسالة ${i}`)
-      const { items } = await history(other, pair.id, '?limit=1')
+      const { body } = await postMessage(who, pair.conversationId, `رسالة ${i}`)
+      const { items } = await messagesPage(other, pair.conversationId, '?limit=1')
       expect(items).toEqual([body])
     }
   }))
 })
 
 test('history is read from its end, backwards and forwards, in pages that join', async () => {
-  const { a, b, id } = await talk()
-  for (let i = 1; i <= 7; i++) await write(i % 2 ? a : b, id, `رسالة ${i}`)
+  const { a, b, conversationId: id } = await startConversation()
+  for (let i = 1; i <= 7; i++) await postMessage(i % 2 ? a : b, id, `رسالة ${i}`)
   const page = async (query: string) => {
-    const { items, hasMore } = await history(a, id, query)
+    const { items, hasMore } = await messagesPage(a, id, query)
     return [items.map(({ seq }: { seq: number }) => seq), hasMore]
   }
   expect(await page('')).toEqual([[1, 2, 3, 4, 5, 6, 7], false])
@@ -262,9 +259,9 @@ test('the list has the newest first, in pages, and counts what was not read', as
   const people = await Promise.all(Array.from({ length: 5 }, () => signUp()))
   const ids: string[] = []
   for (const [i, person] of people.entries()) {
-    const { id } = await conversation(person, { identityId: a.identityId })
+    const { id } = await openConversation(person, { identityId: a.identityId })
     ids.unshift(id)
-    for (let n = 0; n <= i; n++) await write(person, id, `${n}`)
+    for (let n = 0; n <= i; n++) await postMessage(person, id, `${n}`)
   }
   const { body } = await a.get('/conversations')
   expect(body.items.map(({ id }: { id: string }) => id)).toEqual(ids)
@@ -272,67 +269,70 @@ test('the list has the newest first, in pages, and counts what was not read', as
   expect([body.unreadTotal, body.nextCursor]).toEqual([15, null])
 
   const first = (await a.get('/conversations?limit=2')).body
-  await write(people[0]!, ids[4]!, 'جديد') // the last one comes to the top
+  await postMessage(people[0]!, ids[4]!, 'جديد') // the last one comes to the top
   const rest = (await a.get(`/conversations?limit=3&cursor=${first.nextCursor}`)).body
   expect([...first.items, ...rest.items].map(({ id }) => id)).toEqual(ids.slice(0, 4))
   expect((await a.get('/conversations?limit=1')).body.items[0].id).toBe(ids[4])
   for (const query of ['limit=0', 'limit=51', 'cursor=x']) {
     expect((await a.get(`/conversations?${query}`)).status).toBe(422)
   }
-  expect(code(await b.get(`/conversations?cursor=${first.nextCursor}`)))
+  expect(statusAndCode(await b.get(`/conversations?cursor=${first.nextCursor}`)))
     .toEqual([422, 'cursor_invalid'])
 })
 
 test('reading counts down, never back, and own messages do not count', async () => {
-  const { a, b, id } = await talk()
-  for (let i = 0; i < 5; i++) await write(a, id)
-  await write(b, id)
+  const { a, b, conversationId: id } = await startConversation()
+  for (let i = 0; i < 5; i++) await postMessage(a, id)
+  await postMessage(b, id)
   const read = async (body?: object) => {
     const reply = await b.post(`/conversations/${id}/read`, body)
     expect(reply.status).toBe(200)
-    expect((await entry(b, id)).unread).toBe(reply.body.unread)
+    expect((await listEntry(b, id)).unread).toBe(reply.body.unread)
     return reply.body
   }
-  expect((await entry(b, id)).unread).toBe(5)
+  expect((await listEntry(b, id)).unread).toBe(5)
   expect(await read({ upToSeq: 0 })).toEqual({ unread: 5 })
   expect(await read({ upToSeq: 2 })).toEqual({ unread: 3 })
   expect(await read({ upToSeq: 1 })).toEqual({ unread: 3 })
   expect(await read()).toEqual({ unread: 0 })
   expect(await read({ upToSeq: 2_000_000_000 })).toEqual({ unread: 0 })
-  await write(a, id) // a number from the future marks nothing as read
-  expect((await entry(b, id)).unread).toBe(1)
-  expect((await entry(a, id)).unread).toBe(1)
+  await postMessage(a, id) // a number from the future marks nothing as read
+  expect((await listEntry(b, id)).unread).toBe(1)
+  expect((await listEntry(a, id)).unread).toBe(1)
   for (const upToSeq of [-1, 1.5, '1', null]) {
     expect((await b.post(`/conversations/${id}/read`, { upToSeq })).status).toBe(422)
   }
 })
 
 test('each type of message has a body of its own', async () => {
-  const { a, b, id } = await talk()
+  const { a, b, conversationId: id } = await startConversation()
   const send = (type: string, more: object) =>
-    write(a, id, { clientMessageId: randomUUID(), type, ...more })
+    postMessage(a, id, { clientMessageId: randomUUID(), type, ...more })
   expect(await send('location', { body: '29.3759,47.9774' }))
     .toMatchObject({ status: 201, body: { type: 'location', body: '29.3759,47.9774' } })
   for (const body of ['29.3759', '91,0', '0,181', '1e1,2', '29.3;48', 'NaN,NaN', '']) {
     expect((await send('location', { body })).status).toBe(422)
   }
 
-  const listing = await offer(b)
-  const hidden = await draft(b)
+  const listing = await publishListing(b)
+  const hidden = await createDraft(b)
   expect((await send('property', { body: listing.id })).status).toBe(201)
-  expect(refusal(await send('property', { body: hidden.id })))
-    .toEqual(refusal(await send('property', { body: nobody })))
-  expect(code(await send('property', { body: nobody }))).toEqual([404, 'property_not_found'])
+  expect(problemOf(await send('property', { body: hidden.id })))
+    .toEqual(problemOf(await send('property', { body: unknownId })))
+  expect(statusAndCode(await send('property', { body: unknownId }))).toEqual([
+    404,
+    'property_not_found',
+  ])
   expect((await send('property', { body: 'x' })).status).toBe(422)
   expect((await send('system', { body: 'x' })).status).toBe(422)
   expect((await send('text', {})).status).toBe(422)
 
-  const previews = (await entry(b, id)).lastMessage
+  const previews = (await listEntry(b, id)).lastMessage
   expect(previews).toMatchObject({ type: 'property', preview: 'إعلان' })
 })
 
 test('a picture is the sender’s own, and is shown by its address', async () => {
-  const { a, b, id } = await talk()
+  const { a, b, conversationId: id } = await startConversation()
   const upload = async (person: Person) => {
     const bytes = jpeg({ width: 40, height: 30 })
     const { body } = await uploadPictures(person, [{ bytes }], { uploadSessionId: randomUUID() })
@@ -340,31 +340,34 @@ test('a picture is the sender’s own, and is shown by its address', async () =>
   }
   const [mine, theirs] = [await upload(a), await upload(b)]
   const send = (more: object) =>
-    write(a, id, { clientMessageId: randomUUID(), type: 'image', ...more })
+    postMessage(a, id, { clientMessageId: randomUUID(), type: 'image', ...more })
   const sent = await send({ mediaId: mine.mediaId, body: 'الصالة' })
   expect(sent).toMatchObject({ status: 201, body: { type: 'image', body: 'الصالة' } })
   expect((await fetch(sent.body.mediaUrl)).status).toBe(200)
-  expect((await history(b, id)).items[0]).toEqual(sent.body)
-  for (const mediaId of [theirs.mediaId, nobody]) {
+  expect((await messagesPage(b, id)).items[0]).toEqual(sent.body)
+  for (const mediaId of [theirs.mediaId, unknownId]) {
     expect((await send({ mediaId })).status).toBe(404)
   }
   expect((await send({})).status).toBe(422)
-  expect((await write(a, id, text('x', { mediaId: mine.mediaId }))).status).toBe(422)
-  expect((await history(a, id)).items).toHaveLength(1)
+  expect((await postMessage(a, id, textMessage('x', { mediaId: mine.mediaId }))).status).toBe(422)
+  expect((await messagesPage(a, id)).items).toHaveLength(1)
 })
 
 test('an answer is to a message of the same conversation', async () => {
-  const { a, b, id } = await talk()
-  const { body: asked } = await write(a, id, 'كم السعر؟')
-  const elsewhere = await write(a, (await conversation(a, { propertyId: (await offer(b)).id })).id)
-  const answer = text('650', { replyToId: asked.id })
-  const answered = await write(b, id, answer)
+  const { a, b, conversationId: id } = await startConversation()
+  const { body: asked } = await postMessage(a, id, 'كم السعر؟')
+  const elsewhere = await postMessage(
+    a,
+    (await openConversation(a, { propertyId: (await publishListing(b)).id })).id,
+  )
+  const answer = textMessage('650', { replyToId: asked.id })
+  const answered = await postMessage(b, id, answer)
   expect(answered).toMatchObject({ status: 201, body: { replyToId: asked.id } })
-  expect((await write(b, id, answer)).status).toBe(200)
-  expect(code(await write(b, id, { ...answer, replyToId: undefined })))
+  expect((await postMessage(b, id, answer)).status).toBe(200)
+  expect(statusAndCode(await postMessage(b, id, { ...answer, replyToId: undefined })))
     .toEqual([422, 'idempotency_mismatch'])
-  for (const replyToId of [elsewhere.body.id, nobody, 'x']) {
-    expect((await write(b, id, text('x', { replyToId }))).status).toBe(422)
+  for (const replyToId of [elsewhere.body.id, unknownId, 'x']) {
+    expect((await postMessage(b, id, textMessage('x', { replyToId }))).status).toBe(422)
   }
 })
 
@@ -376,7 +379,7 @@ test('CHAT-14 markup and every script come back as they were sent, and nothing i
   }).listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const { port } = listener.address() as AddressInfo
-  const { a, b, id } = await talk()
+  const { a, b, conversationId: id } = await startConversation()
   const bodies = [
     '<script>alert(1)</script>',
     `<img src=x onerror="fetch('http://127.0.0.1:${port}')">`,
@@ -390,69 +393,71 @@ test('CHAT-14 markup and every script come back as they were sent, and nothing i
     `'; drop table public.messages; --`,
   ]
   for (const body of bodies) {
-    const sent = await write(a, id, body)
+    const sent = await postMessage(a, id, body)
     expect([sent.status, sent.body.body]).toEqual([201, body])
     expect(sent.headers.get('x-content-type-options')).toBe('nosniff')
   }
-  const { items } = await history(b, id)
+  const { items } = await messagesPage(b, id)
   expect(items.map(({ body }: { body: string }) => body)).toEqual(bodies)
   listener.close()
   expect(visits).toBe(0)
 })
 
 test('what is no text is refused: empty, invisible, too long, broken', async () => {
-  const { a, id } = await talk()
+  const { a, conversationId: id } = await startConversation()
   const blank = ['', ' ', '\n\t', '\u00a0', '\u3000', '\u200b\u200f\u2060', '\ufeff', '\u{e0020}']
   for (const body of blank) {
-    expect(code(await write(a, id, body))).toEqual([422, 'message_empty'])
+    expect(statusAndCode(await postMessage(a, id, body))).toEqual([422, 'message_empty'])
   }
   for (const body of ['ش'.repeat(4001), '😀'.repeat(4001), 'a'.repeat(100_000)]) {
-    expect(code(await write(a, id, body))).toEqual([422, 'message_too_long'])
+    expect(statusAndCode(await postMessage(a, id, body))).toEqual([422, 'message_too_long'])
   }
   for (const body of ['a\u0000b', 'a\u0007b', '\u001b[31m', 'a\ud800b', 7, null, ['x'], {}]) {
-    expect((await write(a, id, text('', { body }))).status).toBe(422)
+    expect((await postMessage(a, id, textMessage('', { body }))).status).toBe(422)
   }
   for (const clientMessageId of ['', 'a b', 'س', 'x'.repeat(65), 1, undefined]) {
-    expect((await write(a, id, text('x', { clientMessageId }))).status).toBe(422)
+    expect((await postMessage(a, id, textMessage('x', { clientMessageId }))).status).toBe(422)
   }
-  expect((await history(a, id)).items).toEqual([])
+  expect((await messagesPage(a, id)).items).toEqual([])
 })
 
 test('CHAT-15 what is the server’s to say is refused from a client', async () => {
-  const { a, id } = await talk()
+  const { a, conversationId: id } = await startConversation()
   const claims = [
-    { id: nobody },
+    { id: unknownId },
     { seq: 99 },
     { createdAt: '2020-01-01T00:00:00Z' },
-    { senderId: nobody },
-    { senderIdentityId: nobody },
+    { senderId: unknownId },
+    { senderIdentityId: unknownId },
     { read: true },
     { type: 'system' },
-    { conversationId: nobody },
+    { conversationId: unknownId },
   ]
   for (const claim of claims) {
-    expect((await write(a, id, text('x', claim))).status).toBe(422)
+    expect((await postMessage(a, id, textMessage('x', claim))).status).toBe(422)
   }
   const before = Date.now()
-  const { body } = await write(a, id)
+  const { body } = await postMessage(a, id)
   expect(body.seq).toBe(1)
   expect(Math.abs(Date.parse(body.createdAt) - before)).toBeLessThan(60_000)
 })
 
 test('with somebody who was suspended or has gone: listed and readable, closed for writing', async () => {
-  const { a, b, id } = await talk()
-  await write(b, id, 'سلام')
+  const { a, b, conversationId: id } = await startConversation()
+  await postMessage(b, id, 'سلام')
   const set = (status: string) =>
     database().query('update public.accounts set status = $2 where id = $1', [b.id, status])
   await set('suspended')
-  expect(code(await write(a, id))).toEqual([403, 'blocked'])
-  expect(await entry(a, id)).toMatchObject({ unread: 1, peer: { displayName: 'نورة الشمري' } })
+  expect(statusAndCode(await postMessage(a, id))).toEqual([403, 'blocked'])
+  expect(await listEntry(a, id)).toMatchObject({ unread: 1, peer: { displayName: 'نورة الشمري' } })
   await set('active')
-  expect((await write(a, id)).status).toBe(201)
+  expect((await postMessage(a, id)).status).toBe(201)
 
   await database().query('select private.anonymise_account($1)', [b.id])
-  expect(code(await write(a, id))).toEqual([403, 'blocked'])
-  expect(await entry(a, id)).toMatchObject({ peer: { displayName: 'حساب محذوف', avatarUrl: null } })
-  expect((await history(a, id)).items).toHaveLength(2)
+  expect(statusAndCode(await postMessage(a, id))).toEqual([403, 'blocked'])
+  expect(await listEntry(a, id)).toMatchObject({
+    peer: { displayName: 'حساب محذوف', avatarUrl: null },
+  })
+  expect((await messagesPage(a, id)).items).toHaveLength(2)
   expect((await a.post(`/conversations/${id}/read`)).body).toEqual({ unread: 0 })
 })

@@ -5,9 +5,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { chatClient, realtime as realtimeLink } from '../../functions/chat/client/client.ts'
 import type { Supabase } from '../../functions/chat/client/channel.ts'
 import type { ConversationUpdated, Message } from '../../functions/chat/protocol.ts'
-import { converse, pair, say } from '../support/chat-socket.ts'
 import { baseUrl, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
-import { until } from '../support/until.ts'
+import { waitUntil } from '../support/wait.ts'
+import { conversationBetween, sendMessageAs, startConversation } from '../support/conversations.ts'
 
 const toEnd: (() => unknown)[] = []
 afterEach(async () => {
@@ -60,34 +60,34 @@ describe('the client module over Realtime', () => {
   test(
     'looks by itself while somebody looks at the app: one request when nothing was missed',
     async () => {
-      const { a, b, conversationId } = await pair()
+      const { a, b, conversationId } = await startConversation()
       const [c, d] = await Promise.all([signUp(), signUp()])
-      const [other, read] = [await converse(c, b), await converse(d, b)]
-      await say(d, read)
+      const [other, read] = [await conversationBetween(c, b), await conversationBetween(d, b)]
+      await sendMessageAs(d, read)
       let visible = true
       const { chat, messages, updates, asked } = app(b, () => visible)
       await chat.join(conversationId)
       await sleep(1000)
       await b.post(`/conversations/${read}/read`)
-      for (const body of ['1', '2']) await say(a, conversationId, body)
-      await say(c, other)
+      for (const body of ['1', '2']) await sendMessageAs(a, conversationId, body)
+      await sendMessageAs(c, other)
       const told = (id: string, unread: number) =>
         updates.some((update) => update.conversationId === id && update.unread === unread)
-      await until('the messages are shown', () => messages.length === 2, 40_000)
+      await waitUntil('the messages are shown', () => messages.length === 2, 40_000)
       expect(messages.map(({ seq }) => seq)).toEqual([1, 2])
-      await until(
+      await waitUntil(
         'all that changed is told of',
         () => told(conversationId, 2) && told(other, 1) && told(read, 0),
       )
       // Nothing new: one question more for the joined conversation, which is not the newest.
       asked.splice(0)
-      await until('it looks again', () => asked.length === 2, 40_000)
+      await waitUntil('it looks again', () => asked.length === 2, 40_000)
       expect(asked).toEqual(['/conversations?limit=1', `/conversations/${conversationId}`])
       visible = false
       await sleep(26_000)
       expect(asked).toHaveLength(2)
       visible = true
-      await until('it looks at once when somebody is back', () => asked.length > 2, 2000)
+      await waitUntil('it looks at once when somebody is back', () => asked.length > 2, 2000)
     },
     150_000,
   )

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, expect, test } from 'vitest'
 import { chatClient, realtime } from '../../functions/chat/client/client.ts'
-import { converse, pair, upTo } from '../support/chat-socket.ts'
+import { upTo } from '../support/chat-socket.ts'
 import {
   baseUrl,
   type Person,
@@ -13,8 +13,8 @@ import {
   signIn,
   signUp,
 } from '../support/client.ts'
-import { entry } from '../support/conversations.ts'
-import { until } from '../support/until.ts'
+import { conversationBetween, listEntry, startConversation } from '../support/conversations.ts'
+import { waitUntil } from '../support/wait.ts'
 
 const open: { close: () => unknown }[] = []
 afterEach(() => {
@@ -47,37 +47,40 @@ function app(person: Person) {
 }
 
 const topicOf = async (person: Person) => (await person.get('/auth/me')).body.realtimeTopic
-const liveOf = async (person: Person, id: string) => (await entry(person, id)).liveTopic
+const liveOf = async (person: Person, id: string) => (await listEntry(person, id)).liveTopic
 
 test('a device has one channel, and a live one for each open conversation', async () => {
   const b = await signUp()
-  const ids = await Promise.all(upTo(3).map(async () => converse(await signUp(), b)))
+  const ids = await Promise.all(upTo(3).map(async () => conversationBetween(await signUp(), b)))
   const { chat, channels, shown } = app(b)
   const topic = await topicOf(b)
-  await until('its own is joined', () => channels().join() === topic)
+  await waitUntil('its own is joined', () => channels().join() === topic)
   for (const id of ids) await chat.join(id)
-  await until('all are joined', () => channels().length === 4)
+  await waitUntil('all are joined', () => channels().length === 4)
   const lives = await Promise.all(ids.map((id) => liveOf(b, id)))
   expect(channels().toSorted()).toEqual([topic, ...lives].toSorted())
   chat.leave(ids[0]!)
-  await until('it left one', () => channels().length === 3)
+  await waitUntil('it left one', () => channels().length === 3)
   expect(channels()).not.toContain(lives[0])
   expect(shown.errors).toEqual([])
 })
 
 test('the other side is seen to come, to type and to go, and nothing else is taken', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const [left, right] = [app(a), app(b)]
   await right.chat.join(conversationId)
-  await until('nobody is there yet', () => right.shown.here === false)
+  await waitUntil('nobody is there yet', () => right.shown.here === false)
   await left.chat.join(conversationId)
-  await until('they see one another', () => left.shown.here === true && right.shown.here === true)
+  await waitUntil(
+    'they see one another',
+    () => left.shown.here === true && right.shown.here === true,
+  )
   for (const _key of upTo(20)) left.chat.typing(conversationId)
-  await until('it is seen', () => right.shown.typing > 0)
+  await waitUntil('it is seen', () => right.shown.typing > 0)
   await sleep(300)
   expect([left.shown.typing, right.shown.typing]).toEqual([0, 1])
   left.chat.leave(conversationId)
-  await until('it is gone', () => right.shown.here === false)
+  await waitUntil('it is gone', () => right.shown.here === false)
 
   // What a participant sends there under other names is no message.
   const forger = createClient(projectUrl, publishableKey, {
@@ -96,18 +99,18 @@ test('the other side is seen to come, to type and to go, and nothing else is tak
 })
 
 test('PR-02 who signed out stays alone on the old live name within 30 s', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const phone = await signIn(a.identifier, a.password)
   const [onPhone, onTablet, right] = [app(phone as Person), app(a), app(b)]
   for (const { chat } of [onPhone, onTablet, right]) await chat.join(conversationId)
   const old = await liveOf(b, conversationId)
-  await until(
+  await waitUntil(
     'all are there',
     () => [onPhone, onTablet, right].every(({ channels }) => channels().includes(old)),
   )
   expect((await phone.post('/auth/logout', {})).status).toBe(204)
   const now = await liveOf(b, conversationId)
-  await until(
+  await waitUntil(
     'the others have gone over',
     () => [onTablet, right].every(({ channels }) => channels().includes(now)),
     30_000,
@@ -115,33 +118,36 @@ test('PR-02 who signed out stays alone on the old live name within 30 s', async 
   expect([onTablet, right].flatMap(({ channels }) => channels())).not.toContain(old)
   const before = onPhone.shown.typing
   right.chat.typing(conversationId)
-  await until('the tablet sees it', () => onTablet.shown.typing > 0)
+  await waitUntil('the tablet sees it', () => onTablet.shown.typing > 0)
   await right.chat.send({ conversationId, body: 'بعد الخروج' })
-  await until('and hears', () => onTablet.shown.messages.length === 1)
+  await waitUntil('and hears', () => onTablet.shown.messages.length === 1)
   await sleep(300)
   expect([onPhone.shown.typing, onPhone.shown.messages]).toEqual([before, []])
   // It was told what a sign-out is told.
-  await until('the phone is told', () => onPhone.shown.errors.includes('token_invalid'))
+  await waitUntil('the phone is told', () => onPhone.shown.errors.includes('token_invalid'))
 }, 60_000)
 
 test(
   'who blocks goes over at once; who is blocked hears again when the block is taken back',
   async () => {
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     const [left, right] = [app(a), app(b)]
     await Promise.all([left.chat.join(conversationId), right.chat.join(conversationId)])
     const old = await liveOf(a, conversationId)
-    await until('both are there', () => right.shown.here === true && left.channels().includes(old))
+    await waitUntil(
+      'both are there',
+      () => right.shown.here === true && left.channels().includes(old),
+    )
     await a.post(`/blocks/${b.identityId}`)
     const now = await liveOf(a, conversationId)
-    await until('it went over', () => left.channels().includes(now), 5000)
+    await waitUntil('it went over', () => left.channels().includes(now), 5000)
     expect(left.channels()).not.toContain(old)
-    await until('the other is alone', () => right.shown.here === false, 5000)
+    await waitUntil('the other is alone', () => right.shown.here === false, 5000)
 
     await a.delete(`/blocks/${b.identityId}`)
     await left.chat.send({ conversationId, body: 'عدنا' })
-    await until('it is heard', () => right.shown.messages.length === 1)
-    await until('and they see one another', () => right.shown.here === true, 15_000)
+    await waitUntil('it is heard', () => right.shown.messages.length === 1)
+    await waitUntil('and they see one another', () => right.shown.here === true, 15_000)
   },
   60_000,
 )

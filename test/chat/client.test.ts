@@ -14,11 +14,12 @@ import {
 } from '../../functions/chat/client/client.ts'
 import { Feed, type Page } from '../../functions/chat/feed.ts'
 import type { ConversationUpdated, Message } from '../../functions/chat/protocol.ts'
-import { chatUrl, history, pair, upTo } from '../support/chat-socket.ts'
+import { chatUrl, upTo } from '../support/chat-socket.ts'
 import { baseUrl, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
-import { testLocally } from '../support/other-functions.ts'
-import { startGateway } from '../support/other-gateways.ts'
-import { until } from '../support/until.ts'
+import { startGateway } from '../support/own-gateway.ts'
+import { waitUntil } from '../support/wait.ts'
+import { startConversation, wholeHistory } from '../support/conversations.ts'
+import { testLocally } from '../support/facade.ts'
 
 const open: { close: () => unknown }[] = []
 afterEach(() => {
@@ -57,22 +58,22 @@ describe.each(Object.keys(links))('over %s', (way) => {
   const link = links[way]!
 
   test('two people talk: everything once and in order, answers are the stored messages', async () => {
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     const [left, right] = [app(a, link), app(b, link)]
     await Promise.all([left.chat.join(conversationId), right.chat.join(conversationId)])
     const say = ({ chat }: { chat: ChatClient }, who: string) =>
       Promise.all(upTo(20).map((i) => chat.send({ conversationId, type: 'text', body: who + i })))
     const [sent] = await Promise.all([say(left, 'أ'), say(right, 'ب')])
     for (const { shown } of [left, right]) {
-      await until('all 40 are shown', () => shown.messages.length === 40)
+      await waitUntil('all 40 are shown', () => shown.messages.length === 40)
       expect(seqs(shown.messages)).toEqual(upTo(40))
     }
     expect(right.shown.messages).toEqual(left.shown.messages)
-    expect(await history(a, conversationId)).toEqual(left.shown.messages)
+    expect(await wholeHistory(a, conversationId)).toEqual(left.shown.messages)
     // One's own come in the order in which they were sent.
     expect(sent.map(({ body }) => body)).toEqual(upTo(20).map((i) => `أ${i}`))
     expect(seqs(sent)).toEqual(seqs(sent).toSorted((x, y) => x - y))
-    await until(
+    await waitUntil(
       'the other party is told',
       () => right.shown.updates.some(({ unread }) => unread === 20),
     )
@@ -80,7 +81,7 @@ describe.each(Object.keys(links))('over %s', (way) => {
   })
 
   test('what was missed comes first, from the message that the screen shows last', async () => {
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     for (const i of upTo(60)) {
       await a.post(`/conversations/${conversationId}/messages`, {
         clientMessageId: randomUUID(),
@@ -90,18 +91,18 @@ describe.each(Object.keys(links))('over %s', (way) => {
     }
     const { chat, shown } = app(b, link)
     await chat.join(conversationId, { afterSeq: 2 })
-    await until('all are there', () => shown.messages.length === 58)
+    await waitUntil('all are there', () => shown.messages.length === 58)
     expect(seqs(shown.messages)).toEqual(upTo(60).slice(2))
   })
 
   test('after leaving nothing of the conversation comes any more', async () => {
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     const [left, right] = [app(a, link), app(b, link)]
     await right.chat.join(conversationId)
     await left.chat.send({ conversationId, body: 'قبل' })
-    await until('the first is shown', () => shown(right) === 1)
+    await waitUntil('the first is shown', () => shown(right) === 1)
     // Maybe twice: who comes to hear of an account is also told what was missed until then.
-    await until('and told of', () => right.shown.updates.length > 0)
+    await waitUntil('and told of', () => right.shown.updates.length > 0)
     right.chat.leave(conversationId)
     const updates = [...right.shown.updates]
     expect(new Set(updates.map(({ lastMessage }) => lastMessage?.seq))).toEqual(new Set([1]))
@@ -110,11 +111,11 @@ describe.each(Object.keys(links))('over %s', (way) => {
     expect(shown(right)).toBe(1)
     expect(right.shown.updates).toEqual(updates)
     await right.chat.join(conversationId, { afterSeq: 1 })
-    await until('after joining again it is there', () => shown(right) === 2)
+    await waitUntil('after joining again it is there', () => shown(right) === 2)
   })
 
   test('a stranger joins and sends nothing', async () => {
-    const { conversationId } = await pair()
+    const { conversationId } = await startConversation()
     const { chat, shown } = app(await signUp(), link)
     const refused = /not_participant|conversation_not_found|لست طرفاً|غير موجودة/
     await expect(chat.join(conversationId)).rejects.toThrow(refused)
@@ -123,7 +124,7 @@ describe.each(Object.keys(links))('over %s', (way) => {
   })
 
   test('a message that cannot be is refused at once and holds up no other', async () => {
-    const { a, conversationId } = await pair()
+    const { a, conversationId } = await startConversation()
     const { chat } = app(a, link)
     const empty = chat.send({ conversationId, type: 'text', body: ' ' })
     const good = chat.send({ conversationId, type: 'text', body: 'نص' })
@@ -137,7 +138,7 @@ describe.each(Object.keys(links))('over %s', (way) => {
 testLocally(
   'connects again by itself: what was said meanwhile and what it sends is there once',
   async () => {
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     const first = await startGateway()
     const there = app(b, () => gateway({ url: first.url, WebSocket }))
     const here = app(a, () => gateway({ url: first.url, WebSocket }))
@@ -148,7 +149,7 @@ testLocally(
     await sleep(300)
     const second = await startGateway({}, first.port)
     expect((await Promise.all(sent)).map(({ seq }) => seq)).toEqual([2, 3, 4, 5, 6])
-    await until(
+    await waitUntil(
       'both show all',
       () => there.shown.messages.length === 6 && here.shown.messages.length === 6,
     )
@@ -173,7 +174,7 @@ test('sends until there is an answer, always under the same id, and waits as it 
     })
   }).listen(0, '127.0.0.1')
   open.push({ close: () => server.close() && server.closeAllConnections() })
-  await until('it listens', () => server.listening)
+  await waitUntil('it listens', () => server.listening)
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const link = links.Realtime!({ accessToken: 'a.b.c' } as Person)
   const chat = chatClient({ api: { url, accessToken: () => 'a.b.c' }, link })
@@ -210,7 +211,7 @@ describe('a feed', () => {
     one.take(message(4))
     stored = 12
     one.take(message(12))
-    await until('the gaps are filled', () => delivered.length === 10)
+    await waitUntil('the gaps are filled', () => delivered.length === 10)
     for (const seq of [12, 11, 3]) one.take(message(seq))
     one.take(message(13))
     expect(delivered).toEqual(upTo(13).slice(2))
@@ -223,10 +224,10 @@ describe('a feed', () => {
       return Promise.resolve()
     })
     one.take(message(6))
-    await until('it failed', () => errors.length === 1)
+    await waitUntil('it failed', () => errors.length === 1)
     down = false
     one.heardOf(6)
-    await until('it is there', () => delivered.length === 4)
+    await waitUntil('it is there', () => delivered.length === 4)
     expect(delivered).toEqual([3, 4, 5, 6])
   })
 

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type ChatClient, chatClient, gateway } from '../../functions/chat/client/client.ts'
 import type { Message } from '../../functions/chat/protocol.ts'
-import { ChatSocket, chatUrl, history, type Pair, pair, upTo } from '../support/chat-socket.ts'
+import { ChatSocket, chatUrl, upTo } from '../support/chat-socket.ts'
 import { baseUrl, database, type Person } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
-import { type OwnGateway, startGateway } from '../support/other-gateways.ts'
-import { crash, crashDatabase } from '../support/stack-parts.ts'
-import { until } from '../support/until.ts'
+import { type OwnGateway, startGateway } from '../support/own-gateway.ts'
+import { crash, crashDatabase } from '../support/crash.ts'
+import { waitUntil } from '../support/wait.ts'
+import { type Conversation, startConversation, wholeHistory } from '../support/conversations.ts'
 
 const clients: ChatClient[] = []
 const gateways: OwnGateway[] = []
@@ -37,12 +38,12 @@ async function app(person: Person, conversationId: string, url = chatUrl) {
 type App = Awaited<ReturnType<typeof app>>
 
 /** Everything that was acknowledged is stored once, and both have seen it all in its order. */
-async function agree({ a, conversationId }: Pair, apps: App[], count: number) {
+async function agree({ a, conversationId }: Conversation, apps: App[], count: number) {
   for (const { shown } of apps) {
-    await until('everything is shown', () => shown.length >= count)
+    await waitUntil('everything is shown', () => shown.length >= count)
     expect(shown.map(({ seq }) => seq)).toEqual(upTo(count))
   }
-  const stored = await history(a, conversationId)
+  const stored = await wholeHistory(a, conversationId)
   expect(stored).toEqual(apps[0]!.shown)
   expect(stored).toEqual(apps.at(-1)!.shown)
   const acknowledged = apps.flatMap((one) => one.acknowledged).sort((x, y) => x.seq - y.seq)
@@ -57,7 +58,7 @@ describe.runIf(hasStack)('chat survives', () => {
   test(
     '1,000 messages cross over two gateways while one of them is killed three times',
     async () => {
-      const people = await pair()
+      const people = await startConversation()
       const [first, second] = await Promise.all([startGateway(), startGateway()])
       gateways.push(first)
       const left = await app(people.a, people.conversationId, first.url)
@@ -67,7 +68,7 @@ describe.runIf(hasStack)('chat survives', () => {
       }))
       let current = second
       for (const part of [150, 400, 700]) {
-        await until(`${part} are sent`, () => left.shown.length > part)
+        await waitUntil(`${part} are sent`, () => left.shown.length > part)
         await current.kill()
         current = await startGateway({}, second.port)
       }
@@ -79,8 +80,8 @@ describe.runIf(hasStack)('chat survives', () => {
   )
 
   test('CRASH-03 the gateway is killed twenty times while pairs chat', async () => {
-    const pairs: Pair[] = []
-    for (let i = 0; i < 4; i++) pairs.push(...await Promise.all(upTo(5).map(pair)))
+    const pairs: Conversation[] = []
+    for (let i = 0; i < 4; i++) pairs.push(...await Promise.all(upTo(5).map(startConversation)))
     const apps = await Promise.all(
       pairs.map(({ a, b, conversationId }) =>
         Promise.all([app(a, conversationId), app(b, conversationId)])
@@ -98,7 +99,7 @@ describe.runIf(hasStack)('chat survives', () => {
       await crash('local/functions/chat.ts')
     }
     const before = apps.flat().map(({ acknowledged }) => acknowledged.length)
-    await until(
+    await waitUntil(
       'all are back',
       () => apps.flat().every(({ acknowledged }, i) => acknowledged.length > before[i]!),
       10_000,
@@ -112,23 +113,23 @@ describe.runIf(hasStack)('chat survives', () => {
   })
 
   test('Realtime is killed: joined sockets stay and miss nothing', async () => {
-    const { a, b, conversationId } = await pair()
-    const [left, right] = [await ChatSocket.of(a), await ChatSocket.of(b)]
+    const { a, b, conversationId } = await startConversation()
+    const [left, right] = [await ChatSocket.connect(a), await ChatSocket.connect(b)]
     await right.join(conversationId)
-    for (const i of upTo(5)) await left.say(conversationId, String(i))
-    await until('they come', () => right.messages().length === 5)
+    for (const i of upTo(5)) await left.sendMessage(conversationId, String(i))
+    await waitUntil('they come', () => right.messages().length === 5)
     const killed = crash('local/realtime/main.ts')
     for (const i of upTo(20)) {
-      await left.say(conversationId, `في الأثناء ${i}`)
+      await left.sendMessage(conversationId, `في الأثناء ${i}`)
       await sleep(50)
     }
     await killed
-    await until('nothing is missing', () => right.messages().length === 25)
+    await waitUntil('nothing is missing', () => right.messages().length === 25)
     expect(right.messages().map(({ seq }) => seq)).toEqual(upTo(25))
     // And it is live again, not only looked up.
-    await until('it hears at once again', async () => {
+    await waitUntil('it hears at once again', async () => {
       const count = right.messages().length
-      await left.say(conversationId, 'حيّ')
+      await left.sendMessage(conversationId, 'حيّ')
       await sleep(250)
       return right.messages().length === count + 1
     })
@@ -139,7 +140,7 @@ describe.runIf(hasStack)('chat survives', () => {
   })
 
   test('CRASH-01 the database is killed in the middle of a talk, three times', async () => {
-    const people = await pair()
+    const people = await startConversation()
     const left = await app(people.a, people.conversationId)
     const right = await app(people.b, people.conversationId)
     let over = false
@@ -151,7 +152,7 @@ describe.runIf(hasStack)('chat survives', () => {
       await crashDatabase()
     }
     const before = left.acknowledged.length
-    await until('it goes on by itself', () => left.acknowledged.length > before + 5)
+    await waitUntil('it goes on by itself', () => left.acknowledged.length > before + 5)
     over = true
     await talk
     const count = left.acknowledged.length + right.acknowledged.length

@@ -1,16 +1,17 @@
 // The sockets of one account share what it hears: one channel, one order of events.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { ChatSocket, converse, pair, quiet, upTo } from '../support/chat-socket.ts'
+import { ChatSocket, upTo, waitUntilQuiet } from '../support/chat-socket.ts'
 import { asCaller, type Person, signIn, signUp } from '../support/client.ts'
-import { minted, testWithKey } from '../support/token-maker.ts'
-import { until } from '../support/until.ts'
+import { mintToken, testWithKey } from '../support/tokens.ts'
+import { waitUntil } from '../support/wait.ts'
+import { conversationBetween, startConversation } from '../support/conversations.ts'
 
 const open: ChatSocket[] = []
 afterEach(() => open.splice(0).forEach((socket) => socket.close()))
 
 async function socketOf(person: Pick<Person, 'accessToken'>) {
-  const socket = await ChatSocket.of(person)
+  const socket = await ChatSocket.connect(person)
   open.push(socket)
   return socket
 }
@@ -24,17 +25,17 @@ const story = ({ frames }: ChatSocket) =>
   })
 
 test('of one event comes new_message, then conversation_updated, to each socket its own', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const sender = await socketOf(a)
   const [joined, only, own] = [await socketOf(b), await socketOf(b), await socketOf(a)]
   await joined.join(conversationId)
   await own.join(conversationId)
-  for (const i of upTo(30)) await sender.say(conversationId, String(i))
-  await until('all came', () => story(joined).length === 60 && story(only).length === 30)
+  for (const i of upTo(30)) await sender.sendMessage(conversationId, String(i))
+  await waitUntil('all came', () => story(joined).length === 60 && story(only).length === 30)
   expect(story(joined)).toEqual(upTo(30).flatMap((i) => [`m${i}`, `u${i}`]))
   expect(story(only)).toEqual(upTo(30).map((i) => `u${i}`))
   // Of one's own messages the other party is told.
-  await until('and to the sender', () => story(own).length === 30)
+  await waitUntil('and to the sender', () => story(own).length === 30)
   expect(story(own)).toEqual(upTo(30).map((i) => `m${i}`))
   expect(joined.events('conversation_updated')[0]).toEqual({
     conversationId,
@@ -45,18 +46,18 @@ test('of one event comes new_message, then conversation_updated, to each socket 
 })
 
 test('the order holds for a socket that still reads what was before', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const sender = await socketOf(a)
-  for (const i of upTo(120)) await sender.say(conversationId, String(i))
+  for (const i of upTo(120)) await sender.sendMessage(conversationId, String(i))
   const reader = await socketOf(b)
   const storm = (async () => {
-    for (const i of upTo(60)) await sender.say(conversationId, `عاصفة ${i}`)
+    for (const i of upTo(60)) await sender.sendMessage(conversationId, `عاصفة ${i}`)
   })()
-  await until('it is told', () => story(reader).length > 3)
+  await waitUntil('it is told', () => story(reader).length > 3)
   await reader.join(conversationId, { afterSeq: 0 })
   await storm
-  await until('all came', () => reader.messages().length === 180)
-  await quiet(reader)
+  await waitUntil('all came', () => reader.messages().length === 180)
+  await waitUntilQuiet(reader)
   const all = story(reader)
   expect(all.filter((one) => one.startsWith('m'))).toEqual(upTo(180).map((i) => `m${i}`))
   const states = all.filter((one) => one.startsWith('u')).map((one) => Number(one.slice(1)))
@@ -70,7 +71,7 @@ test('the order holds for a socket that still reads what was before', async () =
 })
 
 test('nobody but the database sends events: neither the other side nor the owner', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const socket = await socketOf(b)
   await socket.join(conversationId)
   const topic = (await b.get('/auth/me')).body.realtimeTopic
@@ -83,11 +84,11 @@ test('nobody but the database sends events: neither the other side nor the owner
   }
   await sleep(500)
   expect(socket.messages()).toEqual([])
-  expect(await converse(a, b)).toBe(conversationId)
+  expect(await conversationBetween(a, b)).toBe(conversationId)
 })
 
 test('a session that ends takes its sockets along, and the others go on with one channel', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const sessions = [
     b,
     await signIn(b.identifier, b.password),
@@ -98,41 +99,41 @@ test('a session that ends takes its sockets along, and the others go on with one
   const sender = await socketOf(a)
   for (const [i, session] of sessions.slice(0, 2).entries()) {
     expect((await session.post('/auth/logout', {})).status).toBe(204)
-    await sender.say(conversationId, String(i + 1))
-    expect((await sockets[i]!.end()).code).toBe(4401)
+    await sender.sendMessage(conversationId, String(i + 1))
+    expect((await sockets[i]!.waitForClose()).code).toBe(4401)
     const rest = sockets.slice(i + 1)
-    await until('the others hear', () => rest.every((each) => each.messages().length === i + 1))
+    await waitUntil('the others hear', () => rest.every((each) => each.messages().length === i + 1))
     expect(sockets[i]!.messages().length).toBe(i)
     expect(rest.map(({ closed }) => closed)).toEqual(rest.map(() => undefined))
   }
 })
 
 testWithKey('the channel goes on when the token ends by which it was joined', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const exp = Math.floor(Date.now() / 1000) + 4
-  const short = await socketOf({ accessToken: minted(b.accessToken, { exp }) })
+  const short = await socketOf({ accessToken: mintToken(b.accessToken, { exp }) })
   const [long, sender] = [await socketOf(b), await socketOf(a)]
   await long.join(conversationId)
-  expect((await short.end()).code).toBe(4401)
+  expect((await short.waitForClose()).code).toBe(4401)
   await sleep(1000)
-  await sender.say(conversationId, 'بعد')
-  await until('it hears', () => long.messages().length === 1, 5000)
+  await sender.sendMessage(conversationId, 'بعد')
+  await waitUntil('it hears', () => long.messages().length === 1, 5000)
   // And when the socket closes whose token was shown last.
   const last = await socketOf({
-    accessToken: minted(b.accessToken, { exp: Math.floor(Date.now() / 1000) + 7200 }),
+    accessToken: mintToken(b.accessToken, { exp: Math.floor(Date.now() / 1000) + 7200 }),
   })
   last.close()
-  await sender.say(conversationId, 'وبعد')
-  await until('it hears again', () => long.messages().length === 2, 5000)
+  await sender.sendMessage(conversationId, 'وبعد')
+  await waitUntil('it hears again', () => long.messages().length === 2, 5000)
 })
 
 test('sockets beyond what an account may have close the oldest, and the rest hear', async () => {
   const [a, b] = await Promise.all([signUp(), signUp()])
-  const id = await converse(a, b)
+  const id = await conversationBetween(a, b)
   const sockets: ChatSocket[] = []
   for (const _ of upTo(11)) sockets.push(await socketOf(b))
-  expect((await sockets[0]!.end()).code).toBe(4429)
+  expect((await sockets[0]!.waitForClose()).code).toBe(4429)
   const sender = await socketOf(a)
-  await sender.say(id, 'إلى الجميع')
-  await until('all hear', () => sockets.slice(1).every((each) => story(each).join() === 'u1'))
+  await sender.sendMessage(id, 'إلى الجميع')
+  await waitUntil('all hear', () => sockets.slice(1).every((each) => story(each).join() === 'u1'))
 })

@@ -2,15 +2,16 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ChatSocket, type Pair, pair } from '../support/chat-socket.ts'
+import { ChatSocket } from '../support/chat-socket.ts'
 import { hasStack } from '../support/facade.ts'
-import { type OwnGateway, startGateway } from '../support/other-gateways.ts'
+import { type OwnGateway, startGateway } from '../support/own-gateway.ts'
 import { frame, RawSocket, upgradeHead } from '../support/raw-socket.ts'
-import { until } from '../support/until.ts'
+import { waitUntil } from '../support/wait.ts'
+import { type Conversation, startConversation } from '../support/conversations.ts'
 
 describe.runIf(hasStack)('CHAT-09 bad frames', () => {
   let gateway: OwnGateway
-  let people: Pair
+  let people: Conversation
   let good: ChatSocket
   let raw: RawSocket
 
@@ -19,15 +20,15 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
 
   beforeAll(async () => {
     gateway = await startGateway()
-    people = await pair()
-    good = await ChatSocket.of(people.b, gateway.url)
+    people = await startConversation()
+    good = await ChatSocket.connect(people.b, gateway.url)
     await good.join(people.conversationId)
   })
 
   afterAll(async () => {
     // Whatever happened here, somebody else's socket noticed nothing of it.
     expect(good.closed).toBeUndefined()
-    const { event } = await good.say(people.conversationId, 'ما زلت هنا')
+    const { event } = await good.sendMessage(people.conversationId, 'ما زلت هنا')
     expect(event).toBe('ack')
     await gateway.terminate()
   })
@@ -86,7 +87,7 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
     raw.write(frame('still there?', { opcode: 9 }))
     raw.write(frame(bytes.subarray(10, bytes.length - 3), { opcode: 0, last: false }))
     raw.write(frame(bytes.subarray(bytes.length - 3), { opcode: 0 }))
-    await until('it is answered', () => raw.texts().length > 0)
+    await waitUntil('it is answered', () => raw.texts().length > 0)
     expect(raw.texts()).toEqual([{ event: 'ack', ref: 'جزء', data: {} }])
     const pong = raw.frames().find(({ opcode }) => opcode === 10)
     expect(pong?.payload.toString()).toBe('still there?')
@@ -111,7 +112,7 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
   ])('%s is an error and the socket stays', async (_what, sent) => {
     raw.write(frame(sent))
     raw.write(text({ event: 'heartbeat', data: {}, ref: 'after' }))
-    await until('both are answered', () => raw.texts().length === 2)
+    await waitUntil('both are answered', () => raw.texts().length === 2)
     const [error, ack] = raw.texts()
     expect(error.event).toBe('error')
     expect(error.data).toMatchObject({
@@ -123,7 +124,7 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
 
   test('an error names the frame that it answers and what is wrong with it', async () => {
     raw.write(text({ event: 'join_conversation', data: { conversationId: 'x', more: 1 }, ref: 7 }))
-    await until('it is answered', () => raw.texts().length > 0)
+    await waitUntil('it is answered', () => raw.texts().length > 0)
     const [error] = raw.texts()
     expect(error).toMatchObject({ event: 'error', ref: 7, data: { ref: 7 } })
     expect(error.data.fields.map(({ path }: { path: string }) => path).sort())
@@ -135,7 +136,7 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
     expect(await raw.closeCode()).toBe(1000)
     const half = await RawSocket.open(gateway.url)
     half.socket.end()
-    await until('the other half is closed', () => half.ended)
+    await waitUntil('the other half is closed', () => half.ended)
   })
 
   test('a flood of pings ends the socket that sends it', async () => {
@@ -155,7 +156,7 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
     await storm()
     const before = megabytes()
     for (let i = 0; i < 5; i++) await storm()
-    await until('memory as before', () => megabytes() < before * 1.1 + 5)
+    await waitUntil('memory as before', () => megabytes() < before * 1.1 + 5)
   })
 })
 
@@ -190,7 +191,7 @@ describe.runIf(hasStack)('upgrades that are none', () => {
     let read = ''
     raw.socket.on('data', (part) => (read += part))
     raw.socket.write(change(upgradeHead('/chat')))
-    await until('it is answered and ended', () => raw.ended)
+    await waitUntil('it is answered and ended', () => raw.ended)
     expect(Number(read.slice(9, 12))).toBe(status)
   })
 
@@ -202,10 +203,10 @@ describe.runIf(hasStack)('upgrades that are none', () => {
       () => slow.socket.write(head[Math.floor((Date.now() - began) / 1000)]!),
       1000,
     )
-    await until('it is cut off', () => slow.ended, 12_000)
+    await waitUntil('it is cut off', () => slow.ended, 12_000)
     clearInterval(drip)
     const long = new RawSocket(gateway.url)
     long.socket.write(`GET /chat HTTP/1.1\r\nX-Long: ${'a'.repeat(70_000)}`)
-    await until('a long one is cut off at once', () => long.ended, 2000)
+    await waitUntil('a long one is cut off at once', () => long.ended, 2000)
   })
 })

@@ -2,13 +2,14 @@
 // settings of their own.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { fill } from './chat-crowd.ts'
-import { ChatSocket, history, pair, upTo } from '../support/chat-socket.ts'
+import { fillGateway } from './crowd.ts'
+import { ChatSocket, upTo } from '../support/chat-socket.ts'
 import { signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
-import { type OwnGateway, startGateway } from '../support/other-gateways.ts'
+import { type OwnGateway, startGateway } from '../support/own-gateway.ts'
 import { frame, RawSocket } from '../support/raw-socket.ts'
-import { until } from '../support/until.ts'
+import { waitUntil } from '../support/wait.ts'
+import { startConversation, wholeHistory } from '../support/conversations.ts'
 
 const started: OwnGateway[] = []
 const open: ChatSocket[] = []
@@ -27,10 +28,10 @@ const text = (event: string, data: unknown, ref?: unknown) => JSON.stringify({ e
 
 describe.runIf(hasStack)('limits of the gateway', () => {
   test('CHAT-08 a flood is told to wait and then closed; what was acknowledged is stored', async () => {
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     const gateway = await gatewayWith({ GATEWAY_MESSAGES: '5' })
-    const flood = await ChatSocket.of(a, gateway.url)
-    const other = await ChatSocket.of(b, gateway.url)
+    const flood = await ChatSocket.connect(a, gateway.url)
+    const other = await ChatSocket.connect(b, gateway.url)
     open.push(flood, other)
     await other.join(conversationId)
     const send = (i: number) =>
@@ -41,7 +42,7 @@ describe.runIf(hasStack)('limits of the gateway', () => {
         body: String(i),
       }, i))
     for (const i of upTo(1000)) send(i)
-    await until('it is told to wait', () => flood.events('error').length > 0)
+    await waitUntil('it is told to wait', () => flood.events('error').length > 0)
     expect(flood.events('error')[0]).toMatchObject({ code: 'rate_limited', retryAfter: 1 })
     for (let i = 1001; !flood.closed && i < 1200; i++) {
       send(i)
@@ -51,22 +52,22 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     const acknowledged = flood.frames.filter(({ event }) => event === 'ack').length - 1
     expect(acknowledged).toBeGreaterThanOrEqual(20)
     expect(acknowledged).toBeLessThan(60)
-    expect((await history(a, conversationId)).length).toBe(acknowledged)
-    await until('the other has them all', () => other.messages().length === acknowledged)
-    expect((await other.say(conversationId, 'هادئ')).event).toBe('ack')
+    expect((await wholeHistory(a, conversationId)).length).toBe(acknowledged)
+    await waitUntil('the other has them all', () => other.messages().length === acknowledged)
+    expect((await other.sendMessage(conversationId, 'هادئ')).event).toBe('ack')
   })
 
   test('who keeps to five a second is never told to wait', async () => {
-    const { a, conversationId } = await pair()
+    const { a, conversationId } = await startConversation()
     const gateway = await gatewayWith({ GATEWAY_MESSAGES: '5' })
-    const socket = await ChatSocket.of(a, gateway.url)
+    const socket = await ChatSocket.connect(a, gateway.url)
     open.push(socket)
     for (const i of upTo(20)) {
-      expect((await socket.say(conversationId, String(i))).event).toBe('ack')
+      expect((await socket.sendMessage(conversationId, String(i))).event).toBe('ack')
     }
     for (const i of upTo(10)) {
       await sleep(210)
-      expect((await socket.say(conversationId, `ثم${i}`)).event).toBe('ack')
+      expect((await socket.sendMessage(conversationId, `ثم${i}`)).event).toBe('ack')
     }
   })
 
@@ -81,17 +82,24 @@ describe.runIf(hasStack)('limits of the gateway', () => {
 
   test('CHAT-10 many sockets: the newest ten of an account stay, idle ones live', async () => {
     const gateway = await gatewayWith({ GATEWAY_JOINS: '1000' })
-    const { idle, same, silent, slow, close } = await fill(gateway.url)
-    const good = await ChatSocket.of(await signUp(), gateway.url)
+    const { idle, same, silent, slow, close } = await fillGateway(gateway.url)
+    const good = await ChatSocket.connect(await signUp(), gateway.url)
     open.push(good)
     expect((await good.ask('heartbeat', {})).event).toBe('ack')
 
-    await until('the others are closed', () => same.filter(({ closed }) => closed).length === 190)
+    await waitUntil(
+      'the others are closed',
+      () => same.filter(({ closed }) => closed).length === 190,
+    )
     expect(new Set(same.map(({ closed }) => closed?.code))).toEqual(new Set([4429, undefined]))
     expect(same.slice(190).every(({ closed }) => !closed)).toBe(true)
     const codes = await Promise.all(silent.map((socket) => socket.closeCode(20_000)))
     expect(new Set(codes)).toEqual(new Set([4401]))
-    await until('heads without an end are cut off', () => slow.every(({ ended }) => ended), 20_000)
+    await waitUntil(
+      'heads without an end are cut off',
+      () => slow.every(({ ended }) => ended),
+      20_000,
+    )
 
     expect(idle.filter(({ closed }) => closed)).toEqual([])
     expect((await idle[1999]!.ask('heartbeat', {})).event).toBe('ack')
@@ -100,51 +108,51 @@ describe.runIf(hasStack)('limits of the gateway', () => {
   })
 
   test('PR-22 who does not read is closed, who reads has everything', async () => {
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     const gateway = await gatewayWith()
-    const reader = await ChatSocket.of(b, gateway.url)
-    const writer = await ChatSocket.of(a, gateway.url)
+    const reader = await ChatSocket.connect(b, gateway.url)
+    const writer = await ChatSocket.connect(a, gateway.url)
     open.push(reader, writer)
     await reader.join(conversationId)
     const deaf = await RawSocket.open(gateway.url, { authorization: `Bearer ${b.accessToken}` })
     deaf.write(frame(text('join_conversation', { conversationId }, 'join')))
-    await until('it has joined', () => deaf.texts().some(({ ref }) => ref === 'join'))
+    await waitUntil('it has joined', () => deaf.texts().some(({ ref }) => ref === 'join'))
     deaf.socket.pause()
     const body = 'ا'.repeat(4000)
     const count = 1500
     for (let i = 0; i < count; i += 10) {
-      await Promise.all(upTo(10).map(() => writer.say(conversationId, body)))
+      await Promise.all(upTo(10).map(() => writer.sendMessage(conversationId, body)))
     }
-    await until('who reads has all', () => reader.messages().length === count)
-    await until('who does not is closed', () => gateway.said().includes('does not read'))
+    await waitUntil('who reads has all', () => reader.messages().length === count)
+    await waitUntil('who does not is closed', () => gateway.output().includes('does not read'))
     deaf.destroy()
   })
 
   test('GATEWAY_MAX_AGE closes with 1012, and the next socket goes on where this one was', async () => {
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     const gateway = await gatewayWith({ GATEWAY_MAX_AGE: '2' })
-    const old = await ChatSocket.of(b, gateway.url)
+    const old = await ChatSocket.connect(b, gateway.url)
     await old.join(conversationId)
-    expect((await old.end()).code).toBe(1012)
-    const writer = await ChatSocket.of(a, gateway.url)
-    await writer.say(conversationId, 'في الأثناء')
-    const next = await ChatSocket.of(b, gateway.url)
+    expect((await old.waitForClose()).code).toBe(1012)
+    const writer = await ChatSocket.connect(a, gateway.url)
+    await writer.sendMessage(conversationId, 'في الأثناء')
+    const next = await ChatSocket.connect(b, gateway.url)
     open.push(writer, next)
     await next.join(conversationId, { afterSeq: 0 })
-    await until('it is there', () => next.messages().length === 1)
+    await waitUntil('it is there', () => next.messages().length === 1)
   })
 
   test('no log of the gateway has a token or what people write', async () => {
-    const { a, conversationId } = await pair()
+    const { a, conversationId } = await startConversation()
     const gateway = await gatewayWith()
-    const socket = await ChatSocket.of(a, gateway.url)
+    const socket = await ChatSocket.connect(a, gateway.url)
     await socket.join(conversationId)
-    await socket.say(conversationId, 'كلام بيننا')
+    await socket.sendMessage(conversationId, 'كلام بيننا')
     socket.close()
     const queried = new ChatSocket({ url: `${gateway.url}?token=${a.accessToken}` })
-    expect((await queried.end()).code).toBe(4400)
-    await until('it is in the log', () => gateway.said().includes('"closed"'))
-    expect(gateway.said()).not.toContain(a.accessToken)
-    expect(gateway.said()).not.toContain('كلام')
+    expect((await queried.waitForClose()).code).toBe(4400)
+    await waitUntil('it is in the log', () => gateway.output().includes('"closed"'))
+    expect(gateway.output()).not.toContain(a.accessToken)
+    expect(gateway.output()).not.toContain('كلام')
   })
 })

@@ -2,18 +2,19 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ChatSocket, converse, history, pair, quiet } from '../support/chat-socket.ts'
+import { ChatSocket, waitUntilQuiet } from '../support/chat-socket.ts'
 import { database, type Person, signIn, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
-import { minted, testWithKey } from '../support/token-maker.ts'
-import { until } from '../support/until.ts'
-import { organisationOf } from '../support/world.ts'
+import { mintToken, testWithKey } from '../support/tokens.ts'
+import { waitUntil } from '../support/wait.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { conversationBetween, startConversation, wholeHistory } from '../support/conversations.ts'
 
 const open: ChatSocket[] = []
 afterEach(() => open.splice(0).forEach((socket) => socket.close()))
 
 async function socketOf(person: Pick<Person, 'accessToken'>) {
-  const socket = await ChatSocket.of(person)
+  const socket = await ChatSocket.connect(person)
   open.push(socket)
   return socket
 }
@@ -26,12 +27,12 @@ const suspend = (person: Person) =>
 
 /** A joined socket of b and one of a, who writes. */
 async function talking() {
-  const people = await pair()
+  const people = await startConversation()
   const left = await socketOf(people.a)
   const right = await socketOf(people.b)
   await right.join(people.conversationId)
-  await left.say(people.conversationId, 'قبل')
-  await until('it comes', () => right.messages().length === 1)
+  await left.sendMessage(people.conversationId, 'قبل')
+  await waitUntil('it comes', () => right.messages().length === 1)
   return { ...people, left, right }
 }
 
@@ -40,19 +41,19 @@ test('AUTH-13 a suspended account: the socket closes with 4403 and hears nothing
   await suspend(b)
   const before = right.messages().length
   // 403: the other side cannot read it any more.
-  expect((await left.say(conversationId, 'بعد')).data.code).toBe('blocked')
-  expect((await right.end()).code).toBe(4403)
+  expect((await left.sendMessage(conversationId, 'بعد')).data.code).toBe('blocked')
+  expect((await right.waitForClose()).code).toBe(4403)
   expect(right.events('error').at(-1)).toMatchObject({ code: 'account_suspended' })
   expect(right.messages().length).toBe(before)
   const again = new ChatSocket()
   await again.opened()
   expect((await again.ask('auth', { accessToken: b.accessToken })).event).toBe('error')
-  expect((await again.end()).code).toBe(4403)
+  expect((await again.waitForClose()).code).toBe(4403)
   await database().query(`update public.accounts set status = 'active' where id = $1`, [b.id])
   const back = await socketOf(await signIn(b.identifier, b.password))
   await back.join(conversationId, { afterSeq: 0 })
-  await until('all is there', () => back.messages().length === 1)
-  expect((await history(a, conversationId)).length).toBe(1)
+  await waitUntil('all is there', () => back.messages().length === 1)
+  expect((await wholeHistory(a, conversationId)).length).toBe(1)
 })
 
 test.each([
@@ -68,14 +69,16 @@ test.each([
 ])('who is in several conversations is told once why it ends: %s', async (code, facts, as, end) => {
   const { b, right } = await talking()
   const rooms = await Promise.all(
-    (await Promise.all([signUp(), signUp(), signUp()])).map((other) => converse(other, b)),
+    (await Promise.all([signUp(), signUp(), signUp()])).map((other) =>
+      conversationBetween(other, b)
+    ),
   )
   // Each conversation and the account find out by themselves, in any order.
   const sockets = [right, ...await Promise.all(Array.from({ length: 7 }, () => socketOf(b)))]
   await Promise.all(sockets.flatMap((socket) => rooms.map((room) => socket.join(room))))
   await end(b)
   for (const socket of sockets) {
-    expect((await socket.end()).code).toBe(as)
+    expect((await socket.waitForClose()).code).toBe(as)
     const errors = socket.events('error')
     expect(errors.map((error) => error.code)).toEqual([code])
     expect(errors[0]).toMatchObject(facts)
@@ -89,98 +92,98 @@ test('AUTH-17 a session that ends closes its sockets, and no others', async () =
   const stays = await socketOf(other)
   await stays.join(conversationId)
   expect((await b.post('/auth/logout', {})).status).toBe(204)
-  await left.say(conversationId, 'بعد')
-  expect((await right.end()).code).toBe(4401)
-  await until('the other phone hears it', () => stays.messages().length === 1)
+  await left.sendMessage(conversationId, 'بعد')
+  expect((await right.waitForClose()).code).toBe(4401)
+  await waitUntil('the other phone hears it', () => stays.messages().length === 1)
   expect(right.messages().length).toBe(1)
   expect(stays.closed).toBeUndefined()
   // A new password ends the others; the one that changed it stays.
   const third = await socketOf(await signIn(b.identifier, b.password))
   const newPassword = randomUUID()
   await other.post('/auth/password/change', { currentPassword: b.password, newPassword })
-  expect((await third.end()).code).toBe(4401)
+  expect((await third.waitForClose()).code).toBe(4401)
   expect((await stays.ask('heartbeat', {})).event).toBe('ack')
   await a.post('/auth/logout', { scope: 'global' })
-  expect((await left.end()).code).toBe(4401)
+  expect((await left.waitForClose()).code).toBe(4401)
 })
 
 test('AUTH-12 a deleted account closes its sockets', async () => {
   const { b, right } = await talking()
   await database().query('delete from auth.users where id = $1', [b.id])
-  expect((await right.end()).code).toBe(4401)
+  expect((await right.waitForClose()).code).toBe(4401)
 })
 
 test('IDN-06 an identity that is taken away hears its conversations no longer', async () => {
   const [a, b] = await Promise.all([signUp(), signUp()])
-  const company = await organisationOf(b.id, 'company')
+  const company = await insertOrganisation(b.id, 'company')
   await b.post('/auth/identity/switch', { identityId: company })
   const { body } = await a.post('/conversations', { identityId: company })
   const [left, right] = [await socketOf(a), await socketOf(b)]
   expect((await right.join(body.id)).event).toBe('ack')
-  await left.say(body.id, 'قبل')
-  await until('it comes', () => right.messages().length === 1)
+  await left.sendMessage(body.id, 'قبل')
+  await waitUntil('it comes', () => right.messages().length === 1)
 
   await database().query(`update public.identities set status = 'suspended' where id = $1`, [
     company,
   ])
-  await until(
+  await waitUntil(
     'it is told',
     () => right.events('error').some(({ conversationId }) => conversationId === body.id),
     5000,
   )
-  await left.say(body.id, 'بعد')
-  await quiet(right)
+  await left.sendMessage(body.id, 'بعد')
+  await waitUntilQuiet(right)
   expect(right.messages().length).toBe(1)
   // The account is as it was: the socket stays, and acts as nobody until somebody is chosen.
   expect(right.closed).toBeUndefined()
-  expect(await right.say(body.id, 'x'))
+  expect(await right.sendMessage(body.id, 'x'))
     .toMatchObject({ event: 'error', data: { code: 'identity_not_usable' } })
 })
 
 test('who acts as another identity is out of the conversations of the first', async () => {
   const { a, b, left, right, conversationId } = await talking()
-  const company = await organisationOf(b.id, 'company')
+  const company = await insertOrganisation(b.id, 'company')
   await b.post('/auth/identity/switch', { identityId: company })
-  await until('it is told', () => right.events('error').length > 0)
+  await waitUntil('it is told', () => right.events('error').length > 0)
   expect(right.events('error')).toMatchObject([{ code: 'not_participant', conversationId }])
-  await left.say(conversationId, 'بعد')
-  await quiet(right)
+  await left.sendMessage(conversationId, 'بعد')
+  await waitUntilQuiet(right)
   expect(right.messages().length).toBe(1)
   expect((await right.join(conversationId)).data.code).toBe('not_participant')
   await b.post('/auth/identity/switch', { identityId: b.identityId })
   expect((await right.join(conversationId, { afterSeq: 1 })).event).toBe('ack')
-  await until('what was missed is there', () => right.messages().length === 2)
-  expect(await converse(a, b)).toBe(conversationId)
+  await waitUntil('what was missed is there', () => right.messages().length === 2)
+  expect(await conversationBetween(a, b)).toBe(conversationId)
 })
 
 test('somebody who is blocked hears nothing more and writes nothing', async () => {
   const { a, b, conversationId, left, right } = await talking()
   expect((await a.post(`/blocks/${b.identityId}`)).status).toBe(204)
-  await until('it is told', () => right.events('error').length > 0)
+  await waitUntil('it is told', () => right.events('error').length > 0)
   expect(right.events('error')).toMatchObject([{ code: 'blocked', conversationId }])
-  expect((await right.say(conversationId, 'x')).data.code).toBe('blocked')
+  expect((await right.sendMessage(conversationId, 'x')).data.code).toBe('blocked')
   expect((await right.join(conversationId)).data.code).toBe('blocked')
-  expect((await left.say(conversationId, 'x')).data.code).toBe('blocked')
+  expect((await left.sendMessage(conversationId, 'x')).data.code).toBe('blocked')
   await a.delete(`/blocks/${b.identityId}`)
   expect((await right.join(conversationId)).event).toBe('ack')
-  await left.say(conversationId, 'عدنا')
-  await until('it comes', () => right.messages().length === 2)
+  await left.sendMessage(conversationId, 'عدنا')
+  await waitUntil('it comes', () => right.messages().length === 2)
 })
 
 describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () => {
   const endingIn = (person: Person, seconds: number, changes = {}) =>
-    minted(person.accessToken, { exp: Math.floor(Date.now() / 1000) + seconds, ...changes })
+    mintToken(person.accessToken, { exp: Math.floor(Date.now() / 1000) + seconds, ...changes })
 
   testWithKey('without another it is closed with 4401, and nothing is taken after', async () => {
-    const { a, conversationId } = await pair()
+    const { a, conversationId } = await startConversation()
     const socket = await socketOf({ accessToken: endingIn(a, 4) })
     let said = 0
     while (!socket.closed) {
-      if ((await socket.say(conversationId, String(said))).event === 'ack') said++
+      if ((await socket.sendMessage(conversationId, String(said))).event === 'ack') said++
       await sleep(500)
     }
     expect(socket.closed).toMatchObject({ code: 4401, reason: 'token_expired' })
-    const messages = await history(a, conversationId)
+    const messages = await wholeHistory(a, conversationId)
     expect(messages.length).toBe(said)
     const { rows } = await database().query(
       `select count(*)::int from public.messages
@@ -191,7 +194,7 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
   })
 
   testWithKey('what was accepted by then is stored and answered before it is closed', async () => {
-    const { a, conversationId } = await pair()
+    const { a, conversationId } = await startConversation()
     const socket = await socketOf({ accessToken: endingIn(a, 3) })
     const holder = await database().connect()
     try {
@@ -200,10 +203,10 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
         conversationId,
       ])
       await sleep(1000)
-      const said = socket.say(conversationId, 'في اللحظة الأخيرة')
+      const said = socket.sendMessage(conversationId, 'في اللحظة الأخيرة')
       await sleep(2500)
       // Too late by now.
-      const late = socket.say(conversationId, 'بعدها')
+      const late = socket.sendMessage(conversationId, 'بعدها')
       await sleep(200)
       expect(socket.closed).toBeUndefined()
       await holder.query('commit')
@@ -212,26 +215,26 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
     } finally {
       holder.release()
     }
-    expect((await socket.end()).code).toBe(4401)
-    expect((await history(a, conversationId)).length).toBe(1)
+    expect((await socket.waitForClose()).code).toBe(4401)
+    expect((await wholeHistory(a, conversationId)).length).toBe(1)
   })
 
   testWithKey('with another of the same session it goes on', async () => {
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     const socket = await socketOf({ accessToken: endingIn(a, 4) })
     await socket.join(conversationId)
     expect((await socket.ask('auth', { accessToken: a.accessToken })).event).toBe('ack')
     await sleep(5000)
     const other = await socketOf(b)
-    await other.say(conversationId, 'بعد')
-    await until('it still hears', () => socket.messages().length === 1)
-    expect((await socket.say(conversationId, 'وأنا هنا')).event).toBe('ack')
+    await other.sendMessage(conversationId, 'بعد')
+    await waitUntil('it still hears', () => socket.messages().length === 1)
+    expect((await socket.sendMessage(conversationId, 'وأنا هنا')).event).toBe('ack')
   })
 
   testWithKey(
     'a token of others, an old one or rubbish is refused; the socket stays as it was',
     async () => {
-      const { a, b, conversationId } = await pair()
+      const { a, b, conversationId } = await startConversation()
       const socket = await socketOf(a)
       const second = await signIn(a.identifier, a.password)
       for (
@@ -246,7 +249,7 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
         expect(await socket.ask('auth', { accessToken }))
           .toMatchObject({ event: 'error', data: { code } })
       }
-      const { data } = await socket.say(conversationId, 'ما زلت أنا')
+      const { data } = await socket.sendMessage(conversationId, 'ما زلت أنا')
       expect(data.message.senderIdentityId).toBe(a.identityId)
     },
   )

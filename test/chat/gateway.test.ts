@@ -4,18 +4,18 @@ import { createServer } from 'node:http'
 import { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ChatSocket, chatUrl, history, pair, quiet, upTo } from '../support/chat-socket.ts'
+import { ChatSocket, chatUrl, upTo, waitUntilQuiet } from '../support/chat-socket.ts'
 import { database, signUp } from '../support/client.ts'
-import { hasStack, startFacade } from '../support/facade.ts'
-import { testLocally } from '../support/other-functions.ts'
-import { type OwnGateway, startGateway } from '../support/other-gateways.ts'
-import { until } from '../support/until.ts'
+import { hasStack, startFacade, testLocally } from '../support/facade.ts'
+import { type OwnGateway, startGateway } from '../support/own-gateway.ts'
+import { waitUntil } from '../support/wait.ts'
+import { startConversation, wholeHistory } from '../support/conversations.ts'
 
 const open: ChatSocket[] = []
 afterEach(() => open.splice(0).forEach((socket) => socket.close()))
 
-async function socketOf(...args: Parameters<typeof ChatSocket.of>) {
-  const socket = await ChatSocket.of(...args)
+async function socketOf(...args: Parameters<typeof ChatSocket.connect>) {
+  const socket = await ChatSocket.connect(...args)
   open.push(socket)
   return socket
 }
@@ -27,7 +27,7 @@ const told = (socket: ChatSocket): number[] =>
   socket.events('conversation_updated').map(({ lastMessage }) => lastMessage.seq)
 
 test('a message reaches the other party as new_message and conversation_updated', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const [left, right] = [await socketOf(a), await socketOf(b)]
   expect(await right.join(conversationId)).toMatchObject({
     event: 'ack',
@@ -35,7 +35,9 @@ test('a message reaches the other party as new_message and conversation_updated'
   })
   await left.join(conversationId)
   const clientMessageId = randomUUID()
-  const { event, data } = await left.say(conversationId, 'هل العقار متاح؟', { clientMessageId })
+  const { event, data } = await left.sendMessage(conversationId, 'هل العقار متاح؟', {
+    clientMessageId,
+  })
   expect(event).toBe('ack')
   expect(data.message).toEqual({
     id: expect.any(String),
@@ -49,23 +51,23 @@ test('a message reaches the other party as new_message and conversation_updated'
     clientMessageId,
     createdAt: expect.any(String),
   })
-  await until('it comes', () => right.messages().length === 1)
-  await until('it comes back', () => left.messages().length === 1)
+  await waitUntil('it comes', () => right.messages().length === 1)
+  await waitUntil('it comes back', () => left.messages().length === 1)
   expect(right.messages()).toEqual([data.message])
   expect(left.messages()).toEqual([data.message])
-  await until('it is told of', () => right.events('conversation_updated').length > 0)
-  await quiet(right)
+  await waitUntil('it is told of', () => right.events('conversation_updated').length > 0)
+  await waitUntilQuiet(right)
   expect(right.events('conversation_updated')).toMatchObject([{
     conversationId,
     identityId: b.identityId,
     unread: 1,
     lastMessage: { id: data.message.id, seq: 1, mine: false },
   }])
-  expect(await history(b, conversationId)).toEqual([data.message])
+  expect(await wholeHistory(b, conversationId)).toEqual([data.message])
 })
 
 test('CHAT-01 strangers can neither join nor send', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const c = await signUp()
   const stranger = await socketOf(c)
   const [left, right] = [await socketOf(a), await socketOf(b)]
@@ -79,8 +81,8 @@ test('CHAT-01 strangers can neither join nor send', async () => {
   expect(plain(await stranger.join(conversationId)))
     .toMatchObject({ event: 'error', data: { code: 'not_participant' } })
   expect(plain(await stranger.join(unknown))).toEqual(plain(await stranger.join(conversationId)))
-  expect(plain(await stranger.say(unknown, 'x')))
-    .toEqual(plain(await stranger.say(conversationId, 'x')))
+  expect(plain(await stranger.sendMessage(unknown, 'x')))
+    .toEqual(plain(await stranger.sendMessage(conversationId, 'x')))
   for (
     const data of [
       { conversationId: [conversationId] },
@@ -96,10 +98,13 @@ test('CHAT-01 strangers can neither join nor send', async () => {
       .toMatchObject({ event: 'error', data: { code: 'validation_failed' } })
   }
   for (const i of upTo(50)) {
-    await Promise.all([left.say(conversationId, `أ${i}`), right.say(conversationId, `ب${i}`)])
+    await Promise.all([
+      left.sendMessage(conversationId, `أ${i}`),
+      right.sendMessage(conversationId, `ب${i}`),
+    ])
   }
   for (const socket of [left, right]) {
-    await until('all came', () => socket.messages().length === 100)
+    await waitUntil('all came', () => socket.messages().length === 100)
     expect(seqs(socket)).toEqual(upTo(100))
   }
   expect(stranger.messages()).toEqual([])
@@ -112,17 +117,17 @@ test('CHAT-01 strangers can neither join nor send', async () => {
 })
 
 test('CHAT-02 joined, not joined, left', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const sender = await socketOf(a)
   const [joined, only, left] = [await socketOf(b), await socketOf(b), await socketOf(b)]
   await joined.join(conversationId)
   await left.join(conversationId)
   await left.leave(conversationId)
-  await sender.say(conversationId, '1')
-  await until('the one that has not joined hears', () => told(only).length === 1)
-  for (const i of upTo(99)) await sender.say(conversationId, String(i + 1))
-  await until('the joined one has all', () => joined.messages().length === 100)
-  await quiet(only)
+  await sender.sendMessage(conversationId, '1')
+  await waitUntil('the one that has not joined hears', () => told(only).length === 1)
+  for (const i of upTo(99)) await sender.sendMessage(conversationId, String(i + 1))
+  await waitUntil('the joined one has all', () => joined.messages().length === 100)
+  await waitUntilQuiet(only)
   expect(seqs(joined)).toEqual(upTo(100))
   expect(only.messages()).toEqual([])
   expect(told(only)).toEqual(upTo(100))
@@ -131,36 +136,36 @@ test('CHAT-02 joined, not joined, left', async () => {
   // And in the middle of a storm: after the answer to leave, nothing.
   await left.join(conversationId)
   const storm = (async () => {
-    for (const i of upTo(1000)) await sender.say(conversationId, `عاصفة${i}`)
+    for (const i of upTo(1000)) await sender.sendMessage(conversationId, `عاصفة${i}`)
   })()
-  await until('it is in the middle of it', () => left.messages().length > 50)
+  await waitUntil('it is in the middle of it', () => left.messages().length > 50)
   const { ref } = await left.leave(conversationId)
   await storm
-  await quiet(left)
+  await waitUntilQuiet(left)
   const at = left.frames.findIndex((frame) => frame.ref === ref)
   expect(left.frames.slice(at + 1)).toEqual([])
-  await until('the joined one has all', () => joined.messages().length === 1100)
+  await waitUntil('the joined one has all', () => joined.messages().length === 1100)
   expect(seqs(joined)).toEqual(upTo(1100))
 })
 
 describe.runIf(hasStack)('two gateways', () => {
   test('CHAT-03 one order for all', async () => {
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     const gateways: OwnGateway[] = await Promise.all([startGateway(), startGateway()])
     const [left, right] = [await socketOf(a, gateways[0]!.url), await socketOf(b, gateways[1]!.url)]
     await Promise.all([left.join(conversationId), right.join(conversationId)])
     const say = async (socket: ChatSocket, who: string) => {
       for (const i of upTo(500)) {
-        expect((await socket.say(conversationId, who + i)).event).toBe('ack')
+        expect((await socket.sendMessage(conversationId, who + i)).event).toBe('ack')
       }
     }
     await Promise.all([say(left, 'أ'), say(right, 'ب')])
     for (const socket of [left, right]) {
-      await until('all came', () => socket.messages().length >= 1000)
+      await waitUntil('all came', () => socket.messages().length >= 1000)
       expect(seqs(socket)).toEqual(upTo(1000))
     }
     expect(right.messages()).toEqual(left.messages())
-    expect(await history(a, conversationId)).toEqual(left.messages())
+    expect(await wholeHistory(a, conversationId)).toEqual(left.messages())
     for (const who of ['أ', 'ب']) {
       expect(bodies(left).filter((body) => body.startsWith(who)))
         .toEqual(upTo(500).map((i) => who + i))
@@ -169,7 +174,7 @@ describe.runIf(hasStack)('two gateways', () => {
   })
 
   test('CHAT-16 one of two gateways is stopped and started', async () => {
-    const { a, b, conversationId } = await pair()
+    const { a, b, conversationId } = await startConversation()
     const [first, second] = await Promise.all([startGateway(), startGateway()])
     const left = await socketOf(a, first.url)
     const right = await socketOf(b, second.url)
@@ -177,31 +182,31 @@ describe.runIf(hasStack)('two gateways', () => {
     const times: number[] = []
     for (const i of upTo(40)) {
       const began = performance.now()
-      await left.say(conversationId, String(i))
-      await until('it comes', () => right.messages().length === i)
+      await left.sendMessage(conversationId, String(i))
+      await waitUntil('it comes', () => right.messages().length === i)
       times.push(performance.now() - began)
     }
     expect(times.toSorted((x, y) => x - y)[37]).toBeLessThan(500)
 
     const stopped = second.terminate()
-    for (const i of upTo(20)) await left.say(conversationId, `في الأثناء${i}`)
-    expect((await right.end()).code).toBe(1001)
+    for (const i of upTo(20)) await left.sendMessage(conversationId, `في الأثناء${i}`)
+    expect((await right.waitForClose()).code).toBe(1001)
     await stopped
     const again = await startGateway({}, second.port)
     const back = await socketOf(b, again.url)
     await back.join(conversationId, { afterSeq: seqs(right).at(-1) })
-    await until('nothing is missing', () => seqs(right).length + seqs(back).length === 60)
+    await waitUntil('nothing is missing', () => seqs(right).length + seqs(back).length === 60)
     expect([...seqs(right), ...seqs(back)]).toEqual(upTo(60))
     await Promise.all([first.terminate(), again.terminate()])
   })
 })
 
 test('a socket that opens in the middle of a talk is told of each state once, in order', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const sender = await socketOf(a)
   let [opening, sent] = [true, 0]
   const talk = (async () => {
-    while (opening) await sender.say(conversationId, String(++sent))
+    while (opening) await sender.sendMessage(conversationId, String(++sent))
   })()
   const listeners: ChatSocket[] = []
   try {
@@ -209,21 +214,21 @@ test('a socket that opens in the middle of a talk is told of each state once, in
       const from = sent
       const listener = await socketOf(b)
       listeners.push(listener)
-      await until('it is told some', () => told(listener).length > 5)
-      await until('there are some more', () => sent > from + 3)
+      await waitUntil('it is told some', () => told(listener).length > 5)
+      await waitUntil('there are some more', () => sent > from + 3)
     }
   } finally {
     opening = false
     await talk
   }
   for (const listener of listeners) {
-    await until('it is told the last', () => told(listener).at(-1) === sent)
+    await waitUntil('it is told the last', () => told(listener).at(-1) === sent)
     expect(told(listener)).toEqual(upTo(sent).slice(told(listener)[0]! - 1))
   }
 })
 
 test('CHAT-04 sent again is stored once', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const clientMessageId = randomUUID()
   const frame = { conversationId, clientMessageId, type: 'text', body: 'مرة واحدة' }
   const cut = await socketOf(a)
@@ -240,15 +245,15 @@ test('CHAT-04 sent again is stored once', async () => {
   const other = await socketOf(b)
   expect(await other.ask('send_message', frame))
     .toMatchObject({ event: 'ack', data: { message: { seq: 2, senderIdentityId: b.identityId } } })
-  expect((await history(a, conversationId)).length).toBe(2)
+  expect((await wholeHistory(a, conversationId)).length).toBe(2)
 })
 
 test('CHAT-05 history has what was acknowledged', async () => {
-  const pairs = await Promise.all(upTo(5).map(pair))
+  const pairs = await Promise.all(upTo(5).map(startConversation))
   await Promise.all(pairs.map(async ({ a, b, conversationId }) => {
     const socket = await socketOf(a)
     for (const i of upTo(100)) {
-      const { data } = await socket.say(conversationId, String(i))
+      const { data } = await socket.sendMessage(conversationId, String(i))
       const { body } = await b.get(`/conversations/${conversationId}/messages?limit=1`)
       expect(body.items).toEqual([data.message])
     }
@@ -261,9 +266,9 @@ test('CHAT-14 markup is text, and nobody opens links', async () => {
     asked.push(request.url!)
     response.end()
   }).listen(0, '127.0.0.1')
-  await until('it listens', () => listener.listening)
+  await waitUntil('it listens', () => listener.listening)
   const { port } = listener.address() as AddressInfo
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const [left, right] = [await socketOf(a), await socketOf(b)]
   await right.join(conversationId)
   const texts = [
@@ -278,18 +283,18 @@ test('CHAT-14 markup is text, and nobody opens links', async () => {
     '👩‍👩‍👧',
   ]
   for (const text of texts) {
-    expect((await left.say(conversationId, text)).data.message.body).toBe(text)
+    expect((await left.sendMessage(conversationId, text)).data.message.body).toBe(text)
   }
-  await until('all came', () => right.messages().length === texts.length)
+  await waitUntil('all came', () => right.messages().length === texts.length)
   expect(bodies(right)).toEqual(texts)
-  expect((await history(b, conversationId)).map(({ body }) => body)).toEqual(texts)
+  expect((await wholeHistory(b, conversationId)).map(({ body }) => body)).toEqual(texts)
   await sleep(300)
   expect(asked).toEqual([])
   listener.close()
 })
 
 test('CHAT-15 the server decides: nothing of its own is taken from the client', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const socket = await socketOf(a)
   for (
     const own of [
@@ -303,14 +308,14 @@ test('CHAT-15 the server decides: nothing of its own is taken from the client', 
       { type: ['text'] },
     ]
   ) {
-    expect(await socket.say(conversationId, 'x', own))
+    expect(await socket.sendMessage(conversationId, 'x', own))
       .toMatchObject({ event: 'error', data: { code: 'validation_failed' } })
   }
-  expect(await history(a, conversationId)).toEqual([])
+  expect(await wholeHistory(a, conversationId)).toEqual([])
 })
 
 test('CHAT-09 texts that cannot be: an error with the code of the contract', async () => {
-  const { a, conversationId } = await pair()
+  const { a, conversationId } = await startConversation()
   const socket = await socketOf(a)
   for (
     const [body, code] of [
@@ -321,34 +326,37 @@ test('CHAT-09 texts that cannot be: an error with the code of the contract', asy
       ['\ud800', 'validation_failed'],
     ] as const
   ) {
-    expect(await socket.say(conversationId, body)).toMatchObject({ event: 'error', data: { code } })
+    expect(await socket.sendMessage(conversationId, body)).toMatchObject({
+      event: 'error',
+      data: { code },
+    })
   }
-  expect((await socket.say(conversationId, '𐍈'.repeat(4000))).event).toBe('ack')
+  expect((await socket.sendMessage(conversationId, '𐍈'.repeat(4000))).event).toBe('ack')
 })
 
 test('joining again with afterSeq gives what was missed, joining twice gives nothing twice', async () => {
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const [left, right] = [await socketOf(a), await socketOf(b)]
-  for (const i of upTo(120)) await left.say(conversationId, String(i))
+  for (const i of upTo(120)) await left.sendMessage(conversationId, String(i))
   await right.join(conversationId)
   await right.join(conversationId)
-  await left.say(conversationId, '121')
-  await until('it comes', () => right.messages().length === 1)
+  await left.sendMessage(conversationId, '121')
+  await waitUntil('it comes', () => right.messages().length === 1)
   expect(seqs(right)).toEqual([121])
   const late = await socketOf(b)
   expect((await late.join(conversationId, { afterSeq: 0 })).data.lastSeq).toBe(121)
-  await until('all come', () => late.messages().length === 121)
+  await waitUntil('all come', () => late.messages().length === 121)
   expect(seqs(late)).toEqual(upTo(121))
   // A client cannot be ahead of what there is.
   const ahead = await socketOf(b)
   await ahead.join(conversationId, { afterSeq: 5000 })
-  await left.say(conversationId, '122')
-  await until('it comes', () => ahead.messages().length === 1)
+  await left.sendMessage(conversationId, '122')
+  await waitUntil('it comes', () => ahead.messages().length === 1)
 })
 
 describe('a token', () => {
   test('in the header, in the subprotocol or in the first frame lets in', async () => {
-    const { a, conversationId } = await pair()
+    const { a, conversationId } = await startConversation()
     const byHeader = new ChatSocket({ headers: { authorization: `bEaReR ${a.accessToken}` } })
     const byProtocol = new ChatSocket({ protocols: ['chat', `bearer.${a.accessToken}`] })
     const alone = new ChatSocket({ protocols: [`bearer.${a.accessToken}`] })
@@ -373,7 +381,7 @@ describe('a token', () => {
     const { accessToken } = await signUp()
     for (const name of ['access_token', 'token', 'jwt', 'x', 'apikey', 'Authorization']) {
       const socket = new ChatSocket({ url: `${chatUrl}?${name}=${accessToken}` })
-      expect(await socket.end()).toMatchObject({ code: 4400 })
+      expect(await socket.waitForClose()).toMatchObject({ code: 4400 })
       expect(socket.frames).toEqual([])
     }
     // Also beside a good one.
@@ -381,12 +389,12 @@ describe('a token', () => {
       url: `${chatUrl}?token=${accessToken}`,
       headers: { authorization: `Bearer ${accessToken}` },
     })
-    expect((await both.end()).code).toBe(4400)
+    expect((await both.waitForClose()).code).toBe(4400)
     for (const scheme of ['Basic', 'Token', 'JWT', 'Bearer Bearer', '']) {
       const socket = new ChatSocket({
         headers: { authorization: `${scheme} ${accessToken}`.trim() },
       })
-      expect((await socket.end()).code).toBe(4401)
+      expect((await socket.waitForClose()).code).toBe(4401)
       expect(socket.events('error')).toMatchObject([{ code: 'token_invalid' }])
     }
     for (
@@ -410,7 +418,7 @@ describe('a token', () => {
       const answer = await socket.ask('auth', { accessToken: token })
       expect(answer.event).toBe('error')
       if (answer.data.code === 'validation_failed') socket.close()
-      else expect((await socket.end()).code).toBe(4401)
+      else expect((await socket.waitForClose()).code).toBe(4401)
     }
   })
 })
@@ -427,7 +435,7 @@ describe('CHAT-11 upgrades from other sites', () => {
         'unexpected-response',
         (_request, response) => (status = response.statusCode!),
       )
-      await until('it is refused', () => status !== 0)
+      await waitUntil('it is refused', () => status !== 0)
       expect(status).toBe(422)
     }
   })
@@ -444,7 +452,7 @@ describe('CHAT-11 upgrades from other sites', () => {
     await socket.opened()
     expect((await socket.ask('heartbeat', {})).event).toBe('ack')
     await own.terminate()
-    expect(own.said()).not.toContain(accessToken)
+    expect(own.output()).not.toContain(accessToken)
   })
 })
 
@@ -462,14 +470,16 @@ test('English texts for who asks for them', async () => {
 testLocally('the edge function speaks the same, on the sockets of the platform', async () => {
   const functions = await startFacade({ GATEWAY_MESSAGES: '0' }, 'chat')
   const url = functions.url.replace('http', 'ws')
-  const { a, b, conversationId } = await pair()
+  const { a, b, conversationId } = await startConversation()
   const left = new ChatSocket({ url, protocols: [`bearer.${a.accessToken}`] })
   open.push(left)
   await left.opened()
   const right = await socketOf(b, url)
   await right.join(conversationId)
-  for (const i of upTo(30)) expect((await left.say(conversationId, String(i))).event).toBe('ack')
-  await until('all come', () => right.messages().length === 30)
+  for (const i of upTo(30)) {
+    expect((await left.sendMessage(conversationId, String(i))).event).toBe('ack')
+  }
+  await waitUntil('all come', () => right.messages().length === 30)
   expect(seqs(right)).toEqual(upTo(30))
   for (
     const [data, code] of [
@@ -480,12 +490,12 @@ testLocally('the edge function speaks the same, on the sockets of the platform',
   ) {
     const wrong = await socketOf(a, url)
     wrong.socket.send(data)
-    expect((await wrong.end()).code).toBe(code)
+    expect((await wrong.waitForClose()).code).toBe(code)
   }
   const guest = new ChatSocket({ url: `${url}?token=${a.accessToken}` })
-  expect((await guest.end()).code).toBe(4400)
+  expect((await guest.waitForClose()).code).toBe(4400)
   expect((await fetch(functions.url)).status).toBe(426)
   expect(right.closed).toBeUndefined()
   await functions.stop()
-  for (const socket of [left, right]) expect((await socket.end()).code).toBe(1012)
+  for (const socket of [left, right]) expect((await socket.waitForClose()).code).toBe(1012)
 })

@@ -5,9 +5,8 @@ import { expect } from 'vitest'
 import { root } from '../../local/stack/settings.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
 import { signUp } from '../support/client.ts'
-import { freePort, usualSettings } from '../support/facade.ts'
-import { testLocally } from '../support/other-functions.ts'
-import { until } from '../support/until.ts'
+import { freePort, testLocally, usualSettings } from '../support/facade.ts'
+import { waitUntil } from '../support/wait.ts'
 
 testLocally(
   'the gateway serves as a plain process too, and closes with 1001 when it ends',
@@ -22,10 +21,10 @@ testLocally(
     for (const stream of [own.stdout, own.stderr]) stream.on('data', (part) => (said += part))
     const ended = once(own, 'exit')
     try {
-      await until('it listens', () => said.includes(`"listening":"127.0.0.1:${port}"`))
-      const socket = await ChatSocket.of(await signUp(), `ws://127.0.0.1:${port}/chat`)
+      await waitUntil('it listens', () => said.includes(`"listening":"127.0.0.1:${port}"`))
+      const socket = await ChatSocket.connect(await signUp(), `ws://127.0.0.1:${port}/chat`)
       own.kill('SIGTERM')
-      expect((await socket.end()).code).toBe(1001)
+      expect((await socket.waitForClose()).code).toBe(1001)
       expect(await ended).toEqual([0, null])
     } finally {
       own.kill('SIGKILL')

@@ -3,8 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
-import { entry, history, talk, text, write } from '../support/conversations.ts'
-import { offer } from '../support/listings.ts'
+import {
+  listEntry,
+  messagesPage,
+  postMessage,
+  startConversation,
+  textMessage,
+} from '../support/conversations.ts'
+import { publishListing } from '../support/listings.ts'
 import { race } from '../support/races.ts'
 
 const as = ({ accessToken }: Person): [string, string][] => [
@@ -13,7 +19,7 @@ const as = ({ accessToken }: Person): [string, string][] => [
 
 test('CHAT-13 fifty openings from each side at once make one conversation', async () => {
   const [a, b] = await Promise.all([signUp(), signUp()])
-  const { id: propertyId } = await offer(b)
+  const { id: propertyId } = await publishListing(b)
   const openings = [
     { by: a, body: { propertyId } },
     { by: b, body: { propertyId, identityId: a.identityId } },
@@ -36,28 +42,28 @@ test('CHAT-13 fifty openings from each side at once make one conversation', asyn
 })
 
 test('CHAT-04 sent twenty times at once it is stored once, with one answer', async () => {
-  const { a, b, id } = await talk()
-  const message = text('مرة')
+  const { a, b, conversationId: id } = await startConversation()
+  const message = textMessage('مرة')
   const path = `/conversations/${id}/messages`
   const replies = await race(
     Array.from({ length: 20 }, () => ({ path, body: message, headers: as(a) })),
   )
   expect(replies.map(({ status }) => status).toSorted()).toEqual([...Array(19).fill(200), 201])
   expect(new Set(replies.map(({ body }) => JSON.stringify(body))).size).toBe(1)
-  expect((await history(b, id)).items).toHaveLength(1)
-  expect((await entry(b, id)).unread).toBe(1)
+  expect((await messagesPage(b, id)).items).toHaveLength(1)
+  expect((await listEntry(b, id)).unread).toBe(1)
 })
 
 test('both write at once: one order without gaps, each in the order of its writer', async () => {
-  const { a, b, id } = await talk()
+  const { a, b, conversationId: id } = await startConversation()
   const [fromA, fromB] = await Promise.all([a, b].map(async (person) => {
     const sent = []
-    for (let i = 0; i < 100; i++) sent.push((await write(person, id, `${i}`)).body)
+    for (let i = 0; i < 100; i++) sent.push((await postMessage(person, id, `${i}`)).body)
     return sent
   }))
   const walked = []
   for (let after = 0;;) {
-    const { items, hasMore } = await history(a, id, `?limit=50&afterSeq=${after}`)
+    const { items, hasMore } = await messagesPage(a, id, `?limit=50&afterSeq=${after}`)
     walked.push(...items)
     after = items.at(-1).seq
     if (!hasMore) break
@@ -72,11 +78,11 @@ test('both write at once: one order without gaps, each in the order of its write
 })
 
 test('CHAT-12 the count is right while one writes 300 messages and the other reads', async () => {
-  const { a, b, id } = await talk()
+  const { a, b, conversationId: id } = await startConversation()
   let sent = 0
   const writing = (async () => {
     for (let i = 0; i < 300; i += 10) {
-      await Promise.all(Array.from({ length: 10 }, () => write(a, id, text('x'))))
+      await Promise.all(Array.from({ length: 10 }, () => postMessage(a, id, textMessage('x'))))
       sent = i + 10
     }
   })()
@@ -85,7 +91,7 @@ test('CHAT-12 the count is right while one writes 300 messages and the other rea
       const { status, body } = await b.post(`/conversations/${id}/read`)
       expect([status, body]).toEqual([200, { unread: 0 }])
       await sleep(Math.random() * 20)
-      const { unread } = await entry(b, id)
+      const { unread } = await listEntry(b, id)
       expect(unread).toBeGreaterThanOrEqual(0)
       expect(unread).toBeLessThanOrEqual(sent + 10)
     }
@@ -101,14 +107,14 @@ test('CHAT-12 the count is right while one writes 300 messages and the other rea
   )
   for (const { said, counted } of rows) expect(said).toBe(counted)
   expect((await b.post(`/conversations/${id}/read`)).body).toEqual({ unread: 0 })
-  expect((await entry(b, id)).unread).toBe(0)
+  expect((await listEntry(b, id)).unread).toBe(0)
   expect((await b.get('/conversations')).body.unreadTotal).toBe(0)
 })
 
 test(
   'writing, reading, blocking and signing out at once: nobody stands in another’s way',
   async () => {
-    const { a, b, id } = await talk()
+    const { a, b, conversationId: id } = await startConversation()
     const devices = await Promise.all(
       [a, a, b, b].map(async (person) =>
         (await person.post('/auth/login', {
@@ -127,7 +133,7 @@ test(
         return { method: 'DELETE', path: `/blocks/${b.identityId}`, headers: as(a) }
       }
       return i % 3
-        ? { path: `${path}/messages`, body: text(randomUUID()), headers: as(person) }
+        ? { path: `${path}/messages`, body: textMessage(randomUUID()), headers: as(person) }
         : { method: 'POST', path: `${path}/read`, headers: as(person) }
     })
     const leaving = devices.map((token) => ({

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
-import { type Channel, closeClients, device } from '../support/channels.ts'
+import { type Channel, closeClients, joinAs } from '../support/channels.ts'
 import { type Person, signIn, signUp } from '../support/client.ts'
-import { conversation, entry, write } from '../support/conversations.ts'
-import { organisationOf } from '../support/world.ts'
+import { listEntry, openConversation, postMessage } from '../support/conversations.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
 
 // A refused join is answered after 5 s.
 const slow = 60_000
@@ -16,7 +16,7 @@ let id: string
 
 beforeEach(async () => {
   ;[a, b] = await Promise.all([signUp(), signUp('نورة الشمري')])
-  ;({ id } = await conversation(a, { identityId: b.identityId }))
+  ;({ id } = await openConversation(a, { identityId: b.identityId }))
 })
 afterEach(closeClients)
 
@@ -24,21 +24,22 @@ const joined = 'SUBSCRIBED'
 const refused = 'CHANNEL_ERROR'
 
 const topicOf = async (person: Person) => (await person.get('/auth/me')).body.realtimeTopic
-const liveOf = async (person: Person) => (await entry(person, id)).liveTopic
-const atAccount = async (person: Person) => device(person, await topicOf(person))
+const liveOf = async (person: Person) => (await listEntry(person, id)).liveTopic
+const atAccount = async (person: Person) => joinAs(person, await topicOf(person))
 const statuses = async (people: Person[], topic: string) =>
-  (await Promise.all(people.map((person) => device(person, topic)))).map(({ status }) => status)
+  (await Promise.all(people.map((person) => joinAs(person, topic)))).map(({ status }) => status)
 
 /** The last that came is the news of another name, the one that holds now, and it came once. */
 async function expectMoved(channel: Channel, to?: string) {
-  const [changed] = await channel.got('topic_changed')
+  const [changed] = await channel.waitFor('topic_changed')
   expect(changed).toMatchObject({ old: channel.topic, new: to ?? expect.any(String) })
   expect(changed.new).not.toBe(channel.topic)
-  expect(channel.of('topic_changed')).toHaveLength(1)
+  expect(channel.payloads('topic_changed')).toHaveLength(1)
   expect(channel.heard.at(-1)!.event).toBe('topic_changed')
 }
 
-const bodies = (channel: Channel) => channel.of('new_message').map(({ message }) => message.body)
+const bodies = (channel: Channel) =>
+  channel.payloads('new_message').map(({ message }) => message.body)
 
 test(
   'AUTH-17 ISO-16 signed out on one device: it hears no more, the others and the other side go on',
@@ -61,10 +62,10 @@ test(
     expect(await statuses([a, b, phone], now)).toEqual([joined, joined, refused])
     expect(await statuses([b], live)).toEqual([refused])
 
-    const next = await device(a, topic)
-    await write(b, id, 'بعد الخروج')
-    await next.got('new_message')
-    await atB.got('new_message')
+    const next = await joinAs(a, topic)
+    await postMessage(b, id, 'بعد الخروج')
+    await next.waitFor('new_message')
+    await atB.waitFor('new_message')
     expect(atB.heard.map(({ event }) => event)).toEqual(['new_message'])
     for (const channel of [onPhone, onTablet]) await expectMoved(channel)
   },
@@ -81,9 +82,9 @@ test(
     const topic = await topicOf(a)
     await expectMoved(onPhone, topic)
     await expectMoved(own, topic)
-    const next = await device(a, topic)
-    await write(b, id)
-    await next.got('new_message')
+    const next = await joinAs(a, topic)
+    await postMessage(b, id)
+    await next.waitFor('new_message')
     for (const channel of [onPhone, own]) await expectMoved(channel)
     expect(await statuses([phone], topic)).toEqual([refused])
   },
@@ -93,7 +94,7 @@ test(
 test(
   'AUTH-13 a suspended account hears no more, and all is there when it comes back',
   async () => {
-    await write(b, id, 'قبل الإيقاف')
+    await postMessage(b, id, 'قبل الإيقاف')
     const atA = await atAccount(a)
     const atB = await atAccount(b)
     const live = await liveOf(b)
@@ -106,18 +107,21 @@ test(
     const now = await liveOf(b)
     expect(now).not.toBe(live)
     expect(await statuses([b, a], now)).toEqual([joined, refused])
-    expect(await write(b, id)).toMatchObject({ status: 403, body: { error: { code: 'blocked' } } })
+    expect(await postMessage(b, id)).toMatchObject({
+      status: 403,
+      body: { error: { code: 'blocked' } },
+    })
     // What was read before is not told to who may not hear it now.
     await b.post(`/conversations/${id}/read`)
     await expectMoved(atA)
-    expect(atB.of('topic_changed')).toEqual([])
+    expect(atB.payloads('topic_changed')).toEqual([])
 
     expect((await set('active')).status).toBe(200)
     const back = await signIn(a.identifier, a.password)
     const again = await atAccount(back)
     expect(again.status).toBe(joined)
-    await write(b, id, 'بعد العودة')
-    await again.got('new_message')
+    await postMessage(b, id, 'بعد العودة')
+    await again.waitFor('new_message')
     const { body } = await back.get(`/conversations/${id}/messages`)
     expect(body.items.map(({ body }: { body: string }) => body))
       .toEqual(['قبل الإيقاف', 'بعد العودة'])
@@ -126,40 +130,40 @@ test(
 )
 
 test('a blocked person hears no more; the one who blocked stays alone', async () => {
-  await write(b, id, 'قبل')
+  await postMessage(b, id, 'قبل')
   const [atA, atB] = [await atAccount(a), await atAccount(b)]
   const live = await liveOf(a)
-  const liveAtB = await device(b, live)
+  const liveAtB = await joinAs(b, live)
   expect((await a.post(`/blocks/${b.identityId}`)).status).toBe(204)
-  const [updated] = await atA.got('conversation_updated')
+  const [updated] = await atA.waitFor('conversation_updated')
   const now = await liveOf(a)
   expect(now).not.toBe(live)
   expect(updated).toMatchObject({ identityId: a.identityId, conversationId: id, liveTopic: now })
-  const mine = await device(a, now)
+  const mine = await joinAs(a, now)
   expect(mine.status).toBe(joined)
   expect(await statuses([b], now)).toEqual([refused])
   await mine.send('typing')
   for (const person of [a, b]) {
-    expect(await write(person, id))
+    expect(await postMessage(person, id))
       .toMatchObject({ status: 403, body: { error: { code: 'blocked' } } })
   }
   // Not that it was read either: neither to who is blocked nor, of them, to the other.
   await a.post(`/conversations/${id}/read`)
-  await atA.got('conversation_updated', 2)
+  await atA.waitFor('conversation_updated', 2)
   expect([...atB.heard, ...liveAtB.heard]).toEqual([])
 
   expect((await a.delete(`/blocks/${b.identityId}`)).status).toBe(204)
   expect(await statuses([b], now)).toEqual([joined])
-  await write(a, id, 'عدنا')
-  await atB.got('new_message')
+  await postMessage(a, id, 'عدنا')
+  await atB.waitFor('new_message')
   expect(bodies(atB)).toEqual(['عدنا'])
 }, slow)
 
 test('IDN-06 an identity that was taken away hears its conversations no more', async () => {
-  const company = await organisationOf(a.id)
+  const company = await insertOrganisation(a.id)
   await a.post('/auth/identity/switch', { identityId: company })
-  const own = await conversation(b, { identityId: company })
-  await write(b, own.id, 'قبل')
+  const own = await openConversation(b, { identityId: company })
+  await postMessage(b, own.id, 'قبل')
   const [atA, atB] = [await atAccount(a), await atAccount(b)]
   const admin = await signUpAdmin()
   const taken = await admin.patch(`/admin/identities/${company}/status`, {
@@ -168,16 +172,16 @@ test('IDN-06 an identity that was taken away hears its conversations no more', a
   })
   expect(taken.status).toBe(200)
 
-  const { liveTopic } = await entry(b, own.id)
+  const { liveTopic } = await listEntry(b, own.id)
   expect(liveTopic).not.toBe(own.liveTopic)
   expect(await statuses([b, a], liveTopic)).toEqual([joined, refused])
-  expect(await write(a, own.id, 'x')).toMatchObject({ status: 403 })
+  expect(await postMessage(a, own.id, 'x')).toMatchObject({ status: 403 })
   await b.post(`/conversations/${own.id}/read`)
   // The account goes on under its name, for what is its own and its other identities'.
-  await write(b, id, 'إلى الشخص نفسه')
-  await atA.got('new_message')
+  await postMessage(b, id, 'إلى الشخص نفسه')
+  await atA.waitFor('new_message')
   expect(bodies(atA)).toEqual(['إلى الشخص نفسه'])
-  expect(atA.of('message_read')).toEqual([])
+  expect(atA.payloads('message_read')).toEqual([])
   for (const { heard } of [atA, atB]) {
     expect(heard.filter(({ event }) => event === 'topic_changed')).toEqual([])
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { clientOf, closeClients, device, hear } from '../support/channels.ts'
+import { clientOf, closeClients, joinAs, joinChannel } from '../support/channels.ts'
 import {
   asCaller,
   database,
@@ -9,8 +9,8 @@ import {
   publishableKey,
   signUp,
 } from '../support/client.ts'
-import { conversation, entry, write } from '../support/conversations.ts'
-import { organisationOf } from '../support/world.ts'
+import { listEntry, openConversation, postMessage } from '../support/conversations.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
 
 // Live, over Supabase Realtime and an unchanged supabase-js. A refused join is answered after 5 s.
 const slow = 30_000
@@ -21,7 +21,7 @@ let shared: { id: string; liveTopic: string }
 
 beforeEach(async () => {
   ;[a, b] = await Promise.all([signUp(), signUp('نورة الشمري')])
-  shared = await conversation(a, { identityId: b.identityId })
+  shared = await openConversation(a, { identityId: b.identityId })
 })
 afterEach(closeClients)
 
@@ -32,7 +32,7 @@ const refused = 'CHANNEL_ERROR'
 
 describe('what is heard', () => {
   test('every message once on each side, in the order of history, which has it by then', async () => {
-    const [atA, atB] = [await device(a, await topicOf(a)), await device(b, await topicOf(b))]
+    const [atA, atB] = [await joinAs(a, await topicOf(a)), await joinAs(b, await topicOf(b))]
     expect([atA.status, atB.status]).toEqual([joined, joined])
     let late = 0
     atB.channel.on('broadcast', { event: 'new_message' }, async ({ payload }) => {
@@ -41,7 +41,7 @@ describe('what is heard', () => {
       if (body.items[0]?.id !== id) late++
     })
     const sent = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => write(i % 2 ? a : b, shared.id, `رسالة ${i}`)),
+      Array.from({ length: 40 }, (_, i) => postMessage(i % 2 ? a : b, shared.id, `رسالة ${i}`)),
     )
     expect(sent.map(({ status }) => status)).toEqual(Array(40).fill(201))
 
@@ -49,20 +49,20 @@ describe('what is heard', () => {
     expect(history.map(({ seq }: { seq: number }) => seq))
       .toEqual(Array.from({ length: 40 }, (_, i) => i + 1))
     for (const channel of [atA, atB]) {
-      const heard = await channel.got('new_message', 40)
+      const heard = await channel.waitFor('new_message', 40)
       expect(heard.map(({ message }) => message)).toEqual(history)
     }
     await sleep(200)
     expect(late).toBe(0)
-    expect(atA.of('new_message')).toHaveLength(40)
+    expect(atA.payloads('new_message')).toHaveLength(40)
   })
 
   test('CHAT-12 one event has the message, the state of the list and the notification', async () => {
-    const [atA, atB] = [await device(a, await topicOf(a)), await device(b, await topicOf(b))]
+    const [atA, atB] = [await joinAs(a, await topicOf(a)), await joinAs(b, await topicOf(b))]
     for (let i = 1; i <= 3; i++) {
-      const { body: message } = await write(a, shared.id, `رسالة ${i}`)
-      const heard = (await atB.got('new_message', i)).at(-1)
-      const { lastMessage, unread, liveTopic } = await entry(b, shared.id)
+      const { body: message } = await postMessage(a, shared.id, `رسالة ${i}`)
+      const heard = (await atB.waitFor('new_message', i)).at(-1)
+      const { lastMessage, unread, liveTopic } = await listEntry(b, shared.id)
       const { id: _eventId, ...event } = heard
       expect(event).toEqual({
         identityId: b.identityId,
@@ -74,7 +74,7 @@ describe('what is heard', () => {
       const { body: noted } = await b.get('/notifications')
       expect(noted.items.map(({ id }: { id: string }) => id)).toEqual([event.notificationId])
     }
-    const own = (await atA.got('new_message', 3)).at(-1)
+    const own = (await atA.waitFor('new_message', 3)).at(-1)
     expect(own).toMatchObject({
       identityId: a.identityId,
       conversation: { unread: 0, lastMessage: { mine: true } },
@@ -86,11 +86,11 @@ describe('what is heard', () => {
   })
 
   test('what was read: the reader hears the count, the other side how far, if it may', async () => {
-    const [atA, atB] = [await device(a, await topicOf(a)), await device(b, await topicOf(b))]
-    for (let i = 1; i <= 3; i++) await write(a, shared.id, `رسالة ${i}`)
-    const { lastMessage, liveTopic } = await entry(b, shared.id)
+    const [atA, atB] = [await joinAs(a, await topicOf(a)), await joinAs(b, await topicOf(b))]
+    for (let i = 1; i <= 3; i++) await postMessage(a, shared.id, `رسالة ${i}`)
+    const { lastMessage, liveTopic } = await listEntry(b, shared.id)
     await b.post(`/conversations/${shared.id}/read`, { upToSeq: 2 })
-    const [{ id: _one, ...updated }] = await atB.got('conversation_updated')
+    const [{ id: _one, ...updated }] = await atB.waitFor('conversation_updated')
     expect(updated).toEqual({
       identityId: b.identityId,
       conversationId: shared.id,
@@ -98,25 +98,25 @@ describe('what is heard', () => {
       unread: 1,
       liveTopic,
     })
-    const [{ id: _other, ...read }] = await atA.got('message_read')
+    const [{ id: _other, ...read }] = await atA.waitFor('message_read')
     expect(read).toEqual({ identityId: a.identityId, conversationId: shared.id, upToSeq: 2 })
 
     await b.patch('/settings', { privacy: { readReceipts: false } })
     await b.post(`/conversations/${shared.id}/read`)
-    expect((await atB.got('conversation_updated', 2)).at(-1)).toMatchObject({ unread: 0 })
+    expect((await atB.waitFor('conversation_updated', 2)).at(-1)).toMatchObject({ unread: 0 })
     await sleep(200)
-    expect(atA.of('message_read')).toHaveLength(1)
-    expect(atB.of('message_read')).toEqual([])
+    expect(atA.payloads('message_read')).toHaveLength(1)
+    expect(atB.payloads('message_read')).toEqual([])
   })
 
   test('whoever acts as another identity hears of all that are theirs', async () => {
-    const company = await organisationOf(b.id)
+    const company = await insertOrganisation(b.id)
     await b.post('/auth/identity/switch', { identityId: company })
-    const atB = await device(b, await topicOf(b))
-    const about = await conversation(a, { identityId: company })
-    await write(a, shared.id)
-    await write(a, about.id)
-    const heard = await atB.got('new_message', 2)
+    const atB = await joinAs(b, await topicOf(b))
+    const about = await openConversation(a, { identityId: company })
+    await postMessage(a, shared.id)
+    await postMessage(a, about.id)
+    const heard = await atB.waitFor('new_message', 2)
     expect(heard.map(({ identityId }) => identityId)).toEqual([b.identityId, company])
   })
 
@@ -124,15 +124,15 @@ describe('what is heard', () => {
     'presence and typing are heard on the live channel by both, and by nobody else',
     async () => {
       const presence = { presence: { key: 'a' } }
-      const atA = await device(a, shared.liveTopic, presence)
-      const atB = await device(b, shared.liveTopic, { presence: { key: 'b' } })
+      const atA = await joinAs(a, shared.liveTopic, presence)
+      const atB = await joinAs(b, shared.liveTopic, { presence: { key: 'b' } })
       await atB.channel.track({ here: true })
       await atA.send('typing', { identityId: a.identityId })
-      expect((await atB.got('typing'))[0]).toMatchObject({ identityId: a.identityId })
-      const states = await atA.got('presence', 2)
+      expect((await atB.waitFor('typing'))[0]).toMatchObject({ identityId: a.identityId })
+      const states = await atA.waitFor('presence', 2)
       expect(Object.keys(states.at(-1))).toEqual(['b'])
 
-      const stranger = await device(await signUp(), shared.liveTopic, presence)
+      const stranger = await joinAs(await signUp(), shared.liveTopic, presence)
       expect(stranger.status).toBe(refused)
       expect(stranger.heard).toEqual([])
     },
@@ -144,7 +144,7 @@ describe('what is heard', () => {
     const list = (await a.get('/conversations?limit=1')).body
     expect(list).toMatchObject({ realtimeTopic: topic, unreadTotal: 0, items: [shared] })
     expect((await a.get(`/conversations/${shared.id}`)).body).toEqual(list.items[0])
-    expect((await entry(b, shared.id)).liveTopic).toBe(shared.liveTopic)
+    expect((await listEntry(b, shared.id)).liveTopic).toBe(shared.liveTopic)
     expect(list.items[0]).not.toHaveProperty('realtimeTopic')
     // What the names are made of is shown to nobody.
     for (const table of ['accounts', 'conversations']) {
@@ -187,36 +187,36 @@ describe('CHAT-06 who does not take part hears nothing', () => {
     )
     const tries = await Promise.all(
       attempts.map(async ({ person, topic, config }) => {
-        const channel = await hear(await clientOf(person), topic, config)
+        const channel = await joinChannel(await clientOf(person), topic, config)
         if (config.private !== false) expect([topic, channel.status]).toEqual([topic, refused])
         return channel
       }),
     )
     // A participant hears nothing either under a name that is not quite the name.
     const nearly = spellings.slice(2).concat(`${shared.liveTopic} `, shared.liveTopic.toUpperCase())
-    const almost = await Promise.all(nearly.map((topic) => device(b, topic)))
+    const almost = await Promise.all(nearly.map((topic) => joinAs(b, topic)))
     expect(almost.map(({ status }) => status)).toEqual(nearly.map(() => refused))
-    const [atA, atB] = [await device(a, await topicOf(a)), await device(b, topic)]
-    for (let i = 0; i < 20; i++) await write(a, shared.id)
+    const [atA, atB] = [await joinAs(a, await topicOf(a)), await joinAs(b, topic)]
+    for (let i = 0; i < 20; i++) await postMessage(a, shared.id)
     await b.post(`/conversations/${shared.id}/read`)
-    await atB.got('new_message', 20)
-    await atA.got('message_read')
+    await atB.waitFor('new_message', 20)
+    await atA.waitFor('message_read')
     for (const { topic, heard } of tries) {
       expect([topic, heard.filter(({ event }) => event !== 'presence')]).toEqual([topic, []])
     }
   })
 
   test('a participant who acts as another identity does not take part', async () => {
-    const company = await organisationOf(b.id)
+    const company = await insertOrganisation(b.id)
     await b.post('/auth/identity/switch', { identityId: company })
-    expect((await device(b, shared.liveTopic)).status).toBe(refused)
+    expect((await joinAs(b, shared.liveTopic)).status).toBe(refused)
     await b.post('/auth/identity/switch', { identityId: b.identityId })
-    expect((await device(b, shared.liveTopic)).status).toBe(joined)
+    expect((await joinAs(b, shared.liveTopic)).status).toBe(joined)
   }, slow)
 
   test('nobody but the database says anything where messages are heard', async () => {
     const topic = await topicOf(b)
-    const [atB, other] = [await device(b, topic), await device(b, topic)]
+    const [atB, other] = [await joinAs(b, topic), await joinAs(b, topic)]
     const forged = { message: { seq: 99, body: 'مزورة' } }
     await other.send('new_message', forged)
     await other.send('conversation_updated', { unread: 99 })
@@ -242,16 +242,16 @@ describe('CHAT-06 who does not take part hears nothing', () => {
       // As the platform has it: what nobody may send is taken and dropped.
       expect(answer.status).toBe(202)
     }
-    const live = await device(b, shared.liveTopic)
-    await write(a, shared.id, 'صحيحة')
-    expect((await atB.got('new_message')).map(({ message }) => message.body)).toEqual(['صحيحة'])
+    const live = await joinAs(b, shared.liveTopic)
+    await postMessage(a, shared.id, 'صحيحة')
+    expect((await atB.waitFor('new_message')).map(({ message }) => message.body)).toEqual(['صحيحة'])
     await sleep(300)
     expect(atB.heard).toHaveLength(1)
     expect(live.heard).toEqual([])
   }, slow)
 
   test('the fence holds in SQL, row by row', async () => {
-    await write(a, shared.id)
+    await postMessage(a, shared.id)
     const stranger = await signUp()
     const own = await topicOf(stranger)
     for (const topic of [own, await topicOf(b), shared.liveTopic, '', null]) {

@@ -1,18 +1,23 @@
 // The time halves of chat: nobody waits for whoever floods or crowds the gateway, and rights end soon.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { fill, people, type Somebody } from './chat-crowd.ts'
-import { ChatSocket, converse, type Pair, pair, upTo } from '../support/chat-socket.ts'
+import { fillGateway, type SignedIn, signedInPeople } from './crowd.ts'
+import { ChatSocket, upTo } from '../support/chat-socket.ts'
 import { database, type Person, signUp } from '../support/client.ts'
-import { startGateway } from '../support/other-gateways.ts'
-import { until } from '../support/until.ts'
-import { organisationOf } from '../support/world.ts'
+import { startGateway } from '../support/own-gateway.ts'
+import { waitUntil } from '../support/wait.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import {
+  type Conversation,
+  conversationBetween,
+  startConversation,
+} from '../support/conversations.ts'
 
 type Talk = { left: ChatSocket; right: ChatSocket; id: string }
 
-async function talk(url: string, a: Somebody, b: Somebody): Promise<Talk> {
-  const id = await converse(a, b)
-  const [left, right] = await Promise.all([ChatSocket.of(a, url), ChatSocket.of(b, url)])
+async function talk(url: string, a: SignedIn, b: SignedIn): Promise<Talk> {
+  const id = await conversationBetween(a, b)
+  const [left, right] = await Promise.all([ChatSocket.connect(a, url), ChatSocket.connect(b, url)])
   await right.join(id)
   return { left, right, id }
 }
@@ -52,13 +57,13 @@ async function p95(talks: Talk[], seconds: number, what: string): Promise<number
 }
 
 /** A thousand at once, then twenty a second, with a new socket whenever one is closed. */
-async function flood(url: string, person: Somebody, id: string, seconds: number) {
+async function flood(url: string, person: SignedIn, id: string, seconds: number) {
   const sockets: ChatSocket[] = []
   let sent = 0
   const current = async () => {
     const last = sockets.at(-1)
     if (last && !last.closed) return last
-    const next = await ChatSocket.of(person, url).catch(() => undefined)
+    const next = await ChatSocket.connect(person, url).catch(() => undefined)
     if (next) sockets.push(next)
     return next
   }
@@ -84,11 +89,11 @@ async function flood(url: string, person: Somebody, id: string, seconds: number)
 
 test('CHAT-08 fifty conversations go on beside a flood', async () => {
   const gateway = await startGateway({ GATEWAY_MESSAGES: '5', GATEWAY_JOINS: '1000' })
-  const all = await people(102)
+  const all = await signedInPeople(102)
   const talks = await Promise.all(
     upTo(50).map((i) => talk(gateway.url, all[2 * i]!, all[2 * i + 1]!)),
   )
-  const id = await converse(all[0]!, all[1]!)
+  const id = await conversationBetween(all[0]!, all[1]!)
   await p95(talks, 5, 'warm')
   const before = await p95(talks, 30, 'before')
   const [during, { acknowledged, closed }] = await Promise.all([
@@ -113,9 +118,9 @@ test('CHAT-08 fifty conversations go on beside a flood', async () => {
 test('CHAT-10 a good client is let in within a second, whatever else is open', async () => {
   const gateway = await startGateway({ GATEWAY_JOINS: '1000' })
   const person = await signUp()
-  const { close } = await fill(gateway.url)
+  const { close } = await fillGateway(gateway.url)
   const began = performance.now()
-  const good = await ChatSocket.of(person, gateway.url)
+  const good = await ChatSocket.connect(person, gateway.url)
   const took = performance.now() - began
   console.log(`let in after ${took.toFixed(0)} ms`)
   expect(took).toBeLessThan(1000)
@@ -136,29 +141,29 @@ test('AUTH-12 AUTH-13 AUTH-17 rights that end close a socket within five seconds
   }
   for (const [what, end] of Object.entries(ends)) {
     const person = await signUp()
-    const socket = await ChatSocket.of(person)
+    const socket = await ChatSocket.connect(person)
     const began = performance.now()
     await end(person)
-    await socket.end()
+    await socket.waitForClose()
     soon(`${what}: closed`, began)
   }
 })
 
 test('who may hear a conversation no longer is told so within five seconds', async () => {
   const ends = {
-    blocked: ({ a, b }: Pair) => a.post(`/blocks/${b.identityId}`),
-    'acts as another': async ({ b }: Pair) => {
-      const identityId = await organisationOf(b.id, 'company')
+    blocked: ({ a, b }: Conversation) => a.post(`/blocks/${b.identityId}`),
+    'acts as another': async ({ b }: Conversation) => {
+      const identityId = await insertOrganisation(b.id, 'company')
       return await b.post('/auth/identity/switch', { identityId })
     },
   }
   for (const [what, end] of Object.entries(ends)) {
-    const people = await pair()
-    const socket = await ChatSocket.of(people.b)
+    const people = await startConversation()
+    const socket = await ChatSocket.connect(people.b)
     await socket.join(people.conversationId)
     const began = performance.now()
     await end(people)
-    await until('it is told', () => socket.events('error').length > 0)
+    await waitUntil('it is told', () => socket.events('error').length > 0)
     soon(`${what}: told`, began)
     socket.close()
   }

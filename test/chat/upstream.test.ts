@@ -4,14 +4,14 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect } from 'vitest'
-import { ChatSocket, converse } from '../support/chat-socket.ts'
-import { type Person, signIn, signUp } from '../support/client.ts'
-import { countingProxy } from '../support/counting-proxy.ts'
-import { usualSettings } from '../support/facade.ts'
-import { testLocally } from '../support/other-functions.ts'
-import { startGateway } from '../support/other-gateways.ts'
 import { startOtherRealtime } from '../../local/realtime/support/client.ts'
-import { until } from '../support/until.ts'
+import { ChatSocket } from '../support/chat-socket.ts'
+import { type Person, signIn, signUp } from '../support/client.ts'
+import { startCountingProxy } from '../support/counting-proxy.ts'
+import { testLocally, usualSettings } from '../support/facade.ts'
+import { startGateway } from '../support/own-gateway.ts'
+import { waitUntil } from '../support/wait.ts'
+import { conversationBetween } from '../support/conversations.ts'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -70,7 +70,7 @@ async function ownGateway(joinTime = 0) {
   const realtime = await startOtherRealtime({ lateBy })
   ends.push(realtime.stop)
   const way = await wayTo(realtime.url)
-  const proxy = await countingProxy(usualSettings().FACADE_DB_URL!)
+  const proxy = await startCountingProxy(usualSettings().FACADE_DB_URL!)
   ends.push(proxy.stop)
   const gateway = await startGateway({
     ...realtime.settings,
@@ -84,11 +84,11 @@ async function ownGateway(joinTime = 0) {
     joins: () => joins,
     /** How often it called a function of the database. */
     calls: (name: string) => {
-      asked.push(...proxy.taken())
+      asked.push(...proxy.takeMessages())
       return asked.filter((text) => text.includes(name)).length
     },
     connect: async (person: Person) => {
-      const socket = await ChatSocket.of(person, gateway.url)
+      const socket = await ChatSocket.connect(person, gateway.url)
       ends.push(() => socket.close())
       return socket
     },
@@ -102,7 +102,7 @@ describe('the gateway at Realtime', () => {
     const all = await people(23)
     const { way, joins, connect } = await ownGateway()
     await Promise.all(all.map(connect))
-    await until('all have joined', () => joins() === 23)
+    await waitUntil('all have joined', () => joins() === 23)
     expect(way.lines()).toBe(3)
   })
 
@@ -112,7 +112,7 @@ describe('the gateway at Realtime', () => {
       const all = await people(6)
       const { way, joins, connect } = await ownGateway(4000)
       await Promise.all(all.map(connect))
-      await until('all have asked', () => joins() === 6)
+      await waitUntil('all have asked', () => joins() === 6)
       await sleep(10_000)
       expect(joins()).toBe(6)
       expect(way.opened()).toBe(1)
@@ -123,7 +123,7 @@ describe('the gateway at Realtime', () => {
     const all = await people(6)
     const { way, joins, connect, calls } = await ownGateway()
     const sockets = await Promise.all(all.map(connect))
-    await until('all have joined', () => joins() === 6)
+    await waitUntil('all have joined', () => joins() === 6)
     const others = await Promise.all(
       all.slice(0, 3).map(({ identifier, password }) => signIn(identifier, password)),
     )
@@ -131,33 +131,33 @@ describe('the gateway at Realtime', () => {
     // A session that ends gives the account's channel another name.
     await Promise.all(others.map((other) => other.post('/auth/logout', {})))
     way.mend()
-    await until('all have joined again', () => joins() >= 12)
+    await waitUntil('all have joined again', () => joins() >= 12)
     // A refused one would take 5 s.
     await sleep(6000)
     expect(joins()).toBe(12)
     expect(calls('current_topics')).toBe(1)
     const [first, , , last] = all as [Person, Person, Person, Person]
-    await last.post(`/conversations/${await converse(last, first)}/messages`, {
+    await last.post(`/conversations/${await conversationBetween(last, first)}/messages`, {
       clientMessageId: 'after-the-break',
       type: 'text',
       body: 'عدنا',
     })
-    await until('it is told', () => sockets[0]!.events('conversation_updated').length === 1)
+    await waitUntil('it is told', () => sockets[0]!.events('conversation_updated').length === 1)
   })
 
   testLocally('leaves a connection that has gone silent', async () => {
     const [a, b] = await people(2) as [Person, Person]
     const { way, joins, connect } = await ownGateway()
     const socket = await connect(a)
-    await until('it has joined', () => joins() === 1)
+    await waitUntil('it has joined', () => joins() === 1)
     way.freeze()
-    await until('it has joined again', () => joins() === 2, 90_000)
+    await waitUntil('it has joined again', () => joins() === 2, 90_000)
     expect(way.opened()).toBe(2)
-    await b.post(`/conversations/${await converse(b, a)}/messages`, {
+    await b.post(`/conversations/${await conversationBetween(b, a)}/messages`, {
       clientMessageId: 'after-the-silence',
       type: 'text',
       body: 'عدنا',
     })
-    await until('it is told', () => socket.events('conversation_updated').length === 1)
+    await waitUntil('it is told', () => socket.events('conversation_updated').length === 1)
   })
 })

@@ -1,10 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
-import { database, type Guest, guest, type Person, type Reply, signUp } from '../support/client.ts'
-import { draft, type Listing, oddPrice, offer } from '../support/listings.ts'
-import { ids, saved, toggle } from './saved.ts'
-import { organisationOf } from '../support/world.ts'
-
-const nobody = '00000000-0000-4000-8000-000000000000'
+import { database, type Guest, guest, type Person, signUp } from '../support/client.ts'
+import { createDraft, type Listing, publishListing, uniquePrice } from '../support/listings.ts'
+import { isSaved, savedIds, toggleFavorite } from './reads.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { problemOf, unknownId } from '../support/problems.ts'
 
 let seller: Person
 let buyer: Person
@@ -14,40 +13,34 @@ beforeEach(async () => {
   buyer = await signUp()
 })
 
-function problem({ status, body }: Reply) {
-  const { requestId, ...error } = body.error
-  expect(requestId).toBeTruthy()
-  return { status, error }
-}
-
 test('saving turns over: the first call saves, the second forgets', async () => {
-  const { id } = await offer(seller)
-  expect(await toggle(buyer, id))
+  const { id } = await publishListing(seller)
+  expect(await toggleFavorite(buyer, id))
     .toMatchObject({ status: 200, body: { propertyId: id, isFavorite: true } })
-  expect(await saved(buyer, id)).toBe(true)
+  expect(await isSaved(buyer, id)).toBe(true)
   expect((await buyer.get(`/properties/${id}`)).body)
     .toMatchObject({ isFavorite: true, favoritesCount: 1 })
 
-  expect((await toggle(buyer, id)).body).toEqual({ propertyId: id, isFavorite: false })
-  expect(await saved(buyer, id)).toBe(false)
+  expect((await toggleFavorite(buyer, id)).body).toEqual({ propertyId: id, isFavorite: false })
+  expect(await isSaved(buyer, id)).toBe(false)
   expect((await buyer.get(`/properties/${id}`)).body)
     .toMatchObject({ isFavorite: false, favoritesCount: 0, version: 1 })
 })
 
 test('the list holds whole listings, newest first, in pages that join', async () => {
   const made: Listing[] = []
-  for (let i = 0; i < 5; i++) made.unshift(await offer(seller, { price: 1000 + i }))
-  for (const { id } of made.toReversed()) await toggle(buyer, id)
+  for (let i = 0; i < 5; i++) made.unshift(await publishListing(seller, { price: 1000 + i }))
+  for (const { id } of made.toReversed()) await toggleFavorite(buyer, id)
 
   const { body } = await buyer.get('/favorites')
   expect(body.items).toEqual(
     made.map((listing) => ({ ...listing, isFavorite: true, favoritesCount: 1 })),
   )
   expect(body.nextCursor).toBe(null)
-  expect(await ids(buyer)).toEqual(made.map(({ id }) => id))
+  expect(await savedIds(buyer)).toEqual(made.map(({ id }) => id))
 
   const first = (await buyer.get('/favorites?limit=2')).body
-  await toggle(buyer, first.items[1].id) // the last row seen goes away
+  await toggleFavorite(buyer, first.items[1].id) // the last row seen goes away
   const second = (await buyer.get(`/favorites?limit=3&cursor=${first.nextCursor}`)).body
   expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(made.map(({ id }) => id))
   expect(second.nextCursor).toBe(null)
@@ -63,39 +56,39 @@ test('the list holds whole listings, newest first, in pages that join', async ()
 
 test('FAV-03 toggling what is not there is 404, whatever is not there', async () => {
   const [deleted, archived, hidden] = [
-    await offer(seller),
-    await offer(seller),
-    await draft(seller),
+    await publishListing(seller),
+    await publishListing(seller),
+    await createDraft(seller),
   ]
-  for (const { id } of [deleted, archived]) await toggle(buyer, id)
+  for (const { id } of [deleted, archived]) await toggleFavorite(buyer, id)
   await seller.delete(`/properties/${deleted.id}`)
   await seller.post(`/properties/${archived.id}/archive`)
-  await toggle(buyer, archived.id) // off works, on does not
+  await toggleFavorite(buyer, archived.id) // off works, on does not
 
-  const missing = problem(await toggle(buyer, nobody))
+  const missing = problemOf(await toggleFavorite(buyer, unknownId))
   expect(missing).toMatchObject({
     status: 404,
     error: { code: 'property_not_found', message: 'العقار غير موجود أو تم حذفه' },
   })
   for (let i = 0; i < 20; i++) {
     const replies = await Promise.all(
-      [nobody, deleted.id, archived.id, hidden.id].map((id) => toggle(buyer, id)),
+      [unknownId, deleted.id, archived.id, hidden.id].map((id) => toggleFavorite(buyer, id)),
     )
-    expect(replies.map(problem)).toEqual(Array(4).fill(missing))
-    expect((await toggle(buyer, `${nobody}x`)).status).toBe(422)
+    expect(replies.map(problemOf)).toEqual(Array(4).fill(missing))
+    expect((await toggleFavorite(buyer, `${unknownId}x`)).status).toBe(422)
   }
-  expect(await ids(buyer)).toEqual([])
+  expect(await savedIds(buyer)).toEqual([])
 })
 
 test('IDN-03 FAV-05 favorites and isFavorite are those of the acting identity', async () => {
-  const price = oddPrice()
+  const price = uniquePrice()
   const [p1, p2, p3] = [
-    await offer(seller, { price }),
-    await offer(seller, { price }),
-    await offer(seller, { price }),
+    await publishListing(seller, { price }),
+    await publishListing(seller, { price }),
+    await publishListing(seller, { price }),
   ]
   const all = [p1.id, p2.id, p3.id]
-  const company = await organisationOf(buyer.id)
+  const company = await insertOrganisation(buyer.id)
   const act = (identityId: string) => buyer.post('/auth/identity/switch', { identityId })
   // In a record, in a search and among similar ones.
   const marked = async (person: Guest) => {
@@ -111,16 +104,16 @@ test('IDN-03 FAV-05 favorites and isFavorite are those of the acting identity', 
     expect(seen(body.items)).toEqual(found.filter((id) => id !== p1.id))
     return found
   }
-  const state = async () => [(await ids(buyer)).toSorted(), await marked(buyer)]
+  const state = async () => [(await savedIds(buyer)).toSorted(), await marked(buyer)]
   const both = [p1.id, p2.id]
 
-  for (const id of both) await toggle(buyer, id)
+  for (const id of both) await toggleFavorite(buyer, id)
   expect(await state()).toEqual([both.toSorted(), both])
 
   await act(company)
   expect(await state()).toEqual([[], []])
-  for (const id of all) expect(await saved(buyer, id)).toBe(false)
-  await toggle(buyer, p3.id)
+  for (const id of all) expect(await isSaved(buyer, id)).toBe(false)
+  await toggleFavorite(buyer, p3.id)
   expect(await state()).toEqual([[p3.id], [p3.id]])
 
   await act(buyer.identityId)
@@ -141,8 +134,8 @@ test('IDN-03 FAV-05 favorites and isFavorite are those of the acting identity', 
 test.each(['mark-sold', 'pause', 'archive', 'expire'])(
   'ISO-14 after %s a saved listing is unavailable, with its title; off works, on does not',
   async (act) => {
-    const { id, titleAr } = await offer(seller)
-    await toggle(buyer, id)
+    const { id, titleAr } = await publishListing(seller)
+    await toggleFavorite(buyer, id)
     if (act === 'expire') {
       await database().query(
         `update public.properties set status = 'expired' where id = $1`,
@@ -154,61 +147,61 @@ test.each(['mark-sold', 'pause', 'archive', 'expire'])(
     expect(body.items).toEqual([
       { id, status: 'unavailable', isFavorite: true, available: false, titleAr },
     ])
-    expect(await saved(buyer, id)).toBe(true)
-    expect((await toggle(buyer, id)).body).toEqual({ propertyId: id, isFavorite: false })
-    expect((await toggle(buyer, id)).status).toBe(404)
-    expect(await saved(buyer, id)).toBe(false)
+    expect(await isSaved(buyer, id)).toBe(true)
+    expect((await toggleFavorite(buyer, id)).body).toEqual({ propertyId: id, isFavorite: false })
+    expect((await toggleFavorite(buyer, id)).status).toBe(404)
+    expect(await isSaved(buyer, id)).toBe(false)
   },
 )
 
 test('ISO-14 a saved listing that is deleted or hidden is gone everywhere, and comes back if it does', async () => {
   for (const status of ['deleted', 'suspended', 'rejected', 'draft', 'pending_review']) {
-    const { id } = await offer(seller)
-    await toggle(buyer, id)
+    const { id } = await publishListing(seller)
+    await toggleFavorite(buyer, id)
     const set = (to: string) =>
       database().query('update public.properties set status = $2 where id = $1', [id, to])
     await set(status)
-    expect(await saved(buyer, id)).toBe(false)
-    expect((await toggle(buyer, id)).status).toBe(404)
+    expect(await isSaved(buyer, id)).toBe(false)
+    expect((await toggleFavorite(buyer, id)).status).toBe(404)
     if (status === 'deleted') continue // which is for good
     await set('active')
-    expect(await saved(buyer, id)).toBe(true) // the refused call changed nothing
-    await toggle(buyer, id)
+    expect(await isSaved(buyer, id)).toBe(true) // the refused call changed nothing
+    await toggleFavorite(buyer, id)
   }
 })
 
 test('while its owner is locked out, a saved listing is unavailable without a title', async () => {
-  const { id } = await offer(seller)
-  await toggle(buyer, id)
+  const { id } = await publishListing(seller)
+  await toggleFavorite(buyer, id)
   const account = (status: string) =>
     database().query('update public.accounts set status = $2 where id = $1', [seller.id, status])
   await account('suspended')
   expect((await buyer.get('/favorites')).body.items)
     .toEqual([{ id, status: 'unavailable', isFavorite: true, available: false }])
-  expect(await saved(buyer, id)).toBe(true)
+  expect(await isSaved(buyer, id)).toBe(true)
   await account('active')
   expect((await buyer.get('/favorites')).body.items).toMatchObject([{ id, status: 'active' }])
 })
 
 test('one can save what one offers, while it is active', async () => {
-  const { id } = await offer(seller)
-  expect((await toggle(seller, id)).body.isFavorite).toBe(true)
-  expect(await saved(seller, id)).toBe(true)
-  const own = await draft(seller)
-  expect((await toggle(seller, own.id)).status).toBe(404)
+  const { id } = await publishListing(seller)
+  expect((await toggleFavorite(seller, id)).body.isFavorite).toBe(true)
+  expect(await isSaved(seller, id)).toBe(true)
+  const own = await createDraft(seller)
+  expect((await toggleFavorite(seller, own.id)).status).toBe(404)
 })
 
 test('a guest is asked to sign in', async () => {
   const refused = { status: 401, body: { error: { code: 'token_missing' } } }
   expect(await guest.get('/favorites')).toMatchObject(refused)
   expect(await guest.get('/favorites/ids')).toMatchObject(refused)
-  expect(await guest.get(`/favorites/check/${nobody}`)).toMatchObject(refused)
-  expect(await guest.post(`/favorites/${nobody}`)).toMatchObject(refused)
+  expect(await guest.get(`/favorites/check/${unknownId}`)).toMatchObject(refused)
+  expect(await guest.post(`/favorites/${unknownId}`)).toMatchObject(refused)
 })
 
 test('a deleted account has saved nothing, and listings do not count it', async () => {
-  const { id } = await offer(seller)
-  await toggle(buyer, id)
+  const { id } = await publishListing(seller)
+  await toggleFavorite(buyer, id)
   await database().query('select private.anonymise_account($1)', [buyer.id])
   expect((await guest.get(`/properties/${id}`)).body.favoritesCount).toBe(0)
 })

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { database, type Person, signIn, signUp } from '../support/client.ts'
-import { offer } from '../support/listings.ts'
-import { ids, list, saved, toggle } from './saved.ts'
-import { listingOf } from '../support/world.ts'
+import { publishListing } from '../support/listings.ts'
+import { isSaved, savedIds, savedListings, toggleFavorite } from './reads.ts'
+import { insertListing } from '../support/fixtures.ts'
 
 let seller: Person
 let buyer: Person
@@ -15,11 +15,11 @@ beforeEach(async () => {
 })
 
 test('FAV-01 a thousand toggles at once end as their number says', async () => {
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   const sent = async (count: number) => {
     let accepted = 0
     for (let i = 0; i < count; i++) {
-      const { status } = await toggle(buyer, id)
+      const { status } = await toggleFavorite(buyer, id)
       expect(status).toBeOneOf([200, 429])
       if (status === 200) accepted++
     }
@@ -29,7 +29,7 @@ test('FAV-01 a thousand toggles at once end as their number says', async () => {
   const accepted = counts.reduce((sum, count) => sum + count)
   const odd = accepted % 2 === 1
 
-  expect(await saved(buyer, id)).toBe(odd)
+  expect(await isSaved(buyer, id)).toBe(odd)
   expect((await buyer.get(`/properties/${id}`)).body)
     .toMatchObject({ isFavorite: odd, favoritesCount: odd ? 1 : 0 })
   const { rows } = await database().query(
@@ -53,13 +53,13 @@ function fits(answers: Answer[], state = false): boolean {
 
 test('FAV-02 every answer says what that call did', async () => {
   const properties: string[] = []
-  for (let i = 0; i < 20; i++) properties.push(await listingOf(seller.identityId))
+  for (let i = 0; i < 20; i++) properties.push(await insertListing(seller.identityId))
   const sessions = [buyer, await signIn(buyer.identifier, buyer.password)]
   const answers = new Map<string, Answer[]>(properties.map((id) => [id, []]))
 
   const one = async (person: Person, id: string) => {
     const start = performance.now()
-    const { status, body } = await toggle(person, id)
+    const { status, body } = await toggleFavorite(person, id)
     expect(status).toBe(200)
     answers.get(id)!.push({ start, end: performance.now(), saved: body.isFavorite })
   }
@@ -69,7 +69,7 @@ test('FAV-02 every answer says what that call did', async () => {
     await Promise.all(order.slice(i, i + 20).map((id, n) => one(sessions[n % 2]!, id)))
   }
 
-  const end = new Set(await ids(buyer))
+  const end = new Set(await savedIds(buyer))
   for (const [id, given] of answers) {
     expect(fits(given), JSON.stringify(given)).toBe(true)
     expect(end.has(id)).toBe(given.length % 2 === 1)
@@ -78,10 +78,10 @@ test('FAV-02 every answer says what that call did', async () => {
 
 test('FAV-04 the list stays whole while it changes', async () => {
   const made = await Promise.all(
-    Array.from({ length: 300 }, () => listingOf(seller.identityId)),
+    Array.from({ length: 300 }, () => insertListing(seller.identityId)),
   )
   for (let i = 0; i < 300; i += 10) {
-    await Promise.all(made.slice(i, i + 10).map((id) => toggle(buyer, id)))
+    await Promise.all(made.slice(i, i + 10).map((id) => toggleFavorite(buyer, id)))
   }
   const busy = made.filter((_, i) => i % 6 === 0)
   const untouched = made.filter((_, i) => i % 6 !== 0)
@@ -90,13 +90,13 @@ test('FAV-04 the list stays whole while it changes', async () => {
   let stopped = false
   const bustle = (async () => {
     for (let i = 0; !stopped; i++) {
-      await toggle(other, busy[i % busy.length]!)
+      await toggleFavorite(other, busy[i % busy.length]!)
       await sleep(50)
     }
   })()
   const walks: string[][] = []
   for (let i = 0; i < 3; i++) {
-    const walked = (await list(buyer, 20)).map(({ id }) => id)
+    const walked = (await savedListings(buyer, 20)).map(({ id }) => id)
     expect(new Set(walked).size).toBe(walked.length)
     walks.push(walked.filter((id) => untouched.includes(id)))
   }
@@ -110,6 +110,6 @@ test('FAV-04 the list stays whole while it changes', async () => {
     'select property_id from public.favorites where identity_id = $1',
     [buyer.identityId],
   )
-  expect((await ids(buyer)).toSorted())
+  expect((await savedIds(buyer)).toSorted())
     .toEqual(rows.map(({ property_id }) => property_id).toSorted())
 })

@@ -7,22 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
 import { database, type Person, signUp } from '../support/client.ts'
-import { draft, offer } from '../support/listings.ts'
-import { startFacade } from '../support/facade.ts'
-import { testLocally } from '../support/other-functions.ts'
+import { createDraft, publishListing } from '../support/listings.ts'
+import { startFacade, testLocally } from '../support/facade.ts'
 import { jpeg } from '../support/pictures.ts'
 import { enforceRates } from '../support/rates.ts'
 import { startStack } from '../support/stack.ts'
-import { until } from '../support/until.ts'
+import { waitUntil } from '../support/wait.ts'
 import {
-  filesOf,
+  download,
   formOf,
-  runJobs,
-  send,
-  served,
+  postForm,
+  storedFiles,
   uploadAvatar,
   uploadPictures,
 } from '../support/uploads.ts'
+import { runJobs } from '../support/jobs.ts'
 
 const picture = (shade: number) => jpeg({ width: 400, height: 300, shade })
 
@@ -47,7 +46,7 @@ describe('under review', () => {
   test('pictures of an active listing stay as they are until an admin decides', () =>
     underReview(async (owner) => {
       const stranger = await signUp()
-      const { id } = await offer(owner)
+      const { id } = await publishListing(owner)
       const first = await uploadPictures(owner, [picture(1), picture(2)], { propertyId: id })
       const [a, b] = ids(first.body.files)
       await review(true)
@@ -76,12 +75,12 @@ describe('under review', () => {
       expect(await shown()).toEqual([c, b])
       expect(await waiting()).toBe(null)
       await runJobs()
-      expect(await filesOf(owner.identityId)).toHaveLength(2)
+      expect(await storedFiles(owner.identityId)).toHaveLength(2)
     }))
 
   test('what is taken back leaves nothing to decide; with review off it shows at once', () =>
     underReview(async (owner) => {
-      const { id } = await offer(owner)
+      const { id } = await publishListing(owner)
       const first = await uploadPictures(owner, [picture(1)], { propertyId: id })
       await review(true)
       const more = await uploadPictures(owner, [picture(2)], { propertyId: id })
@@ -95,7 +94,7 @@ describe('under review', () => {
       expect(ids(body.media)).toEqual(ids([...first.body.files, ...late.body.files]))
       // A draft is nobody's to look at yet.
       await review(true)
-      const { id: own } = await draft(owner)
+      const { id: own } = await createDraft(owner)
       await uploadPictures(owner, [picture(4)], { propertyId: own })
       expect((await owner.get(`/properties/${own}`)).body)
         .toMatchObject({ pendingChanges: null, media: [{ position: 0 }] })
@@ -114,7 +113,7 @@ test('MED-11 uploads have their rate, and an identity its room', async () => {
     )
     const statuses = []
     for (let count = 0; count < 4; count++) {
-      const { status, headers } = await send(owner, '/media/upload/listings', form())
+      const { status, headers } = await postForm(owner, '/media/upload/listings', form())
       statuses.push(status)
       if (status === 429) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     }
@@ -184,7 +183,7 @@ testLocally('CRASH-10 killed in the middle of uploads, files and rows come toget
       // What was acknowledged is there.
       for (const { ok, url } of reply?.status === 201 ? reply.body.files : []) {
         expect(ok).toBe(true)
-        expect((await served(url)).status).toBe(200)
+        expect((await download(url)).status).toBe(200)
       }
     }
   }
@@ -200,7 +199,7 @@ testLocally('CRASH-10 killed in the middle of uploads, files and rows come toget
     where account_id = $1 and discarded_at is null order by 1`,
     [owner.id],
   )
-  expect(await filesOf(owner.identityId)).toEqual(rows.map(({ path }) => path))
+  expect(await storedFiles(owner.identityId)).toEqual(rows.map(({ path }) => path))
   // All pictures of one request, or none.
   for (const session of sessions) {
     const count = rows.filter((row) => row.upload_session_id === session).length
@@ -229,7 +228,7 @@ test('killed while files are written, Storage has each object whole or not at al
       await sleep(10 + round * 20)
       process.kill(servicesOf(stack.folder), 'SIGKILL')
       await Promise.all(writing)
-      await until('Storage serves again', async () => !(await files.list()).error)
+      await waitUntil('Storage serves again', async () => !(await files.list()).error)
       const { data } = await files.list()
       expect(data!.map(({ name }) => name)).toContain('a')
       for (const { name, metadata } of data!) {

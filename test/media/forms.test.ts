@@ -4,18 +4,18 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { baseUrl, database, type Person, signUp } from '../support/client.ts'
-import { draft } from '../support/listings.ts'
+import { createDraft } from '../support/listings.ts'
 import { jpeg, png, pngOf } from '../support/pictures.ts'
 import {
+  download,
   filePart,
-  filesOf,
+  postForm,
   rawForm,
-  runJobs,
-  send,
-  served,
+  storedFiles,
   uploadAvatar,
   uploadPictures,
 } from '../support/uploads.ts'
+import { runJobs } from '../support/jobs.ts'
 
 const MiB = 1024 * 1024
 const size = { width: 40, height: 30 }
@@ -34,7 +34,7 @@ describe('MED-02 the limit', () => {
     async (bytes) => {
       const { status, body } = await uploadAvatar(owner, pngOf(bytes))
       expect(status).toBe(201)
-      expect((await served(body.url)).bytes.length).toBe(bytes)
+      expect((await download(body.url)).bytes.length).toBe(bytes)
     },
   )
 
@@ -54,7 +54,7 @@ describe('MED-02 the limit', () => {
     const began = Date.now()
     expect(await uploadAvatar(owner, large)).toMatchObject(refused)
     expect(Date.now() - began).toBeLessThan(10_000)
-    expect(await filesOf(owner.identityId)).toEqual([])
+    expect(await storedFiles(owner.identityId)).toEqual([])
   })
 
   test('of a listing is 10 MiB a file: a larger one is named, its neighbours are kept', async () => {
@@ -63,7 +63,7 @@ describe('MED-02 the limit', () => {
     expect(status).toBe(201)
     expect(body.files.map(({ ok }: { ok: boolean }) => ok)).toEqual([true, false, true, true])
     expect(body.files[1].error).toMatchObject({ code: 'file_too_large', max: 10 })
-    expect((await served(body.files[3].url)).bytes).toEqual(png(size))
+    expect((await download(body.files[3].url)).bytes).toEqual(png(size))
   })
 
   test('of a request is 20 files and 100 MiB, counted also where no length is told', async () => {
@@ -75,7 +75,7 @@ describe('MED-02 the limit', () => {
     const { body, headers } = rawForm([
       ...Array(11).fill(filePart('files', 'filename="a.png"', Buffer.alloc(9.9 * MiB))),
     ])
-    const reply = await send(owner, listings, new Uint8Array(body), headers)
+    const reply = await postForm(owner, listings, new Uint8Array(body), headers)
     expect(reply).toMatchObject({ status: 413, body: { error: { code: 'body_too_large' } } })
     const stream = new ReadableStream({
       start(controller) {
@@ -83,8 +83,8 @@ describe('MED-02 the limit', () => {
         controller.close()
       },
     })
-    expect((await send(owner, listings, stream, headers)).status).toBe(413)
-    expect(await filesOf(owner.identityId)).toEqual([])
+    expect((await postForm(owner, listings, stream, headers)).status).toBe(413)
+    expect(await storedFiles(owner.identityId)).toEqual([])
   })
 })
 
@@ -150,10 +150,10 @@ describe('MED-06 a broken form', () => {
   ]
   test.each(forms)('with %s is refused', async (_, make) => {
     const { body, headers } = make()
-    const reply = await send(owner, avatar, new Uint8Array(body), headers)
+    const reply = await postForm(owner, avatar, new Uint8Array(body), headers)
     expect(reply.status).toBe(422)
-    expect((await send(owner, listings, new Uint8Array(body), headers)).status).toBe(422)
-    expect(await filesOf(owner.identityId)).toEqual([])
+    expect((await postForm(owner, listings, new Uint8Array(body), headers)).status).toBe(422)
+    expect(await storedFiles(owner.identityId)).toEqual([])
   })
 
   test.each([
@@ -165,7 +165,9 @@ describe('MED-06 a broken form', () => {
     'application/json',
     'image/jpeg',
   ])('of type %s is none', async (type) => {
-    const reply = await send(owner, avatar, new Uint8Array(jpeg(size)), { 'content-type': type })
+    const reply = await postForm(owner, avatar, new Uint8Array(jpeg(size)), {
+      'content-type': type,
+    })
     expect(reply).toMatchObject({
       status: 415,
       body: { error: { code: 'content_type_unsupported' } },
@@ -173,7 +175,7 @@ describe('MED-06 a broken form', () => {
   })
 
   test('fields are checked like any other', async () => {
-    const { id } = await draft(owner)
+    const { id } = await createDraft(owner)
     for (
       const fields of [
         { propertyId: 'x' },
@@ -191,7 +193,7 @@ describe('MED-06 a broken form', () => {
       startPosition: 7,
     })
     expect(body.files[0].position).toBe(7)
-    expect(await filesOf(owner.identityId)).toHaveLength(1)
+    expect(await storedFiles(owner.identityId)).toHaveLength(1)
   })
 
   test('that stalls ends with 408, and nothing of it is kept', async () => {
@@ -215,7 +217,7 @@ describe('MED-06 a broken form', () => {
     }
     // All that the form had to say was there: what else was announced is nobody's.
     expect(second).toMatch(/^HTTP\/1.1 201 /)
-    expect(await filesOf(owner.identityId)).toHaveLength(2)
+    expect(await storedFiles(owner.identityId)).toHaveLength(2)
   })
 
   test('that is cut off leaves nothing, and the next one is served', async () => {
@@ -230,7 +232,7 @@ describe('MED-06 a broken form', () => {
       socket.destroy()
     }
     await sleep(1000)
-    expect(await filesOf(owner.identityId)).toEqual([])
+    expect(await storedFiles(owner.identityId)).toEqual([])
     const { rows } = await database().query(
       'select from public.media where account_id = $1',
       [owner.id],
@@ -259,7 +261,7 @@ test('a slow upload is taken as long as something comes', async () => {
 test('CRASH-10 what an upload left behind is removed, and what nobody used', async () => {
   const { body } = await uploadPictures(owner, [jpeg(size), png(size)])
   // As if the functions had died before the rows were written.
-  const [first, second] = await filesOf(owner.identityId)
+  const [first, second] = await storedFiles(owner.identityId)
   await database().query(
     `with gone as (
       delete from public.media where bucket || '/' || name = $1 returning identity_id, account_id
@@ -269,7 +271,7 @@ test('CRASH-10 what an upload left behind is removed, and what nobody used', asy
     [first, first.split('/')[2]],
   )
   await runJobs()
-  expect(await filesOf(owner.identityId)).toEqual([second])
+  expect(await storedFiles(owner.identityId)).toEqual([second])
 
   // A flow that was given up.
   await database().query(
@@ -277,7 +279,7 @@ test('CRASH-10 what an upload left behind is removed, and what nobody used', asy
     [owner.id],
   )
   await runJobs()
-  expect(await filesOf(owner.identityId)).toEqual([])
+  expect(await storedFiles(owner.identityId)).toEqual([])
   const { uploadSessionId } = body
-  expect((await draft(owner, { uploadSessionId })).media).toEqual([])
+  expect((await createDraft(owner, { uploadSessionId })).media).toEqual([])
 })

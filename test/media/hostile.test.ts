@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
-import { bombs, broken, type Hostile, loaded, MARK, noPictures } from './hostile.ts'
+import { bombs, broken, type Hostile, loaded, MARK, noPictures } from './hostile-files.ts'
 import {
   chunk,
   exifSegment,
@@ -13,7 +13,14 @@ import {
   webp,
   webpChunk,
 } from '../support/pictures.ts'
-import { filesOf, formOf, send, served, uploadAvatar, uploadPictures } from '../support/uploads.ts'
+import {
+  download,
+  formOf,
+  postForm,
+  storedFiles,
+  uploadAvatar,
+  uploadPictures,
+} from '../support/uploads.ts'
 
 let owner: Person
 
@@ -60,7 +67,7 @@ describe('MED-03 a picture that nobody could draw is refused by what it says', (
 })
 
 test('MED-01 of all that was refused no file is left', async () => {
-  expect(await filesOf(owner.identityId)).toEqual([])
+  expect(await storedFiles(owner.identityId)).toEqual([])
 })
 
 describe('MED-04 PR-27 nothing of what was hidden in a picture is served', () => {
@@ -69,7 +76,7 @@ describe('MED-04 PR-27 nothing of what was hidden in a picture is served', () =>
     const person = await signUp()
     const { status, body } = await uploadAvatar(person, bytes)
     expect(status).toBe(201)
-    const { bytes: kept, headers } = await served(body.url)
+    const { bytes: kept, headers } = await download(body.url)
     expect(kept.equals(bytes)).toBe(false)
     expect(kept.includes(MARK)).toBe(false)
     for (const part of partsIn(kept)) {
@@ -77,7 +84,7 @@ describe('MED-04 PR-27 nothing of what was hidden in a picture is served', () =>
     }
     expect(headers.get('content-type')).toBe(typeOf(kept))
     const listed = await uploadPictures(person, [bytes])
-    expect((await served(listed.body.files[0].url)).bytes.equals(kept)).toBe(true)
+    expect((await download(listed.body.files[0].url)).bytes.equals(kept)).toBe(true)
   })
 })
 
@@ -108,7 +115,7 @@ describe('MED-04 of EXIF only the orientation stays', () => {
       const { body } = await uploadAvatar(owner, make(turn))
       const shown = turn < 5 ? size : { width: size.height, height: size.width }
       expect(body).toMatchObject(shown)
-      const { bytes } = await served(body.url)
+      const { bytes } = await download(body.url)
       expect(bytes.includes(MARK)).toBe(false)
       expect(partsIn(bytes).includes(tag)).toBe(turn > 1)
       // One entry, tag 0x0112, and no other directory.
@@ -163,7 +170,7 @@ test('MED-05 a file name is text and nothing else', async () => {
       /\/public\/listings\/[0-9a-f-]{36}\/[0-9a-f-]{36}\.jpg$/,
     )
   }
-  for (const path of await filesOf(person.identityId)) {
+  for (const path of await storedFiles(person.identityId)) {
     expect(path).toMatch(/^[a-z]+\/[0-9a-f-]{36}\/[0-9a-f-]{36}\.(jpg|png|webp)$/)
   }
 })
@@ -172,8 +179,8 @@ test('a real picture is taken whatever its name and type say', async () => {
   const bytes = png({ width: 8, height: 8 })
   for (const type of ['text/html', 'application/x-msdownload', '']) {
     const form = formOf('file', [{ bytes, type, name: 'x.svg' }])
-    const { status, body } = await send(owner, '/media/upload/avatar', form)
+    const { status, body } = await postForm(owner, '/media/upload/avatar', form)
     expect(status).toBe(201)
-    expect((await served(body.url)).headers.get('content-type')).toBe('image/png')
+    expect((await download(body.url)).headers.get('content-type')).toBe('image/png')
   }
 })

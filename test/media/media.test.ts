@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { database, guest, type Person, request, signUp } from '../support/client.ts'
-import { draft, offer } from '../support/listings.ts'
+import { createDraft, publishListing } from '../support/listings.ts'
 import { jpeg, partsIn, png } from '../support/pictures.ts'
 import {
-  filesOf,
+  download,
   formOf,
-  runJobs,
-  send,
-  served,
+  postForm,
+  storedFiles,
   uploadAvatar,
   uploadPictures,
 } from '../support/uploads.ts'
-import { organisationOf } from '../support/world.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { unknownId } from '../support/problems.ts'
+import { runJobs } from '../support/jobs.ts'
 
-const nobody = '00000000-0000-4000-8000-000000000000'
 const small = { width: 40, height: 30 }
 
 let owner: Person
@@ -43,9 +43,9 @@ describe('an avatar', () => {
     const changed = await owner.patch('/auth/me', { avatarMediaId: body.mediaId })
     expect(changed.body.user.avatarUrl).toBe(body.url)
     expect(changed.body.activeIdentity.avatarUrl).toBe(body.url)
-    expect((await offer(owner)).owner.avatarUrl).toBe(body.url)
+    expect((await publishListing(owner)).owner.avatarUrl).toBe(body.url)
 
-    const { headers, ...picture } = await served(body.url)
+    const { headers, ...picture } = await download(body.url)
     expect(picture).toMatchObject({ status: 200, bytes: png(small) })
     expect(headers.get('content-type')).toBe('image/png')
   })
@@ -59,21 +59,21 @@ describe('an avatar', () => {
       expect((await owner.patch('/auth/me', { avatarMediaId: mediaId })).status).toBe(200)
     }
     await runJobs()
-    expect((await served(first.url)).status).toBe(400)
-    expect((await served(second.url)).status).toBe(200)
+    expect((await download(first.url)).status).toBe(400)
+    expect((await download(second.url)).status).toBe(200)
     expect((await owner.patch('/auth/me', { avatarMediaId: first.mediaId })).status).toBe(404)
 
     const { body } = await owner.patch('/auth/me', { avatarMediaId: null })
     expect(body.user.avatarUrl).toBe(null)
     await runJobs()
-    expect((await served(second.url)).status).toBe(400)
-    expect(await filesOf(owner.identityId)).toEqual([])
+    expect((await download(second.url)).status).toBe(400)
+    expect(await storedFiles(owner.identityId)).toEqual([])
   })
 
   test("another's picture is none", async () => {
     const stranger = await signUp()
     const { body } = await uploadAvatar(stranger, jpeg(small))
-    for (const avatarMediaId of [body.mediaId, nobody]) {
+    for (const avatarMediaId of [body.mediaId, unknownId]) {
       expect(await owner.patch('/auth/me', { avatarMediaId }))
         .toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
     }
@@ -85,7 +85,7 @@ describe('an avatar', () => {
 
 describe('MED-07 all pictures of a flow', () => {
   test('in one request, one bad among them: the good ones in order, the bad one named', async () => {
-    const { id } = await draft(owner)
+    const { id } = await createDraft(owner)
     const files = shades(8)
     const sent = files.map((bytes, index) => ({ bytes, name: `${index}.jpg` }))
     sent[3] = { bytes: Buffer.from('<html>no</html>'), name: 'صورة.jpg' }
@@ -113,7 +113,7 @@ describe('MED-07 all pictures of a flow', () => {
     for (const [place, { url, position, width, height }] of media.entries()) {
       expect({ url, position, width, height })
         .toEqual({ url: good[place].url, position: good[place].position, ...small })
-      expect((await served(url)).bytes).toEqual(files[good[place].index])
+      expect((await download(url)).bytes).toEqual(files[good[place].index])
     }
   })
 
@@ -126,10 +126,10 @@ describe('MED-07 all pictures of a flow', () => {
       ).toReversed(),
     )
     expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(201))
-    const listing = await draft(owner, { uploadSessionId })
+    const listing = await createDraft(owner, { uploadSessionId })
     const contents = await Promise.all(
       // deno-lint-ignore no-explicit-any
-      listing.media.map(async ({ url }: any) => (await served(url)).bytes),
+      listing.media.map(async ({ url }: any) => (await download(url)).bytes),
     )
     expect(contents).toEqual(files)
     expect(listing.media.map(({ position }: { position: number }) => position))
@@ -137,7 +137,7 @@ describe('MED-07 all pictures of a flow', () => {
   })
 
   test('two uploads at once to one listing get places of their own', async () => {
-    const { id } = await draft(owner)
+    const { id } = await createDraft(owner)
     for (let round = 0; round < 5; round++) {
       const replies = await Promise.all(
         [0, 1].map((half) =>
@@ -156,9 +156,9 @@ describe('MED-07 all pictures of a flow', () => {
     const first = await uploadPictures(owner, [a, b], { uploadSessionId, startPosition: 0 })
     const again = await uploadPictures(owner, [a, b], { uploadSessionId, startPosition: 0 })
     expect(again).toMatchObject({ status: 201, body: first.body })
-    expect((await draft(owner, { uploadSessionId })).media).toHaveLength(2)
+    expect((await createDraft(owner, { uploadSessionId })).media).toHaveLength(2)
     await runJobs()
-    expect(await filesOf(owner.identityId)).toHaveLength(2)
+    expect(await storedFiles(owner.identityId)).toHaveLength(2)
   })
 
   test('that comes after the listing was written belongs to it too', async () => {
@@ -166,7 +166,7 @@ describe('MED-07 all pictures of a flow', () => {
     const { body } = await uploadPictures(owner, [a])
     const { uploadSessionId } = body
     expect(body.propertyId).toBe(null)
-    const { id } = await draft(owner, { uploadSessionId })
+    const { id } = await createDraft(owner, { uploadSessionId })
     const late = await uploadPictures(owner, [b], { uploadSessionId })
     expect(late.body.propertyId).toBe(id)
     expect(idsOf(await mediaOf(id))).toEqual(idsOf([...body.files, ...late.body.files]))
@@ -174,7 +174,7 @@ describe('MED-07 all pictures of a flow', () => {
   })
 
   test('over the pictures of the plan: those that fit are kept, the others named', async () => {
-    const { id } = await draft(owner)
+    const { id } = await createDraft(owner)
     const { status, body } = await uploadPictures(owner, shades(12), { propertyId: id })
     expect(status).toBe(201)
     expect(body.files.map(({ ok }: { ok: boolean }) => ok))
@@ -186,13 +186,13 @@ describe('MED-07 all pictures of a flow', () => {
         body: { error: { code: 'quota_exceeded', limit: 10, used: 10 } },
       })
     expect(await mediaOf(id)).toHaveLength(10)
-    expect(await filesOf(owner.identityId)).toHaveLength(10)
+    expect(await storedFiles(owner.identityId)).toHaveLength(10)
   })
 })
 
 describe('the pictures of a listing', () => {
   test('are put in an order and taken out', async () => {
-    const { id } = await draft(owner)
+    const { id } = await createDraft(owner)
     const { body } = await uploadPictures(owner, shades(4), { propertyId: id })
     const [a, b, c, d] = idsOf(body.files)
     const order = (mediaIds: unknown) => owner.put(`/properties/${id}/media/order`, { mediaIds })
@@ -207,16 +207,18 @@ describe('the pictures of a listing', () => {
     for (const wrong of [[d, c], [d, c, c], [d, c, b, b], 'x', [1]]) {
       expect((await order(wrong)).status).toBe(422)
     }
-    for (const wrong of [[d, c, a], [d, c, nobody]]) expect((await order(wrong)).status).toBe(404)
+    for (const wrong of [[d, c, a], [d, c, unknownId]]) {
+      expect((await order(wrong)).status).toBe(404)
+    }
     expect((await owner.delete(`/properties/${id}/media/${a}`)).status).toBe(404)
     expect(idsOf(await mediaOf(id))).toEqual([d, c, b])
     await runJobs()
-    expect((await served(body.files[0].url)).status).toBe(400)
-    expect((await served(body.files[1].url)).status).toBe(200)
+    expect((await download(body.files[0].url)).status).toBe(400)
+    expect((await download(body.files[1].url)).status).toBe(200)
   })
 
   test('can be edited in the states in which the listing can', async () => {
-    const { id } = await offer(owner)
+    const { id } = await publishListing(owner)
     const { body } = await uploadPictures(owner, shades(1), { propertyId: id })
     await owner.post(`/properties/${id}/archive`)
     const conflict = { status: 409, body: { error: { code: 'property_state_conflict' } } }
@@ -227,17 +229,17 @@ describe('the pictures of a listing', () => {
   })
 
   test('MED-12 ISO-14 go with a deleted listing, and with a closed account', async () => {
-    const { id } = await offer(owner)
+    const { id } = await publishListing(owner)
     const { body } = await uploadPictures(owner, shades(2), { propertyId: id })
     await uploadAvatar(owner, jpeg(small))
     await owner.delete(`/properties/${id}`)
     await runJobs()
-    expect((await served(body.files[0].url)).status).toBe(400)
-    expect((await filesOf(owner.identityId)).length).toBe(1)
+    expect((await download(body.files[0].url)).status).toBe(400)
+    expect((await storedFiles(owner.identityId)).length).toBe(1)
 
     await database().query('delete from auth.users where id = $1', [owner.id])
     await runJobs()
-    expect(await filesOf(owner.identityId)).toEqual([])
+    expect(await storedFiles(owner.identityId)).toEqual([])
     const { rows } = await database().query(
       'select from public.media where account_id = $1',
       [owner.id],
@@ -249,12 +251,12 @@ describe('the pictures of a listing', () => {
 describe("MED-08 another's", () => {
   test('listing takes no pictures: 404 as for one that is not there, and no file stays', async () => {
     const stranger = await signUp()
-    const theirs = await draft(stranger)
+    const theirs = await createDraft(stranger)
     const { body } = await uploadPictures(stranger, shades(2), { propertyId: theirs.id })
-    const own = await draft(owner)
-    const gone = await draft(owner)
+    const own = await createDraft(owner)
+    const gone = await createDraft(owner)
     await owner.delete(`/properties/${gone.id}`)
-    for (const propertyId of [theirs.id, nobody, gone.id]) {
+    for (const propertyId of [theirs.id, unknownId, gone.id]) {
       expect(await uploadPictures(owner, shades(1), { propertyId }))
         .toMatchObject({ status: 404, body: { error: { code: 'property_not_found' } } })
     }
@@ -266,33 +268,33 @@ describe("MED-08 another's", () => {
         ['PUT', `/properties/${own.id}/media/order`, { mediaIds: [a] }],
         ['DELETE', `/properties/${own.id}/media/${a}`, undefined],
         ['POST', '/properties', { type: 'SALE', uploadSessionId: body.uploadSessionId }],
-        ['POST', '/properties', { type: 'SALE', uploadSessionId: nobody }],
+        ['POST', '/properties', { type: 'SALE', uploadSessionId: unknownId }],
       ] as const
     ) {
       const headers = { authorization: `Bearer ${owner.accessToken}` }
       expect((await request(method, path, sent, { headers })).status).toBe(404)
     }
     expect(idsOf(await mediaOf(theirs.id, stranger))).toEqual([a, b])
-    expect(await filesOf(owner.identityId)).toEqual([])
+    expect(await storedFiles(owner.identityId)).toEqual([])
   })
 
   test('listing named after the files is refused as well, and nothing stays', async () => {
-    const theirs = await draft(await signUp())
+    const theirs = await createDraft(await signUp())
     const form = new FormData()
     form.append('files', new Blob([new Uint8Array(jpeg(small))]), 'a.jpg')
     form.append('propertyId', theirs.id)
-    expect((await send(owner, '/media/upload/listings', form)).status).toBe(404)
-    expect(await filesOf(owner.identityId)).toEqual([])
+    expect((await postForm(owner, '/media/upload/listings', form)).status).toBe(404)
+    expect(await storedFiles(owner.identityId)).toEqual([])
   })
 
   test('identity of the same account has flows and pictures of its own', async () => {
     const { body } = await uploadPictures(owner, shades(1))
-    const company = await organisationOf(owner.id)
+    const company = await insertOrganisation(owner.id)
     await owner.post('/auth/identity/switch', { identityId: company })
     const { uploadSessionId } = body
     expect((await owner.post('/properties', { type: 'SALE', uploadSessionId })).status).toBe(404)
     await uploadPictures(owner, shades(1, 50), { uploadSessionId })
-    const { media } = await draft(owner, { uploadSessionId })
+    const { media } = await createDraft(owner, { uploadSessionId })
     expect(media).toHaveLength(1)
     expect(media[0].url).toContain(company)
   })
@@ -302,22 +304,22 @@ test('MED-10 without a token, or while suspended, nothing is uploaded', async ()
   for (const [path, field] of [['avatar', 'file'], ['listings', 'files']]) {
     const form = () => formOf(field, [{ bytes: jpeg(small) }])
     const to = `/media/upload/${path}`
-    expect((await send(undefined, to, form())).status).toBe(401)
-    expect((await send({ accessToken: 'x.y.z' }, to, form())).status).toBe(401)
+    expect((await postForm(undefined, to, form())).status).toBe(401)
+    expect((await postForm({ accessToken: 'x.y.z' }, to, form())).status).toBe(401)
     const gone = await signUp()
     await gone.post('/auth/logout', {})
-    expect((await send(gone, to, form())).status).toBe(401)
+    expect((await postForm(gone, to, form())).status).toBe(401)
     const suspended = await signUp()
     await database().query(`update public.accounts set status = 'suspended' where id = $1`, [
       suspended.id,
     ])
-    expect((await send(suspended, to, form())).status).toBe(403)
-    expect(await filesOf(suspended.identityId)).toEqual([])
+    expect((await postForm(suspended, to, form())).status).toBe(403)
+    expect(await storedFiles(suspended.identityId)).toEqual([])
   }
 })
 
 test('MED-12 what is served is ours: its type, its name, whole or in part', async () => {
-  const { id } = await offer(owner)
+  const { id } = await publishListing(owner)
   const { body } = await uploadPictures(
     owner,
     [{ bytes: png(small), name: 'x.html', type: 'text/html' }],
@@ -326,15 +328,15 @@ test('MED-12 what is served is ours: its type, its name, whole or in part', asyn
   const { url } = body.files[0]
   expect(new URL(url).pathname)
     .toMatch(/\/listings\/[0-9a-f-]{36}\/[0-9a-f-]{36}\.png$/)
-  const whole = await served(url)
+  const whole = await download(url)
   expect(whole.headers.get('content-type')).toBe('image/png')
   expect(whole.headers.get('cache-control')).toBe('max-age=86400')
   expect(partsIn(whole.bytes)).toEqual(['IHDR', 'IDAT', 'IEND'])
 
-  const part = await served(url, { range: 'bytes=8-15' })
+  const part = await download(url, { range: 'bytes=8-15' })
   expect(part).toMatchObject({ status: 206, bytes: png(small).subarray(8, 16) })
-  expect((await served(url, { range: 'bytes=99999-' })).status).toBe(416)
-  const down = await served(`${url}?download=${encodeURIComponent('a"\r\nX: y.html')}`)
+  expect((await download(url, { range: 'bytes=99999-' })).status).toBe(416)
+  const down = await download(`${url}?download=${encodeURIComponent('a"\r\nX: y.html')}`)
   expect(down.headers.get('content-disposition')).toMatch(
     /^attachment; filename=[\w%.]+; [\w%.*='-]+$/,
   )

@@ -3,7 +3,7 @@ import { inflateSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'
 import { chunk, inChunks, jpeg, partsIn, png, pngOf, segment } from '../support/pictures.ts'
-import { served, uploadAvatar, uploadPictures } from '../support/uploads.ts'
+import { download, uploadAvatar, uploadPictures } from '../support/uploads.ts'
 
 let owner: Person
 
@@ -17,7 +17,7 @@ const size = { width: 40, height: 30 }
 async function kept(bytes: Buffer): Promise<Buffer> {
   const { status, body } = await uploadAvatar(owner, bytes)
   expect(status).toBe(201)
-  return (await served(body.url)).bytes
+  return (await download(body.url)).bytes
 }
 
 describe('PR-27 a PNG', () => {
@@ -59,7 +59,7 @@ describe('PR-27 a PNG', () => {
   test('of ten megabytes in chunks of eight kilobytes is whole', async () => {
     const plain = pngOf(10 * 1024 * 1024 - 100_000)
     const { body } = await uploadPictures(owner, [inChunks(plain, 8192)])
-    expect((await served(body.files[0].url)).bytes.equals(plain)).toBe(true)
+    expect((await download(body.files[0].url)).bytes.equals(plain)).toBe(true)
   })
 })
 

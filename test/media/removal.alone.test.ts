@@ -3,10 +3,10 @@ import { createClient } from '@supabase/supabase-js'
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { database, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'
-import { startFacade } from '../support/facade.ts'
-import { testLocally } from '../support/other-functions.ts'
+import { startFacade, testLocally } from '../support/facade.ts'
 import { jpeg } from '../support/pictures.ts'
-import { filesOf, runJobs, served, uploadPictures } from '../support/uploads.ts'
+import { download, storedFiles, uploadPictures } from '../support/uploads.ts'
+import { runJobs } from '../support/jobs.ts'
 
 const { storage } = createClient(projectUrl, secretKey, {
   auth: { persistSession: false, autoRefreshToken: false },
@@ -72,8 +72,8 @@ test('PR-28 a heap of what nobody wants goes as well as one picture does', async
   await plantStrays(owner, 1300)
   const [url] = await givenUp(owner, 1)
   await runJobs()
-  expect(await filesOf(owner.identityId)).toEqual([])
-  expect((await served(url!)).status).toBe(400)
+  expect(await storedFiles(owner.identityId)).toEqual([])
+  expect((await download(url!)).status).toBe(400)
   expect(await leftOf(owner)).toBe(0)
 })
 
@@ -111,7 +111,7 @@ async function alarmOfJobs(): Promise<{ count: number; some: string[] } | undefi
   try {
     const response = await fetch(jobs.url, { method: 'POST', headers: { apikey: secretKey } })
     expect((await response.json()).remove_files).toEqual({ done: expect.any(Number) })
-    const line = jobs.said().split('\n').find((line) => line.includes('"files_not_removed"'))
+    const line = jobs.output().split('\n').find((line) => line.includes('"files_not_removed"'))
     return line && JSON.parse(line)
   } finally {
     await jobs.stop()
@@ -130,13 +130,13 @@ testLocally('PR-28 one file that Storage will not remove holds up none of the ot
     )
     const [url] = await givenUp(owner, 1)
     expect(await alarmOfJobs()).toMatchObject({ count: 1, some: [stubborn] })
-    expect((await served(url!)).status).toBe(400)
-    expect(await filesOf(owner.identityId)).toEqual([`listings/${stubborn}`])
+    expect((await download(url!)).status).toBe(400)
+    expect(await storedFiles(owner.identityId)).toEqual([`listings/${stubborn}`])
     expect(await leftOf(owner)).toBe(1)
   })
   await dueNow(owner)
   await runJobs()
-  expect(await filesOf(owner.identityId)).toEqual([])
+  expect(await storedFiles(owner.identityId)).toEqual([])
   expect(await leftOf(owner)).toBe(0)
 })
 
@@ -148,13 +148,13 @@ testLocally(
       const urls: string[] = []
       for (let flow = 0; flow < 4; flow++) urls.push(...await givenUp(owner, 10))
       expect(await alarmOfJobs()).toBeDefined()
-      for (const url of urls) expect((await served(url)).status).toBe(200)
+      for (const url of urls) expect((await download(url)).status).toBe(200)
     })
     // Forty by halves would be 79 times.
     expect(asked).toBeGreaterThan(0)
     expect(asked).toBeLessThan(70)
     await dueNow(owner)
     await runJobs()
-    expect(await filesOf(owner.identityId)).toEqual([])
+    expect(await storedFiles(owner.identityId)).toEqual([])
   },
 )

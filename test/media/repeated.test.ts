@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'
-import { draft } from '../support/listings.ts'
+import { createDraft } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
-import { filesOf, runJobs, uploadAvatar, uploadPictures } from '../support/uploads.ts'
+import { storedFiles, uploadAvatar, uploadPictures } from '../support/uploads.ts'
+import { runJobs } from '../support/jobs.ts'
 
 const small = { width: 40, height: 30 }
 const shades = (count: number, from = 0) =>
@@ -20,7 +21,7 @@ const full = { status: 402, body: { error: { code: 'quota_exceeded', limit: 10, 
 
 describe('MED-07 PR-28 pictures sent once more get their first answer', () => {
   test('in a flow and in a listing that have all they may have', async () => {
-    const { id } = await draft(owner)
+    const { id } = await createDraft(owner)
     for (const to of [{ uploadSessionId: randomUUID() }, { propertyId: id }]) {
       await uploadPictures(owner, shades(7), to)
       const last = shades(3, 100)
@@ -32,7 +33,7 @@ describe('MED-07 PR-28 pictures sent once more get their first answer', () => {
       expect(await uploadPictures(owner, shades(1, 400), to)).toMatchObject(full)
     }
     await runJobs()
-    expect(await filesOf(owner.identityId)).toHaveLength(20)
+    expect(await storedFiles(owner.identityId)).toHaveLength(20)
   })
 
   test('with those that had no room named once more', async () => {
@@ -47,14 +48,14 @@ describe('MED-07 PR-28 pictures sent once more get their first answer', () => {
       false,
     ])
     expect((await uploadPictures(owner, sent, to)).body).toEqual(first.body)
-    expect((await draft(owner, to)).media).toHaveLength(10)
+    expect((await createDraft(owner, to)).media).toHaveLength(10)
   })
 
   test('after the flow became a listing', async () => {
     const to = { uploadSessionId: randomUUID() }
     const sent = shades(10)
     const first = await uploadPictures(owner, sent, { ...to, startPosition: 0 })
-    const { id } = await draft(owner, to)
+    const { id } = await createDraft(owner, to)
     const again = await uploadPictures(owner, sent, { ...to, startPosition: 0 })
     expect(again).toMatchObject({ status: 201, body: { propertyId: id } })
     expect(again.body.files).toEqual(first.body.files)
@@ -68,14 +69,14 @@ describe('MED-07 PR-28 pictures sent once more get their first answer', () => {
       const replies = await Promise.all([0, 1, 2].map(() => uploadPictures(owner, sent, to)))
       expect(replies.map(({ status }) => status)).toEqual([201, 201, 201])
       for (const { body } of replies) expect(body).toEqual(replies[0]!.body)
-      const { id, media } = await draft(owner, to)
+      const { id, media } = await createDraft(owner, to)
       expect(media).toHaveLength(10)
       await owner.delete(`/properties/${id}`)
     }
   })
 
   test('and one that was taken out meanwhile is a new one', async () => {
-    const { id } = await draft(owner)
+    const { id } = await createDraft(owner)
     const sent = shades(10)
     const first = await uploadPictures(owner, sent, { propertyId: id })
     await owner.delete(`/properties/${id}/media/${first.body.files[9].mediaId}`)
@@ -89,7 +90,7 @@ describe('MED-07 PR-28 pictures sent once more get their first answer', () => {
     const first = await uploadAvatar(owner, face)
     expect(await uploadAvatar(owner, face)).toMatchObject({ status: 201, body: first.body })
     await runJobs()
-    expect(await filesOf(owner.identityId)).toHaveLength(1)
+    expect(await storedFiles(owner.identityId)).toHaveLength(1)
     const other = await uploadAvatar(owner, jpeg({ ...small, shade: 6 }))
     expect(other.body.mediaId).not.toBe(first.body.mediaId)
   })

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { anybody, as, ownBuckets, refused, service, textOf } from '../support/buckets.ts'
+import {
+  guestStorage,
+  ownBuckets,
+  serviceStorage,
+  storageAs,
+  storageRefusal,
+  textOf,
+} from '../support/buckets.ts'
 import { database, type Person, projectUrl, publishableKey } from '../support/client.ts'
-import { served } from '../support/uploads.ts'
+import { download } from '../support/uploads.ts'
 
 const made = ownBuckets()
 const { bucket, open } = made
@@ -20,55 +27,57 @@ describe('MED-09 rights', () => {
 
   test("another's object can neither be read, written nor found", async () => {
     const path = theirs()
-    await as(owner).from(bucket).upload(path, 'mine')
-    for (const storage of [as(stranger), anybody]) {
+    await storageAs(owner).from(bucket).upload(path, 'mine')
+    for (const storage of [storageAs(stranger), guestStorage]) {
       const files = storage.from(bucket)
       expect((await files.download(path)).error).not.toBe(null)
-      expect(await files.info(path)).toMatchObject(refused('404'))
-      expect(await files.createSignedUrl(path, 60)).toMatchObject(refused('404'))
+      expect(await files.info(path)).toMatchObject(storageRefusal('404'))
+      expect(await files.createSignedUrl(path, 60)).toMatchObject(storageRefusal('404'))
       expect((await files.createSignedUrls([path], 60)).data).toMatchObject([{ signedUrl: null }])
-      expect(await files.upload(path, 'x', { upsert: true })).toMatchObject(refused('403'))
-      expect(await files.upload(theirs(), 'x')).toMatchObject(refused('403'))
-      expect(await files.update(path, 'x')).toMatchObject(refused('403'))
-      expect(await files.move(path, `${stranger.id}/x.txt`)).toMatchObject(refused('404'))
-      expect(await files.copy(path, `${stranger.id}/x.txt`)).toMatchObject(refused('404'))
+      expect(await files.upload(path, 'x', { upsert: true })).toMatchObject(storageRefusal('403'))
+      expect(await files.upload(theirs(), 'x')).toMatchObject(storageRefusal('403'))
+      expect(await files.update(path, 'x')).toMatchObject(storageRefusal('403'))
+      expect(await files.move(path, `${stranger.id}/x.txt`)).toMatchObject(storageRefusal('404'))
+      expect(await files.copy(path, `${stranger.id}/x.txt`)).toMatchObject(storageRefusal('404'))
       expect(await files.remove([path])).toEqual({ data: [], error: null })
-      expect(await files.createSignedUploadUrl(path)).toMatchObject(refused('403'))
+      expect(await files.createSignedUploadUrl(path)).toMatchObject(storageRefusal('403'))
       expect(await files.list(owner.id)).toEqual({ data: [], error: null })
     }
-    expect(await textOf((await as(owner).from(bucket).download(path)).data)).toBe('mine')
+    expect(await textOf((await storageAs(owner).from(bucket).download(path)).data)).toBe('mine')
   })
 
   test('in the buckets of pictures nobody writes, lists or signs, also in the own folder', async () => {
     const { identityId } = owner
     const { rows } = await database().query('select name from storage.objects limit 1')
     for (const name of ['avatars', 'listings']) {
-      for (const storage of [as(owner), anybody]) {
+      for (const storage of [storageAs(owner), guestStorage]) {
         const files = storage.from(name)
         const path = `${identityId}/${randomUUID()}.png`
         const png = { contentType: 'image/png' }
-        expect(await files.upload(path, 'x', png)).toMatchObject(refused('403'))
+        expect(await files.upload(path, 'x', png)).toMatchObject(storageRefusal('403'))
         expect(await files.upload(path, 'x', { ...png, upsert: true })).toMatchObject(
-          refused('403'),
+          storageRefusal('403'),
         )
-        expect(await files.createSignedUploadUrl(path)).toMatchObject(refused('403'))
+        expect(await files.createSignedUploadUrl(path)).toMatchObject(storageRefusal('403'))
         expect(await files.list()).toEqual({ data: [], error: null })
         expect(await files.list(identityId)).toEqual({ data: [], error: null })
         expect((await files.listV2({ prefix: '' })).data).toMatchObject({ objects: [] })
         for (const { name } of rows) {
           expect(await files.remove([name])).toEqual({ data: [], error: null })
-          expect(await files.move(name, path)).toMatchObject(refused('404'))
-          expect(await files.createSignedUrl(name, 60)).toMatchObject(refused('404'))
+          expect(await files.move(name, path)).toMatchObject(storageRefusal('404'))
+          expect(await files.createSignedUrl(name, 60)).toMatchObject(storageRefusal('404'))
         }
       }
     }
-    for (const storage of [as(owner), anybody]) {
+    for (const storage of [storageAs(owner), guestStorage]) {
       expect((await storage.createBucket(randomUUID())).error).toMatchObject({ statusCode: '403' })
       expect((await storage.listBuckets()).data).toEqual([])
       // One that has files is not even asked for.
       expect((await storage.deleteBucket('listings')).error).toMatchObject({ status: 400 })
       expect((await storage.emptyBucket('listings')).error).toMatchObject({ status: 403 })
-      expect(await storage.updateBucket('listings', { public: true })).toMatchObject(refused('404'))
+      expect(await storage.updateBucket('listings', { public: true })).toMatchObject(
+        storageRefusal('404'),
+      )
     }
   })
 
@@ -93,8 +102,8 @@ describe('MED-09 rights', () => {
     _,
     headers,
   ) => {
-    await service.from(open).upload('open.txt', 'open', { upsert: true })
-    const at = (path: string) => served(`${projectUrl}/storage/v1/object/${path}`, headers)
+    await serviceStorage.from(open).upload('open.txt', 'open', { upsert: true })
+    const at = (path: string) => download(`${projectUrl}/storage/v1/object/${path}`, headers)
     for (const path of [`public/${open}/open.txt`, `${open}/open.txt`]) {
       expect((await at(path)).bytes.toString()).toBe('open')
     }
@@ -125,33 +134,33 @@ describe('MED-09 rights', () => {
 
 describe('a signed address', () => {
   test('is for one object, until its time, and cannot be changed', async () => {
-    const files = as(owner).from(bucket)
+    const files = storageAs(owner).from(bucket)
     const [path, other] = [`${owner.id}/signed.txt`, `${owner.id}/other.txt`]
     await files.upload(path, 'signed')
     await files.upload(other, 'other')
     const { signedUrl } = (await files.createSignedUrl(path, 1)).data!
-    expect((await served(signedUrl)).bytes.toString()).toBe('signed')
-    const swapped = await served(signedUrl.replace('signed.txt', 'other.txt'))
+    expect((await download(signedUrl)).bytes.toString()).toBe('signed')
+    const swapped = await download(signedUrl.replace('signed.txt', 'other.txt'))
     expect(JSON.parse(swapped.bytes.toString())).toMatchObject({ error: 'InvalidSignature' })
-    const changed = await served(`${signedUrl.slice(0, -3)}xyz`)
+    const changed = await download(`${signedUrl.slice(0, -3)}xyz`)
     expect(JSON.parse(changed.bytes.toString())).toMatchObject({ error: 'InvalidJWT' })
     await sleep(2100)
-    expect((await served(signedUrl)).status).toBe(400)
+    expect((await download(signedUrl)).status).toBe(400)
     const many = (await files.createSignedUrls([path, `${owner.id}/none`], 60)).data!
-    expect((await served(many[0].signedUrl!)).status).toBe(200)
+    expect((await download(many[0].signedUrl!)).status).toBe(200)
     expect(many[1]).toMatchObject({ signedUrl: null, error: expect.any(String) })
   })
 
   test('for an upload takes one file under that name, and reads nothing', async () => {
-    const files = as(owner).from(bucket)
+    const files = storageAs(owner).from(bucket)
     const path = `${owner.id}/up.txt`
     const { token } = (await files.createSignedUploadUrl(path)).data!
-    const send = (to: string) => anybody.from(bucket).uploadToSignedUrl(to, token, 'up')
-    expect(await send(`${owner.id}/up2.txt`)).toMatchObject(refused('400'))
+    const send = (to: string) => guestStorage.from(bucket).uploadToSignedUrl(to, token, 'up')
+    expect(await send(`${owner.id}/up2.txt`)).toMatchObject(storageRefusal('400'))
     expect((await send(path)).error).toBe(null)
-    expect(await send(path)).toMatchObject(refused('409'))
+    expect(await send(path)).toMatchObject(storageRefusal('409'))
     expect(
-      (await served(`${projectUrl}/storage/v1/object/sign/${bucket}/${path}?token=${token}`))
+      (await download(`${projectUrl}/storage/v1/object/sign/${bucket}/${path}?token=${token}`))
         .status,
     ).toBe(400)
     const { rows } = await database().query(

@@ -10,7 +10,7 @@ import {
   signUp,
 } from '../support/client.ts'
 import { race } from '../support/races.ts'
-import { device } from '../support/told.ts'
+import { registerDevice } from '../support/notifications.ts'
 
 let sara: Person
 let fahad: Person
@@ -32,7 +32,10 @@ const owners = async (pushToken: string) => {
 }
 
 test('a device is registered, changed by its id and removed', async () => {
-  const { deviceId, pushToken } = await device(sara, { appVersion: '1.0.3', locale: 'ar-KW' })
+  const { deviceId, pushToken } = await registerDevice(sara, {
+    appVersion: '1.0.3',
+    locale: 'ar-KW',
+  })
   const [first] = await list(sara)
   expect(first).toEqual({
     deviceId,
@@ -44,7 +47,7 @@ test('a device is registered, changed by its id and removed', async () => {
     updatedAt: first.createdAt,
   })
   const renewed = `${pushToken}-renewed`
-  await device(sara, { deviceId, platform: 'android', pushToken: renewed })
+  await registerDevice(sara, { deviceId, platform: 'android', pushToken: renewed })
   const items = await list(sara)
   expect(items).toMatchObject([{ deviceId, platform: 'android', appVersion: null, locale: null }])
   expect(items[0].createdAt).toBe(first.createdAt)
@@ -59,17 +62,17 @@ test('a device is registered, changed by its id and removed', async () => {
 })
 
 test('one device id of two accounts is two devices, and neither can touch the other', async () => {
-  const { deviceId } = await device(sara)
+  const { deviceId } = await registerDevice(sara)
   const missing = await fahad.delete(`/devices/${deviceId}`)
   expect(missing.status).toBe(404)
-  await device(fahad, { deviceId })
+  await registerDevice(fahad, { deviceId })
   expect(await fahad.delete(`/devices/${deviceId}`)).toMatchObject({ status: 204 })
   expect(await idsOf(sara)).toEqual([deviceId])
 })
 
 test('ISO-16 a push token goes to whoever registers it last, also twenty at once', async () => {
-  const { pushToken, deviceId } = await device(sara)
-  await device(fahad, { deviceId, pushToken })
+  const { pushToken, deviceId } = await registerDevice(sara)
+  await registerDevice(fahad, { deviceId, pushToken })
   expect(await owners(pushToken)).toEqual([fahad.id])
   expect(await list(sara)).toEqual([])
   expect((await sara.delete(`/devices/${pushToken}`)).status).toBe(404)
@@ -98,7 +101,7 @@ async function deadlocks(): Promise<number> {
 test('two accounts and two devices that swap their tokens at once end with one owner each', async () => {
   const before = await deadlocks()
   for (let round = 0; round < 10; round++) {
-    const [one, two] = [await device(sara), await device(fahad)]
+    const [one, two] = [await registerDevice(sara), await registerDevice(fahad)]
     const put = (person: Person, { deviceId }: typeof one, { pushToken }: typeof one) => ({
       method: 'PUT',
       path: '/devices',
@@ -116,7 +119,11 @@ test('two accounts and two devices that swap their tokens at once end with one o
 test('a device ends with its session: signed out, signed out elsewhere, password changed', async () => {
   const phone = await signIn(sara.identifier, sara.password)
   const tablet = await signIn(sara.identifier, sara.password)
-  const [onPhone, onTablet, here] = [await device(phone), await device(tablet), await device(sara)]
+  const [onPhone, onTablet, here] = [
+    await registerDevice(phone),
+    await registerDevice(tablet),
+    await registerDevice(sara),
+  ]
   expect((await list(phone)).filter(({ current }: { current: boolean }) => current))
     .toMatchObject([{ deviceId: onPhone.deviceId }])
 
@@ -132,7 +139,7 @@ test('a device ends with its session: signed out, signed out elsewhere, password
 })
 
 test('the same device after another sign-in belongs to that one', async () => {
-  const given = await device(sara)
+  const given = await registerDevice(sara)
   const later = await signIn(sara.identifier, sara.password)
   await later.put('/devices', given)
   await sara.post('/auth/logout', {})
@@ -141,9 +148,9 @@ test('the same device after another sign-in belongs to that one', async () => {
 
 test('the twenty-first device takes the place of the one not heard of for longest', async () => {
   const made: string[] = []
-  for (let i = 0; i < 20; i++) made.push((await device(sara)).deviceId)
-  await device(sara, { deviceId: made[0] })
-  made.push((await device(sara)).deviceId)
+  for (let i = 0; i < 20; i++) made.push((await registerDevice(sara)).deviceId)
+  await registerDevice(sara, { deviceId: made[0] })
+  made.push((await registerDevice(sara)).deviceId)
   expect(new Set(await idsOf(sara))).toEqual(new Set([made[0], ...made.slice(2)]))
 })
 
@@ -178,7 +185,7 @@ test.each([
 })
 
 test('ISO-06 nobody writes devices past the functions', async () => {
-  await device(sara)
+  await registerDevice(sara)
   for (
     const sql of [
       'update public.devices set account_id = $1',
@@ -196,7 +203,7 @@ test('ISO-06 nobody writes devices past the functions', async () => {
 })
 
 test('a deleted account has no devices, a guest none to name', async () => {
-  const { pushToken } = await device(sara)
+  const { pushToken } = await registerDevice(sara)
   await database().query('select private.anonymise_account($1)', [sara.id])
   expect(await owners(pushToken)).toEqual([])
   for (const reply of [await guest.get('/devices'), await guest.delete('/devices/x')]) {

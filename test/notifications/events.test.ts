@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { database, type Person, signIn, signUp } from '../support/client.ts'
 import { signUpByPhone } from '../support/codes.ts'
-import { draft, offer } from '../support/listings.ts'
-import { shoot } from '../support/races.ts'
-import { toggle } from '../favorites/saved.ts'
-import { awaited, runJobs, told } from '../support/told.ts'
-import { until } from '../support/until.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
+import { createDraft, publishListing } from '../support/listings.ts'
+import { sendRaw } from '../support/races.ts'
+import { toggleFavorite } from '../favorites/reads.ts'
+import { notificationsOf, waitForNotification } from '../support/notifications.ts'
+import { waitUntil } from '../support/wait.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { runJobs } from '../support/jobs.ts'
 
 let seller: Person
 let buyer: Person
@@ -34,53 +35,56 @@ const waiting = async (id: string) => {
 }
 
 test('whoever asks for a contact is a lead that the owner is told of, once a day and way', async () => {
-  const { id, titleAr } = await offer(seller)
+  const { id, titleAr } = await publishListing(seller)
   await buyer.post(`/properties/${id}/contact`, { kind: 'call' })
   await buyer.post(`/properties/${id}/contact`, { kind: 'call' })
-  expect(await told(seller, 'lead_new')).toMatchObject([{
+  expect(await notificationsOf(seller, 'lead_new')).toMatchObject([{
     identityId: seller.identityId,
     bodyAr: `أحد المهتمين طلب رقم هاتفك بخصوص «${titleAr}»`,
     data: { route: 'leads', entityId: id },
   }])
   await buyer.post(`/properties/${id}/contact`, { kind: 'whatsapp' })
-  expect(await told(seller)).toMatchObject([
+  expect(await notificationsOf(seller)).toMatchObject([
     { titleAr: 'طلبا تواصل جديدان', bodyAr: `على إعلانك «${titleAr}»` },
   ])
-  expect(await told(buyer)).toEqual([])
+  expect(await notificationsOf(buyer)).toEqual([])
 })
 
 test('a lower price is told to everybody who saved the listing, and to nobody else', async () => {
-  const { id, titleAr } = await offer(seller, { type: 'RENT', price: 650 })
+  const { id, titleAr } = await publishListing(seller, { type: 'RENT', price: 650 })
   const stranger = await signUp()
-  const company = await organisationOf(buyer.id)
-  await toggle(buyer, id)
+  const company = await insertOrganisation(buyer.id)
+  await toggleFavorite(buyer, id)
   await buyer.post('/auth/identity/switch', { identityId: company })
-  await toggle(buyer, id)
+  await toggleFavorite(buyer, id)
 
   await seller.patch(`/properties/${id}`, { price: 600 })
-  const one = await awaited(buyer, 'favorite_price_drop')
+  const one = await waitForNotification(buyer, 'favorite_price_drop')
   expect(one).toMatchObject({
     bodyAr: `انخفض سعر «${titleAr}» من 650 د.ك / شهرياً إلى 600 د.ك / شهرياً`,
     data: { route: 'property', entityId: id },
   })
-  await until(
+  await waitUntil(
     'both identities were told',
-    async () => (await told(buyer, 'favorite_price_drop')).length === 2,
+    async () => (await notificationsOf(buyer, 'favorite_price_drop')).length === 2,
   )
-  expect(new Set((await told(buyer)).map(({ identityId }) => identityId)))
+  expect(new Set((await notificationsOf(buyer)).map(({ identityId }) => identityId)))
     .toEqual(new Set([buyer.identityId, company]))
-  expect(await told(stranger)).toEqual([])
+  expect(await notificationsOf(stranger)).toEqual([])
 
   // Once a day; and a rise, or a drop that is taken back before it was told, is no news.
   await seller.patch(`/properties/${id}`, { price: 500 })
   await seller.patch(`/properties/${id}`, { price: 700 })
-  await until('nothing waits', async () => (await waiting(id)).length === 0)
-  expect((await told(buyer)).map(({ bodyAr }) => bodyAr)).toEqual([one.bodyAr, one.bodyAr])
+  await waitUntil('nothing waits', async () => (await waiting(id)).length === 0)
+  expect((await notificationsOf(buyer)).map(({ bodyAr }) => bodyAr)).toEqual([
+    one.bodyAr,
+    one.bodyAr,
+  ])
 })
 
 test('several drops before anybody was told are one, from the first price to the last', async () => {
-  const { id } = await offer(seller, { price: 1000 })
-  await toggle(buyer, id)
+  const { id } = await publishListing(seller, { price: 1000 })
+  await toggleFavorite(buyer, id)
   const client = await database().connect()
   try {
     await client.query('begin')
@@ -91,10 +95,10 @@ test('several drops before anybody was told are one, from the first price to the
   } finally {
     client.release()
   }
-  expect(await awaited(buyer, 'favorite_price_drop'))
+  expect(await waitForNotification(buyer, 'favorite_price_drop'))
     .toMatchObject({ bodyAr: expect.stringContaining('من 1,000 د.ك إلى 700 د.ك') })
-  await until('nothing waits', async () => (await waiting(id)).length === 0)
-  expect(await told(buyer)).toHaveLength(1)
+  await waitUntil('nothing waits', async () => (await waiting(id)).length === 0)
+  expect(await notificationsOf(buyer)).toHaveLength(1)
 })
 
 test.each([
@@ -104,12 +108,12 @@ test.each([
   ['delete', 'أحد العقارات التي حفظتها لم يعد معروضاً'],
   ['suspend', 'أحد العقارات التي حفظتها لم يعد معروضاً'],
 ])('after %s whoever saved it hears that it cannot be had', async (act, begins) => {
-  const { id, titleAr } = await offer(seller)
-  await toggle(buyer, id)
+  const { id, titleAr } = await publishListing(seller)
+  await toggleFavorite(buyer, id)
   if (act === 'delete') await seller.delete(`/properties/${id}`)
   else if (act === 'suspend') await sql('select private.suspend_property($1, $2)', [id, 'مخالف'])
   else await seller.post(`/properties/${id}/${act}`)
-  const { bodyAr, bodyEn } = await awaited(buyer, 'favorite_unavailable')
+  const { bodyAr, bodyEn } = await waitForNotification(buyer, 'favorite_unavailable')
   expect(bodyAr.startsWith(begins)).toBe(true)
   // Why an admin took it away, and what was deleted, is nobody's business.
   expect(bodyAr.includes(titleAr)).toBe(begins.endsWith('«'))
@@ -117,8 +121,8 @@ test.each([
 })
 
 test('paused and resumed before anybody was told is no news', async () => {
-  const { id } = await offer(seller)
-  await toggle(buyer, id)
+  const { id } = await publishListing(seller)
+  await toggleFavorite(buyer, id)
   const client = await database().connect()
   try {
     await client.query('begin')
@@ -129,12 +133,12 @@ test('paused and resumed before anybody was told is no news', async () => {
   } finally {
     client.release()
   }
-  await until('nothing waits', async () => (await waiting(id)).length === 0)
-  expect(await told(buyer)).toEqual([])
+  await waitUntil('nothing waits', async () => (await waiting(id)).length === 0)
+  expect(await notificationsOf(buyer)).toEqual([])
 })
 
 test('10,000 who saved a listing do not keep its owner waiting, and all of them hear', async () => {
-  const { id } = await offer(seller, { price: 1000 })
+  const { id } = await publishListing(seller, { price: 1000 })
   // A hundred accounts with a hundred identities each, made by SQL, each in a transaction of its
   // own: others would have to wait for a long one.
   const accounts = Array.from({ length: 100 }, () => randomUUID())
@@ -156,7 +160,7 @@ test('10,000 who saved a listing do not keep its owner waiting, and all of them 
   expect((await seller.patch(`/properties/${id}`, { price: 900 })).status).toBe(200)
   // The owner has the answer while they have yet to hear.
   expect(await waiting(id)).not.toEqual([])
-  await until('all have been told', async () => (await waiting(id)).length === 0, 240_000)
+  await waitUntil('all have been told', async () => (await waiting(id)).length === 0, 240_000)
   const { rows } = await sql(
     `select count(*)::integer as told, count(distinct identity_id)::integer as identities
      from public.notifications where entity_id = $1`,
@@ -170,34 +174,34 @@ test('10,000 who saved a listing do not keep its owner waiting, and all of them 
 })
 
 test('two runs of the job at once tell everybody once', async () => {
-  const { id } = await offer(seller, { price: 1000 })
-  await toggle(buyer, id)
+  const { id } = await publishListing(seller, { price: 1000 })
+  await toggleFavorite(buyer, id)
   await seller.patch(`/properties/${id}`, { price: 900 })
   await Promise.all(Array.from({ length: 6 }, () => runJobs('jobs/often')))
-  await until('nothing waits', async () => (await waiting(id)).length === 0)
-  expect(await told(buyer)).toHaveLength(1)
-  expect((await told(buyer))[0].titleAr).toBe('انخفض سعر عقار في مفضلتك')
+  await waitUntil('nothing waits', async () => (await waiting(id)).length === 0)
+  expect(await notificationsOf(buyer)).toHaveLength(1)
+  expect((await notificationsOf(buyer))[0].titleAr).toBe('انخفض سعر عقار في مفضلتك')
 })
 
 test('an owner is warned once, three days before the end, and again after a renewal', async () => {
-  const soon = await listingOf(seller.identityId, {
+  const soon = await insertListing(seller.identityId, {
     expires_at: new Date(Date.now() + 200_000_000),
   })
-  const later = await listingOf(seller.identityId, {
+  const later = await insertListing(seller.identityId, {
     expires_at: new Date(Date.now() + 300_000_000),
   })
   await Promise.all([runJobs(), runJobs()])
   await runJobs()
-  expect(await told(seller)).toMatchObject([{
+  expect(await notificationsOf(seller)).toMatchObject([{
     kind: 'listing_expiring',
     bodyAr: 'ينتهي عرض «فيلا للبيع في السالمية» خلال 3 أيام، ويمكنك تجديده بعد ذلك',
     data: { route: 'my_property', entityId: soon },
   }])
-  const [first] = await told(seller)
+  const [first] = await notificationsOf(seller)
   await seller.post(`/notifications/${first.id}/read`)
   await sql(`update public.properties set expires_at = now() + '20 hours' where id = $1`, [soon])
   await runJobs()
-  expect((await told(seller)).map(({ bodyAr }) => bodyAr)).toEqual([
+  expect((await notificationsOf(seller)).map(({ bodyAr }) => bodyAr)).toEqual([
     'ينتهي عرض «فيلا للبيع في السالمية» خلال يوم، ويمكنك تجديده بعد ذلك',
     first.bodyAr,
   ])
@@ -205,7 +209,7 @@ test('an owner is warned once, three days before the end, and again after a rene
 })
 
 test("an admin's decision on a listing is told to its owner", async () => {
-  const { id } = await draft(seller, {
+  const { id } = await createDraft(seller, {
     kind: 'villa',
     titleAr: 'فيلا للبيع في السالمية',
     price: 185000,
@@ -216,31 +220,31 @@ test("an admin's decision on a listing is told to its owner", async () => {
     sql('select private.decide_property($1, $2, $3)', [id, approved, reason])
   await setStatus(id, 'pending_review')
   await decide(false, 'الصور غير واضحة')
-  expect(await told(seller)).toMatchObject([{
+  expect(await notificationsOf(seller)).toMatchObject([{
     kind: 'listing_rejected',
     bodyAr: '«فيلا للبيع في السالمية»: الصور غير واضحة. يمكنك تعديله وإرساله من جديد',
   }])
   await setStatus(id, 'pending_review')
   await decide(true)
-  expect((await told(seller))[0]).toMatchObject({
+  expect((await notificationsOf(seller))[0]).toMatchObject({
     kind: 'listing_approved',
     identityId: seller.identityId,
     data: { entityId: id },
   })
   await sql(`update public.properties set pending_changes = '{"price":190000}' where id = $1`, [id])
   await decide(true)
-  expect((await told(seller))[0]).toMatchObject({
+  expect((await notificationsOf(seller))[0]).toMatchObject({
     kind: 'listing_approved',
     titleAr: 'تم اعتماد تعديلاتك',
   })
-  expect(await told(seller)).toHaveLength(3)
+  expect(await notificationsOf(seller)).toHaveLength(3)
 
-  const { id: other } = await offer(seller) // published without a decision: nothing to tell
-  expect((await told(seller)).map(({ data }) => data.entityId)).not.toContain(other)
+  const { id: other } = await publishListing(seller) // published without a decision: nothing to tell
+  expect((await notificationsOf(seller)).map(({ data }) => data.entityId)).not.toContain(other)
 })
 
 test("an admin's decision on an identity is told to its account", async () => {
-  const company = await organisationOf(seller.id)
+  const company = await insertOrganisation(seller.id)
   const set = (status: string, reason: string | null = null) =>
     sql('update public.identities set status = $2, status_reason = $3 where id = $1', [
       company,
@@ -253,7 +257,7 @@ test("an admin's decision on an identity is told to its account", async () => {
   await set('active')
   await set('suspended')
   await set('active')
-  expect(await told(seller)).toMatchObject([
+  expect(await notificationsOf(seller)).toMatchObject([
     { kind: 'identity_verified', identityId: company, data: { entityId: company } },
     { kind: 'identity_rejected', bodyAr: expect.stringContaining('الترخيص غير واضح') },
   ])
@@ -281,7 +285,7 @@ test('a sign-in is told also when its session has ended by then', async () => {
   await settle(buyer)
   const session = await signIn(buyer.identifier, buyer.password)
   expect((await session.post('/auth/logout', {})).status).toBe(204)
-  expect(await awaited(buyer, 'security_login')).toBeTruthy()
+  expect(await waitForNotification(buyer, 'security_login')).toBeTruthy()
 })
 
 test('a sign-in is told, the first one and the check of a password are not', async () => {
@@ -289,18 +293,18 @@ test('a sign-in is told, the first one and the check of a password are not', asy
   const newPassword = randomUUID()
   await buyer.post('/auth/password/change', { currentPassword: buyer.password, newPassword })
   await signIn(buyer.identifier, newPassword)
-  const one = await awaited(buyer, 'security_login')
+  const one = await waitForNotification(buyer, 'security_login')
   expect(one).toMatchObject({ identityId: null, data: { route: 'sessions' } })
   expect(one.bodyAr).toMatch(/^تم تسجيل الدخول إلى حسابك في \d{4}\/\d\d\/\d\d \d\d:\d\d\./)
-  await until(
+  await waitUntil(
     'no sign-in waits',
     async () => (await Promise.all([buyer, seller].map(untold))).flat().length === 0,
   )
-  expect((await told(buyer)).map(({ kind }) => kind)).toEqual([
+  expect((await notificationsOf(buyer)).map(({ kind }) => kind)).toEqual([
     'security_login',
     'security_password',
   ])
-  expect(await told(seller)).toEqual([])
+  expect(await notificationsOf(seller)).toEqual([])
 })
 
 test('whoever registers is not told of being there, and of strangers at once', async () => {
@@ -309,20 +313,20 @@ test('whoever registers is not told of being there, and of strangers at once', a
     await signIn(person.identifier, person.password)
     const again = await signIn(person.identifier, person.password)
     expect(await untold(person)).toEqual([])
-    const { status } = await shoot({
+    const { status } = await sendRaw({
       from: '127.0.0.9',
       path: '/auth/login',
       body: { identifier: person.identifier, password: person.password },
     })
     expect(status).toBe(200)
-    await awaited(again, 'security_login')
-    expect(await told(again, 'security_login')).toHaveLength(1)
+    await waitForNotification(again, 'security_login')
+    expect(await notificationsOf(again, 'security_login')).toHaveLength(1)
   }
 })
 
 test('what a job tells later carries the time at which it happened', async () => {
-  const { id } = await offer(seller, { type: 'RENT', price: 650 })
-  await toggle(buyer, id)
+  const { id } = await publishListing(seller, { type: 'RENT', price: 650 })
+  await toggleFavorite(buyer, id)
   const at = new Date(Date.now() - 3 * 3_600_000)
   const hour = new Date(at.getTime() + 3 * 3_600_000).toISOString().slice(11, 16)
   // As the triggers note it, three hours ago, and no job came since.
@@ -345,8 +349,8 @@ test('what a job tells later carries the time at which it happened', async () =>
   } finally {
     late.release()
   }
-  const drop = await awaited(buyer, 'favorite_price_drop')
-  const signedIn = await awaited(buyer, 'security_login')
+  const drop = await waitForNotification(buyer, 'favorite_price_drop')
+  const signedIn = await waitForNotification(buyer, 'security_login')
   for (const { createdAt } of [drop, signedIn]) expect(new Date(createdAt)).toEqual(at)
   expect(signedIn.bodyAr).toContain(hour)
 })
@@ -359,5 +363,5 @@ test('a sign-in is told also when its session has ended since', async () => {
     [buyer.id],
   )
   await intruder.post('/auth/logout', {})
-  expect(await awaited(buyer, 'security_login')).toBeTruthy()
+  expect(await waitForNotification(buyer, 'security_login')).toBeTruthy()
 })

@@ -2,8 +2,14 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type pg from 'pg'
 import { database, type Person, signUp } from '../support/client.ts'
-import { awaited, notify, runJobs, told, words } from '../support/told.ts'
-import { until } from '../support/until.ts'
+import {
+  notificationsOf,
+  notify,
+  serviceMessage,
+  waitForNotification,
+} from '../support/notifications.ts'
+import { waitUntil } from '../support/wait.ts'
+import { runJobs } from '../support/jobs.ts'
 
 let person: Person
 let other: pg.PoolClient
@@ -25,7 +31,7 @@ const rows = async (table: string) =>
   (await database().query(`select from ${table} where account_id = $1`, [person.id])).rowCount
 
 /** As a job does, which says when it happened. */
-const tell = () => notify(person, 'system', { ...words(), at: '2026-01-02T03:04:05Z' })
+const tell = () => notify(person, 'system', { ...serviceMessage(), at: '2026-01-02T03:04:05Z' })
 
 test('a job that meets an account being changed waits for nothing and tells it later', async () => {
   await tell()
@@ -33,8 +39,8 @@ test('a job that meets an account being changed waits for nothing and tells it l
     .toEqual([0, 1])
   await other.query('rollback')
   await runJobs()
-  expect((await awaited(person, 'system')).createdAt).toMatch(/^2026-01-02T03:04:05/)
-  expect(await told(person, 'system')).toHaveLength(1)
+  expect((await waitForNotification(person, 'system')).createdAt).toMatch(/^2026-01-02T03:04:05/)
+  expect(await notificationsOf(person, 'system')).toHaveLength(1)
   expect(await rows('private.deferred_notifications')).toBe(0)
 })
 
@@ -42,7 +48,7 @@ test('whoever is deleted in that moment keeps nothing that they were to be told'
   await tell()
   await other.query('delete from auth.users where id = $1', [person.id])
   await other.query('commit')
-  await until('no notice is late', async () => {
+  await waitUntil('no notice is late', async () => {
     await runJobs()
     return await rows('private.deferred_notifications') === 0
   })

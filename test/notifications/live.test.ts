@@ -2,8 +2,8 @@
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, expect, test } from 'vitest'
 import { database, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
-import { notify, told, words } from '../support/told.ts'
-import { until } from '../support/until.ts'
+import { notificationsOf, notify, serviceMessage } from '../support/notifications.ts'
+import { waitUntil } from '../support/wait.ts'
 
 const open: { close: () => unknown }[] = []
 afterEach(async () => {
@@ -37,12 +37,12 @@ async function ear(person: Person, topic?: string) {
 
 test('a notification is heard as the list has it, with the badge', async () => {
   const sara = await signUp()
-  await notify(sara, 'system', words('قبل'))
+  await notify(sara, 'system', serviceMessage('قبل'))
   const { heard, joined } = await ear(sara)
   expect(joined).toBe('SUBSCRIBED')
-  await notify(sara, 'system', words('الآن'))
-  await until('it is heard', () => heard.length === 1)
-  expect(heard[0]).toMatchObject({ notification: (await told(sara))[0], unread: 2 })
+  await notify(sara, 'system', serviceMessage('الآن'))
+  await waitUntil('it is heard', () => heard.length === 1)
+  expect(heard[0]).toMatchObject({ notification: (await notificationsOf(sara))[0], unread: 2 })
 })
 
 test('what somebody does not want in the app is not heard, nor what is told to another', async () => {
@@ -51,9 +51,9 @@ test('what somebody does not want in the app is not heard, nor what is told to a
   const { heard, topic } = await ear(sara)
   expect((await ear(fahad, topic)).joined).toBe('CHANNEL_ERROR')
   await notify(sara, 'invoice_paid', { number: 'INV-1', amount: 1 })
-  await notify(fahad, 'system', words())
-  await notify(sara, 'system', words('لك'))
-  await until('one is heard', () => heard.length > 0)
+  await notify(fahad, 'system', serviceMessage())
+  await notify(sara, 'system', serviceMessage('لك'))
+  await waitUntil('one is heard', () => heard.length > 0)
   expect(heard.map(({ notification }) => notification.titleAr)).toEqual(['لك'])
 })
 
@@ -65,13 +65,13 @@ test('what is undone was not told', async () => {
     await client.query('begin')
     await client.query(`select private.notify($1, null, 'system', null, $2)`, [
       sara.id,
-      words('لم يكن'),
+      serviceMessage('لم يكن'),
     ])
     await client.query('rollback')
   } finally {
     client.release()
   }
-  await notify(sara, 'system', words('كان'))
-  await until('one is heard', () => heard.length > 0)
+  await notify(sara, 'system', serviceMessage('كان'))
+  await waitUntil('one is heard', () => heard.length > 0)
   expect(heard.map(({ notification }) => notification.titleAr)).toEqual(['كان'])
 })

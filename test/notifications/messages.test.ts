@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
-import { offer } from '../support/listings.ts'
-import { told, unread } from '../support/told.ts'
+import { publishListing } from '../support/listings.ts'
+import { notificationsOf, unreadCount } from '../support/notifications.ts'
 
 let salem: Person
 let sara: Person
@@ -12,7 +12,7 @@ let id: string
 beforeEach(async () => {
   salem = await signUp('سالم العنزي')
   sara = await signUp('سارة المطيري')
-  const listing = await offer(sara)
+  const listing = await publishListing(sara)
   const { body } = await salem.post('/conversations', { propertyId: listing.id })
   id = body.id
 })
@@ -23,7 +23,7 @@ const say = (person: Person, body: string) =>
     type: 'text',
     body,
   })
-const heard = (person: Person) => told(person, 'message_new')
+const heard = (person: Person) => notificationsOf(person, 'message_new')
 
 test('a message is told to the other side: who wrote, and what', async () => {
   expect((await say(salem, '  السلام عليكم،\nهل البيت متاح؟')).status).toBe(201)
@@ -52,14 +52,14 @@ test('a message sent twice is told once', async () => {
 test('whoever has read the conversation has read its notification, whoever has not has not', async () => {
   await say(salem, 'الأولى')
   await say(salem, 'الثانية')
-  const before = await unread(sara)
+  const before = await unreadCount(sara)
   await sara.post(`/conversations/${id}/read`, { upToSeq: 1 })
   expect(await heard(sara)).toMatchObject([{ readAt: null }])
-  expect(await unread(sara)).toBe(before)
+  expect(await unreadCount(sara)).toBe(before)
 
   await sara.post(`/conversations/${id}/read`, {})
   expect(await heard(sara)).toMatchObject([{ readAt: expect.any(String) }])
-  expect(await unread(sara)).toBe(before - 1)
+  expect(await unreadCount(sara)).toBe(before - 1)
 
   await say(salem, 'الثالثة')
   expect((await heard(sara)).map(({ bodyAr, readAt }) => [bodyAr, readAt === null])).toEqual([

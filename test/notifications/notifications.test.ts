@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, type Reply, signUp } from '../support/client.ts'
-import { device, notify, told, unread, words } from '../support/told.ts'
-import { organisationOf } from '../support/world.ts'
-
-const nobody = '00000000-0000-4000-8000-000000000000'
+import {
+  notificationsOf,
+  notify,
+  registerDevice,
+  serviceMessage,
+  unreadCount,
+} from '../support/notifications.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { unknownId } from '../support/problems.ts'
 
 let sara: Person
 
@@ -14,12 +19,12 @@ beforeEach(async () => {
 
 test('what somebody is told is there at once, unread, in both languages', async () => {
   expect((await sara.get('/notifications')).body).toEqual({ items: [], nextCursor: null })
-  expect(await unread(sara)).toBe(0)
+  expect(await unreadCount(sara)).toBe(0)
 
   const entityId = randomUUID()
   const facts = { number: 'INV-2026-000123', amount: 5 }
   await notify(sara, 'invoice_paid', facts, { entityId })
-  const [one] = await told(sara)
+  const [one] = await notificationsOf(sara)
   expect(one).toEqual({
     id: expect.any(String),
     identityId: sara.identityId,
@@ -32,7 +37,7 @@ test('what somebody is told is there at once, unread, in both languages', async 
     createdAt: expect.any(String),
     readAt: null,
   })
-  expect(await unread(sara)).toBe(1)
+  expect(await unreadCount(sara)).toBe(1)
 })
 
 const kinds: [kind: string, facts: object, titleAr: string, bodyAr: string][] = [
@@ -136,7 +141,7 @@ const kinds: [kind: string, facts: object, titleAr: string, bodyAr: string][] = 
     'تم تسجيل الدخول إلى حسابك في 2026/11/21 21:05. إن لم تكن أنت، غيّر كلمة المرور وسجّل الخروج ' +
     'من الأجهزة الأخرى',
   ],
-  ['system', words('صيانة'), 'صيانة', 'صيانة، كيف حالك؟'],
+  ['system', serviceMessage('صيانة'), 'صيانة', 'صيانة، كيف حالك؟'],
 ]
 
 test('every kind says in Arabic and English what happened', async () => {
@@ -144,7 +149,7 @@ test('every kind says in Arabic and English what happened', async () => {
     const entityId = randomUUID()
     await notify(sara, kind, facts, { entityId })
     // What happened earlier stands further down.
-    const one = (await told(sara, kind)).find(({ data }) => data.entityId === entityId)
+    const one = (await notificationsOf(sara, kind)).find(({ data }) => data.entityId === entityId)
     expect(one).toMatchObject({ kind, titleAr, bodyAr, data: { entityId } })
     if ('at' in facts) expect(Date.parse(one.createdAt)).toBe(Date.parse(String(facts.at)))
     expect(one.titleEn).toMatch(kind === 'message_new' ? /./ : /^[\x20-\x7e]+ ?/)
@@ -173,8 +178,8 @@ test('news of one thing are one unread notification that counts; once read, a ne
   const bodies: string[] = []
   for (let i = 1; i <= 12; i++) {
     await say(`رسالة ${i}`)
-    await notify(sara, 'system', words()) // something else on top
-    const all = await told(sara, 'message_new')
+    await notify(sara, 'system', serviceMessage()) // something else on top
+    const all = await notificationsOf(sara, 'message_new')
     expect(all).toHaveLength(1)
     bodies.push(all[0].bodyAr)
   }
@@ -186,11 +191,11 @@ test('news of one thing are one unread notification that counts; once read, a ne
     '12 رسالة جديدة',
   ])
   await say('الأخيرة')
-  const [first] = await told(sara) // it has come to the top
+  const [first] = await notificationsOf(sara) // it has come to the top
   expect(first).toMatchObject({ kind: 'message_new', bodyAr: '13 رسالة جديدة: الأخيرة' })
   await sara.post(`/notifications/${first.id}/read`)
   await say('من جديد')
-  expect(await told(sara, 'message_new')).toMatchObject([
+  expect(await notificationsOf(sara, 'message_new')).toMatchObject([
     { bodyAr: 'من جديد', readAt: null },
     { id: first.id, readAt: expect.any(String) },
   ])
@@ -202,13 +207,13 @@ test('fifty messages at once are one notification that says fifty', async () => 
   await Promise.all(
     Array.from({ length: 50 }, () => notify(sara, 'message_new', facts, conversation)),
   )
-  expect(await told(sara)).toMatchObject([{ bodyAr: '50 رسالة جديدة: هلا' }])
-  expect(await unread(sara)).toBe(1)
+  expect(await notificationsOf(sara)).toMatchObject([{ bodyAr: '50 رسالة جديدة: هلا' }])
+  expect(await unreadCount(sara)).toBe(1)
 })
 
 test('the list is newest first in pages that join, also while some go; filtered by unread', async () => {
-  for (let i = 0; i < 7; i++) await notify(sara, 'system', words(`رسالة ${i}`))
-  const all = await told(sara)
+  for (let i = 0; i < 7; i++) await notify(sara, 'system', serviceMessage(`رسالة ${i}`))
+  const all = await notificationsOf(sara)
   expect(all.map(({ titleAr }) => titleAr))
     .toEqual([6, 5, 4, 3, 2, 1, 0].map((i) => `رسالة ${i}`))
 
@@ -243,26 +248,26 @@ test('the list is newest first in pages that join, also while some go; filtered 
 })
 
 test('reading one, reading all and deleting keep the badge right', async () => {
-  for (let i = 0; i < 4; i++) await notify(sara, 'system', words())
-  const [one, two] = await told(sara)
+  for (let i = 0; i < 4; i++) await notify(sara, 'system', serviceMessage())
+  const [one, two] = await notificationsOf(sara)
   expect(await sara.post(`/notifications/${one.id}/read`))
     .toMatchObject({ status: 200, body: { unread: 3 } })
-  const readAt = (await told(sara))[0].readAt
+  const readAt = (await notificationsOf(sara))[0].readAt
   expect((await sara.post(`/notifications/${one.id}/read`)).body).toEqual({ unread: 3 })
-  expect((await told(sara))[0].readAt).toBe(readAt)
+  expect((await notificationsOf(sara))[0].readAt).toBe(readAt)
 
   expect(await sara.delete(`/notifications/${two.id}`)).toMatchObject({ status: 204, body: null })
-  expect(await unread(sara)).toBe(2)
+  expect(await unreadCount(sara)).toBe(2)
   expect((await sara.post('/notifications/read-all')).body).toEqual({ unread: 0 })
   expect((await sara.post('/notifications/read-all')).body).toEqual({ unread: 0 })
-  expect((await told(sara)).every(({ readAt }) => readAt)).toBe(true)
+  expect((await notificationsOf(sara)).every(({ readAt }) => readAt)).toBe(true)
 })
 
 test('reading all waits for nobody who is just telling something', async () => {
   const conversation = { entityId: randomUUID() }
   const facts = { name: 'سالم', type: 'text', preview: 'هلا' }
   await notify(sara, 'message_new', facts, conversation)
-  await notify(sara, 'system', words())
+  await notify(sara, 'system', serviceMessage())
   const client = await database().connect()
   try {
     await client.query('begin')
@@ -278,14 +283,14 @@ test('reading all waits for nobody who is just telling something', async () => {
   } finally {
     client.release()
   }
-  expect(await told(sara, 'message_new'))
+  expect(await notificationsOf(sara, 'message_new'))
     .toMatchObject([{ bodyAr: 'رسالتان جديدتان: هلا', readAt: null }])
 })
 
 test("ISO-08 another's notification is as one that does not exist", async () => {
   const other = await signUp()
-  await notify(other, 'system', words())
-  const [{ id }] = await told(other)
+  await notify(other, 'system', serviceMessage())
+  const [{ id }] = await notificationsOf(other)
   const problem = ({ status, body }: Reply) => {
     const { requestId: _, ...error } = body.error
     return { status, error }
@@ -296,31 +301,31 @@ test("ISO-08 another's notification is as one that does not exist", async () => 
       (id: string) => sara.delete(`/notifications/${id}`),
     ]
   ) {
-    const missing = problem(await act(nobody))
+    const missing = problem(await act(unknownId))
     expect(missing).toMatchObject({ status: 404, error: { code: 'not_found' } })
     expect(problem(await act(id))).toEqual(missing)
     expect(problem(await act(other.identityId))).toEqual(missing)
     expect((await act(`${id}x`)).status).toBe(422)
   }
-  expect(await told(other)).toMatchObject([{ id, readAt: null }])
+  expect(await notificationsOf(other)).toMatchObject([{ id, readAt: null }])
 })
 
 test('they are of the account, whichever identity acts, and name the one they are about', async () => {
-  const company = await organisationOf(sara.id)
-  await notify(sara, 'system', words('لك'), { identityId: null })
-  await notify(sara, 'system', words('للشركة'), { identityId: company })
-  const all = await told(sara)
+  const company = await insertOrganisation(sara.id)
+  await notify(sara, 'system', serviceMessage('لك'), { identityId: null })
+  await notify(sara, 'system', serviceMessage('للشركة'), { identityId: company })
+  const all = await notificationsOf(sara)
   expect(all.map(({ identityId }) => identityId)).toEqual([company, null])
   await sara.post('/auth/identity/switch', { identityId: company })
-  expect(await told(sara)).toEqual(all)
+  expect(await notificationsOf(sara)).toEqual(all)
 })
 
 test('in-app switched off for a category: nothing in the list of it, all else as before', async () => {
   await sara.patch('/settings', { notifications: { billing: { inApp: false } } })
   await notify(sara, 'invoice_paid', { number: 'INV-1', amount: 1 })
-  await notify(sara, 'system', words())
-  expect(await told(sara)).toMatchObject([{ kind: 'system' }])
-  expect(await unread(sara)).toBe(1)
+  await notify(sara, 'system', serviceMessage())
+  expect(await notificationsOf(sara)).toMatchObject([{ kind: 'system' }])
+  expect(await unreadCount(sara)).toBe(1)
 })
 
 test('whatever is wrong with a notification, whoever caused it is done', async () => {
@@ -332,18 +337,18 @@ test('whatever is wrong with a notification, whoever caused it is done', async (
       ['lead_new', { titleAr: 'شقة', from: 'nobody' }, randomUUID()],
     ] as const
   ) await notify(sara, kind, facts, { entityId })
-  await notify({ ...sara, id: nobody }, 'system', words())
-  expect(await told(sara)).toEqual([])
+  await notify({ ...sara, id: unknownId }, 'system', serviceMessage())
+  expect(await notificationsOf(sara)).toEqual([])
 
-  const long = words('طويل '.repeat(300))
+  const long = serviceMessage('طويل '.repeat(300))
   await notify(sara, 'system', long)
-  expect((await told(sara))[0].titleAr).toBe(long.titleAr.slice(0, 200))
+  expect((await notificationsOf(sara))[0].titleAr).toBe(long.titleAr.slice(0, 200))
 })
 
 test('nobody writes notifications past the functions, or reads those of others', async () => {
   const other = await signUp()
-  await notify(other, 'system', words())
-  await notify(sara, 'system', words())
+  await notify(other, 'system', serviceMessage())
+  await notify(sara, 'system', serviceMessage())
   const inSql = (sql: string) =>
     asCaller(sara, (client) => client.query(sql).catch((error) => ({ code: error.code, rows: [] })))
   expect((await inSql('select account_id from public.notifications')).rows)
@@ -364,16 +369,16 @@ test('a deleted account is told nothing, and what it wrote goes from the lists o
   const salem = await signUp('سالم العنزي')
   const facts = { name: 'سالم العنزي', type: 'text', preview: 'هلا', from: salem.identityId }
   await notify(sara, 'message_new', facts)
-  await notify(sara, 'system', words())
-  await notify(salem, 'system', words())
+  await notify(sara, 'system', serviceMessage())
+  await notify(salem, 'system', serviceMessage())
   await salem.patch('/settings', { marketingConsent: true })
-  await device(sara)
+  await registerDevice(sara)
   await sara.patch('/settings', { notifications: { leads: { inApp: false } } })
   await notify(sara, 'lead_new', { titleAr: 'كلام سالم', way: 'call', from: salem.identityId })
   await database().query('select private.anonymise_account($1)', [salem.id])
 
-  expect(await told(sara)).toMatchObject([{ kind: 'system' }])
-  await notify(salem, 'system', words())
+  expect(await notificationsOf(sara)).toMatchObject([{ kind: 'system' }])
+  await notify(salem, 'system', serviceMessage())
   const { rows } = await database().query(
     `select 'notification' from public.notifications where account_id = $1
      union all select 'settings' from public.account_settings where account_id = $1
@@ -384,8 +389,8 @@ test('a deleted account is told nothing, and what it wrote goes from the lists o
 })
 
 test('after 180 days they are forgotten', async () => {
-  await notify(sara, 'system', words('قديم'))
-  await notify(sara, 'system', words('أحدث'))
+  await notify(sara, 'system', serviceMessage('قديم'))
+  await notify(sara, 'system', serviceMessage('أحدث'))
   await database().query(
     `update public.notifications
      set created_at = now() - case when title_ar = 'قديم' then interval '181 days'
@@ -394,7 +399,7 @@ test('after 180 days they are forgotten', async () => {
     [sara.id],
   )
   await database().query('select private.sweep_notifications()')
-  expect(await told(sara)).toMatchObject([{ titleAr: 'أحدث' }])
+  expect(await notificationsOf(sara)).toMatchObject([{ titleAr: 'أحدث' }])
 })
 
 test('counting the unread ones reads the index alone', async () => {
@@ -422,8 +427,8 @@ test('a guest is asked to sign in', async () => {
       await guest.get('/notifications'),
       await guest.get('/notifications/unread-count'),
       await guest.post('/notifications/read-all'),
-      await guest.post(`/notifications/${nobody}/read`),
-      await guest.delete(`/notifications/${nobody}`),
+      await guest.post(`/notifications/${unknownId}/read`),
+      await guest.delete(`/notifications/${unknownId}`),
     ]
   ) expect(reply).toMatchObject(refused)
 })

@@ -1,8 +1,8 @@
 /** Pushes from the outbox to a stub of FCM, by a process of the jobs that has its settings. */
-import { sharePushes } from './push/process.ts'
+import { startPushes } from './push/process.ts'
 import './push/sending.ts'
 import './push/answers.ts'
 import './push/processes.ts'
 import './push/limits.ts'
 
-sharePushes()
+startPushes()

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { database, guest, type Person, type Reply, request, signUp } from '../support/client.ts'
-import { organisationOf } from '../support/world.ts'
-
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+import { insertOrganisation } from '../support/fixtures.ts'
+import { refusal } from '../support/problems.ts'
 
 let owner: Person
 
@@ -48,7 +47,7 @@ describe('a list', () => {
     const person = await signUp()
     all = []
     for (let i = 0; i < 12; i++) {
-      const id = await organisationOf(person.id, 'office')
+      const id = await insertOrganisation(person.id, 'office')
       const one = {
         id,
         rating: [null, 5, 4.5, 4.5, 3][i % 5],
@@ -136,7 +135,7 @@ describe('a list', () => {
 })
 
 test('names are found as searches compare words, by beginnings and in any order', async () => {
-  const company = await organisationOf(owner.id)
+  const company = await insertOrganisation(owner.id)
   const mark = `\u0642${randomUUID().replaceAll(/[0-9-]/g, '').slice(0, 6)}`
   await say(company, { name_ar: `شركة الإعمار المتحدة ${mark}`, name_en: 'Emaar United 24' })
   const found = async (q: string) =>

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, type Reply, signUp } from '../support/client.ts'
-import { offer } from '../support/listings.ts'
-import { drain } from '../support/told.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
+import { publishListing } from '../support/listings.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { refusal, unknownId } from '../support/problems.ts'
+import { drain } from '../support/jobs.ts'
 
-const nobody = '00000000-0000-4000-8000-000000000000'
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
 const missing = refusal(404, 'org_not_found')
 
 let owner: Person
@@ -46,8 +45,8 @@ const withoutRequest = ({ status, body }: Reply) => {
 
 test('everybody finds verified companies and offices, and reads the page of one', async () => {
   const word = oddWord()
-  const company = await organisationOf(owner.id, 'company')
-  const office = await organisationOf(owner.id, 'office')
+  const company = await insertOrganisation(owner.id, 'company')
+  const office = await insertOrganisation(owner.id, 'office')
   await say(company, {
     name_en: `${word} Real Estate`,
     phone: '+96522334455',
@@ -63,12 +62,12 @@ test('everybody finds verified companies and offices, and reads the page of one'
   })
   expect(ids(await guest.get(`/offices?q=${word}`))).toEqual([office])
 
-  const older = await listingOf(company, {
+  const older = await insertListing(company, {
     owner_type: 'company',
     published_at: new Date(Date.now() - 60_000),
   })
-  const newer = await listingOf(company, { owner_type: 'company' })
-  await listingOf(company, { owner_type: 'company', status: 'paused' })
+  const newer = await insertListing(company, { owner_type: 'company' })
+  await insertListing(company, { owner_type: 'company', status: 'paused' })
   await buyer.post(`/favorites/${older}`)
   const page = await buyer.get(`/company/${company}`)
   expect(page).toMatchObject({
@@ -89,10 +88,10 @@ test('everybody finds verified companies and offices, and reads the page of one'
 
 test('ISO-17 the two kinds never mix, and what is not in order is not there', async () => {
   const word = oddWord()
-  const company = await organisationOf(owner.id, 'company')
-  const office = await organisationOf(owner.id, 'office')
+  const company = await insertOrganisation(owner.id, 'company')
+  const office = await insertOrganisation(owner.id, 'office')
   for (const id of [company, office]) await say(id, { name_en: word })
-  const none = withoutRequest(await guest.get(`/company/${nobody}`))
+  const none = withoutRequest(await guest.get(`/company/${unknownId}`))
   expect(none).toMatchObject({ status: 404, error: { code: 'org_not_found' } })
   const gone = async () => {
     expect(withoutRequest(await guest.get(`/company/${company}`))).toEqual(none)
@@ -145,7 +144,7 @@ test('a deleted organisation leaves nothing of what it said, and its licence is 
 })
 
 test('ISO-03 a page names no account, no note and no key of a person', async () => {
-  const company = await organisationOf(owner.id)
+  const company = await insertOrganisation(owner.id)
   const declared = `aboutAr activeListingsCount addressAr areaId coverUrl email governorateId id
     licenceExpiresOn licenceNo logoUrl medianResponseMinutes memberSince nameAr nameEn phone
     ratingAvg ratingCount slug type verified website whatsapp workingHours`.split(/\s+/)
@@ -155,7 +154,7 @@ test('ISO-03 a page names no account, no note and no key of a person', async () 
 })
 
 test('past the facade a guest gets the same pages and nothing else', async () => {
-  const company = await organisationOf(owner.id)
+  const company = await insertOrganisation(owner.id)
   await setStatus(company, 'suspended')
   const asGuest = (sql: string, values: unknown[] = []) =>
     asCaller(undefined, (client) => client.query(sql, values))
@@ -175,8 +174,8 @@ test('past the facade a guest gets the same pages and nothing else', async () =>
 })
 
 test('a licence that is over hides the organisation and its listings at once', async () => {
-  const company = await organisationOf(owner.id)
-  const { id } = (await act(owner, company), await offer(owner))
+  const company = await insertOrganisation(owner.id)
+  const { id } = (await act(owner, company), await publishListing(owner))
   expect(await guest.get(`/properties/${id}`)).toMatchObject({ status: 200 })
   await say(company, { licence_expires_on: '2026-01-01' })
   await drain('expire_licences')
@@ -207,7 +206,7 @@ test('a licence that is over hides the organisation and its listings at once', a
 
 test('the job of licences runs twice at once and passes by whoever renews', async () => {
   const offices = await Promise.all(
-    Array.from({ length: 4 }, () => organisationOf(owner.id, 'office')),
+    Array.from({ length: 4 }, () => insertOrganisation(owner.id, 'office')),
   )
   for (const id of offices) await say(id, { licence_expires_on: '2026-01-01' })
   const client = await database().connect()

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, type Reply, signUp } from '../support/client.ts'
-import { draft, offer } from '../support/listings.ts'
+import { createDraft, publishListing } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { uploadAvatar } from '../support/uploads.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
-
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { refusal } from '../support/problems.ts'
 
 let owner: Person
 let company: string
@@ -14,8 +13,8 @@ let office: string
 
 beforeEach(async () => {
   owner = await signUp()
-  company = await organisationOf(owner.id, 'company')
-  office = await organisationOf(owner.id, 'office')
+  company = await insertOrganisation(owner.id, 'company')
+  office = await insertOrganisation(owner.id, 'office')
 })
 
 const act = (identityId: string) => owner.post('/auth/identity/switch', { identityId })
@@ -156,7 +155,7 @@ test('a licence of another is refused; a new name waits for verification', async
   await act(company)
   expect(await owner.patch('/company/profile', { licenceNo: taken.toLowerCase() }))
     .toMatchObject(refusal(409, 'licence_in_use'))
-  const listing = await offer(owner)
+  const listing = await publishListing(owner)
   expect(await owner.patch('/company/profile', { nameAr: 'شركة أخرى' })).toMatchObject({
     status: 200,
     body: { status: 'pending_verification', verified: false, nameAr: 'شركة أخرى' },
@@ -167,9 +166,13 @@ test('a licence of another is refused; a new name waits for verification', async
 })
 
 test('listings and leads are those of the acting identity, page by page', async () => {
-  const elsewhere = await listingOf(office, { owner_type: 'office' })
+  const elsewhere = await insertListing(office, { owner_type: 'office' })
   await act(company)
-  const [first, second, third] = [await offer(owner), await offer(owner), await draft(owner)]
+  const [first, second, third] = [
+    await publishListing(owner),
+    await publishListing(owner),
+    await createDraft(owner),
+  ]
   const list = async (query = '') => (await owner.get(`/company/listings${query}`)).body
   expect((await list()).items.map(({ id }: { id: string }) => id))
     .toEqual([third.id, second.id, first.id])
@@ -237,9 +240,9 @@ test('figures count what is there now', async () => {
     ratingCount: 0,
     medianResponseMinutes: null,
   })
-  const { id } = await offer(owner)
-  await draft(owner)
-  const deleted = await draft(owner)
+  const { id } = await publishListing(owner)
+  await createDraft(owner)
+  const deleted = await createDraft(owner)
   await owner.delete(`/properties/${deleted.id}`)
   const buyer = await signUp()
   await buyer.post(`/favorites/${id}`)
@@ -295,7 +298,7 @@ test('logo and cover are pictures that the organisation has uploaded', async () 
     .toMatchObject({ logoUrl: logo.url, coverUrl: cover.url })
   // Its face in sessions and on its listings.
   expect((await owner.get('/auth/me')).body.activeIdentity.avatarUrl).toBe(logo.url)
-  expect((await offer(owner)).owner.avatarUrl).toBe(logo.url)
+  expect((await publishListing(owner)).owner.avatarUrl).toBe(logo.url)
 
   expect(await patch({ logoMediaId: next.mediaId, aboutAr: 'نبذة' }))
     .toMatchObject({ body: { logoUrl: next.url, coverUrl: cover.url } })

@@ -2,18 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, database, type Person, type Reply, signUp } from '../support/client.ts'
 import { race } from '../support/races.ts'
-import { organisationOf } from '../support/world.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { fieldRefusal, refusal } from '../support/problems.ts'
 
 let person: Person
 beforeEach(async () => {
   person = await signUp('سالم العنزي')
 })
 
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
-const field = (code: string, path: string, status = 422) => ({
-  status,
-  body: { error: { code, fields: [{ path }] } },
-})
 const missing = refusal(404, 'identity_not_found')
 const switchTo = (identityId: unknown, who = person) =>
   who.post('/auth/identity/switch', { identityId })
@@ -85,7 +81,7 @@ test('a company or office is asked for, and seen by its owner in any state', asy
     .toEqual(withoutRequest(hidden))
   expect(await other.patch(`/auth/identities/${body.id}`, { aboutAr: 'لي' })).toMatchObject(missing)
   expect(await person.get('/auth/identities/me')).toMatchObject(
-    field('validation_failed', 'identityId'),
+    fieldRefusal(422, 'validation_failed', 'identityId'),
   )
 })
 
@@ -116,7 +112,7 @@ test('what a company says must be right, at each edge', async () => {
       [{ accountId: randomUUID() }, 'validation_failed', 'accountId'],
     ] as const
   ) {
-    expect(await add(more), JSON.stringify(more)).toMatchObject(field(code, path))
+    expect(await add(more), JSON.stringify(more)).toMatchObject(fieldRefusal(422, code, path))
   }
   for (
     const more of [
@@ -134,7 +130,7 @@ test('what a company says must be right, at each edge', async () => {
 })
 
 test('what the facade refuses of a company or of oneself, SQL refuses too', async () => {
-  const office = await organisationOf(person.id, 'office')
+  const office = await insertOrganisation(person.id, 'office')
   const refused = (call: string, values: unknown[]) =>
     expect(asCaller(person, (client) => client.query(`select api.${call}`, values)), String(values))
       .rejects.toMatchObject({ code: 'PT422', message: 'validation_failed' })
@@ -167,14 +163,14 @@ test('a licence belongs to one organisation, also when two ask at once', async (
   )
   expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)])
   expect(replies.find(({ status }) => status === 409))
-    .toMatchObject(field('licence_in_use', 'licenceNo', 409))
+    .toMatchObject(fieldRefusal(409, 'licence_in_use', 'licenceNo'))
   const other = await signUp()
   const again = { ...company(), licenceNo: body.licenceNo.toLowerCase() }
   expect(await other.post('/auth/identities', again)).toMatchObject(refusal(409, 'licence_in_use'))
 })
 
 test('a change of name or licence is verified again, other changes are not', async () => {
-  const office = await organisationOf(person.id, 'office')
+  const office = await insertOrganisation(person.id, 'office')
   const patch = (changes: object) => person.patch(`/auth/identities/${office}`, changes)
   await switchTo(office)
   expect(await patch({ aboutAr: 'مكتب عقاري', phone: '+96522334455' }))

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
-import { organisationOf } from '../support/world.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
 
 let owner: Person
 let office: string
 
 beforeEach(async () => {
   owner = await signUp()
-  office = await organisationOf(owner.id, 'office')
+  office = await insertOrganisation(owner.id, 'office')
   await owner.post('/auth/identity/switch', { identityId: office })
 })
 

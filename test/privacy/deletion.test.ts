@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { auditOf, signUpAdmin } from '../support/admins.ts'
 import { database, guest, newPhone, type Person, signIn, signUp } from '../support/client.ts'
-import { sessionsOf } from '../support/codes.ts'
-import { offer } from '../support/listings.ts'
-import { hasSandbox, moneyOf, topUp } from '../support/money.ts'
+import { countSessions } from '../support/codes.ts'
+import { publishListing } from '../support/listings.ts'
+import { hasSandbox, moneyFingerprint, topUp } from '../support/money.ts'
 import { jpeg } from '../support/pictures.ts'
-import { device, runJobs } from '../support/told.ts'
-import { filesOf, uploadAvatar, uploadPictures } from '../support/uploads.ts'
-import { organisationOf } from '../support/world.ts'
+import { registerDevice } from '../support/notifications.ts'
+import { storedFiles, uploadAvatar, uploadPictures } from '../support/uploads.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { runJobs } from '../support/jobs.ts'
 
 let admin: Person
 beforeAll(async () => {
@@ -34,7 +35,7 @@ async function somebody() {
     'update auth.users set phone = $2, phone_confirmed_at = now() where id = $1',
     [person.id, `965${phone}`],
   )
-  const companyId = await organisationOf(person.id)
+  const companyId = await insertOrganisation(person.id)
   await person.patch(`/auth/identities/${companyId}`, {
     phone: `+965${phone}`,
     email: `office-${person.identifier}`,
@@ -42,9 +43,13 @@ async function somebody() {
     aboutAr: company,
   })
   await uploadAvatar(person, jpeg({ width: 40, height: 30 }))
-  const listing = await offer(person, { titleAr: title, descriptionAr: title, street: title })
+  const listing = await publishListing(person, {
+    titleAr: title,
+    descriptionAr: title,
+    street: title,
+  })
   await uploadPictures(person, [jpeg({ width: 60, height: 40 })], { propertyId: listing.id })
-  await person.post(`/favorites/${(await offer(friend)).id}`)
+  await person.post(`/favorites/${(await publishListing(friend)).id}`)
   const { body: conversation } = await friend.post('/conversations', {
     propertyId: listing.id,
     message: `سؤال${mark}`,
@@ -62,7 +67,7 @@ async function somebody() {
     reason: 'other',
     note: `${title} بلاغ`,
   })
-  await device(person, { pushToken: `token-${mark}-${randomUUID()}` })
+  await registerDevice(person, { pushToken: `token-${mark}-${randomUUID()}` })
   await person.patch('/settings', { quietHours: { from: '22:00', to: '07:00' } })
   await person.post('/auth/identities', {
     type: 'office',
@@ -124,7 +129,7 @@ async function placesOf(needles: string[]): Promise<string[]> {
 
 async function expectGone({ person, friend, listing, conversation, said, needles }: Leaver) {
   expect(await person.get('/auth/me')).toMatchObject({ status: 401 })
-  expect(await sessionsOf(person.id)).toBe(0)
+  expect(await countSessions(person.id)).toBe(0)
   const { identifier, password } = person
   expect(await guest.post('/auth/login', { identifier, password })).toMatchObject({ status: 401 })
   expect(await guest.post('/auth/refresh', { refreshToken: person.refreshToken }))
@@ -140,7 +145,7 @@ async function expectGone({ person, friend, listing, conversation, said, needles
 
   await runJobs()
   await runJobs()
-  expect(await filesOf(person.identityId)).toEqual([])
+  expect(await storedFiles(person.identityId)).toEqual([])
   expect(await placesOf(needles)).toEqual([])
   const { rows } = await database().query(
     `select accounts.status, count(*) filter (where identities.status = 'closed')::int as closed,
@@ -184,10 +189,10 @@ describe('ADM-03 what deletion leaves', () => {
   test.runIf(hasSandbox)('records of money stay, and name nobody', async () => {
     const leaver = await somebody()
     await topUp(leaver.person, 25)
-    const before = await moneyOf(leaver.person.identityId)
+    const before = await moneyFingerprint(leaver.person.identityId)
     expect((await remove(leaver.person.id)).status).toBe(204)
     await expectGone(leaver)
-    expect(await moneyOf(leaver.person.identityId)).toBe(before)
+    expect(await moneyFingerprint(leaver.person.identityId)).toBe(before)
   })
 
   test('REG-25 phone, email and licence are free, and what comes then is empty', async () => {
@@ -250,7 +255,7 @@ describe('deletion that a person asks for', () => {
 
   test('waits until an auction is over', async () => {
     const person = await signUp()
-    const { id } = await offer(person)
+    const { id } = await publishListing(person)
     const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
     const auction = { startsAt: at(1), endsAt: at(5), startPrice: 1, minIncrement: 1 }
     expect((await person.post(`/properties/${id}/auction`, auction)).status).toBeLessThan(300)

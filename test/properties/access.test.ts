@@ -1,17 +1,11 @@
 /** Who may see and change a listing, and what nobody may. */
 import { expect, test } from 'vitest'
-import { database, guest, type Person, type Reply, signUp } from '../support/client.ts'
-import { complete, draft, offer } from '../support/listings.ts'
-import { organisationOf } from '../support/world.ts'
-
-const nobody = '00000000-0000-4000-8000-000000000000'
+import { database, guest, type Person, signUp } from '../support/client.ts'
+import { completeFields, createDraft, publishListing } from '../support/listings.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { problemOf, unknownId } from '../support/problems.ts'
 
 /** An error without what differs from one answer to the next. */
-function problem({ status, body }: Reply) {
-  const { requestId, ...error } = body.error
-  expect(requestId).toBeTruthy()
-  return { status, error }
-}
 
 /** Acts as another identity of the account. */
 async function actAs(person: Person, identityId: string) {
@@ -20,9 +14,9 @@ async function actAs(person: Person, identityId: string) {
 
 test('what may not be seen looks like what is not there, for everybody and on every method', async () => {
   const [seller, stranger] = [await signUp(), await signUp()]
-  const hidden = await draft(seller, complete.SALE)
-  const own = await draft(stranger)
-  const company = await organisationOf(stranger.id)
+  const hidden = await createDraft(seller, completeFields.SALE)
+  const own = await createDraft(stranger)
+  const company = await insertOrganisation(stranger.id)
 
   const acts = ['publish', 'pause', 'resume', 'renew', 'archive', 'restore', 'mark-sold']
     .concat('mark-rented', 'mark-exchanged', 'confirm-available')
@@ -43,26 +37,26 @@ test('what may not be seen looks like what is not there, for everybody and on ev
     stranger.post(`/properties/${id}/auction`, auction),
     stranger.delete(`/properties/${id}/auction`),
   ]
-  const missing = (await Promise.all(asked(nobody))).map(problem)
+  const missing = (await Promise.all(asked(unknownId))).map(problemOf)
   expect(new Set(missing.map(({ status }) => status))).toEqual(new Set([404]))
   expect(missing[0]!.error).toMatchObject({
     code: 'property_not_found',
     message: 'العقار غير موجود أو تم حذفه',
   })
-  expect((await Promise.all(asked(hidden.id))).map(problem)).toEqual(missing)
-  expect(problem(await guest.get(`/properties/${hidden.id}`))).toEqual(missing[0])
+  expect((await Promise.all(asked(hidden.id))).map(problemOf)).toEqual(missing)
+  expect(problemOf(await guest.get(`/properties/${hidden.id}`))).toEqual(missing[0])
 
   // So is one's own of another identity.
   await actAs(stranger, company)
-  expect((await Promise.all(asked(own.id))).map(problem)).toEqual(missing)
+  expect((await Promise.all(asked(own.id))).map(problemOf)).toEqual(missing)
   expect((await seller.get(`/properties/${hidden.id}`)).body).toEqual(hidden)
 })
 
 test('ISO-06 ISO-11 what the server decides is never taken from the client', async () => {
   const [seller, other] = [await signUp(), await signUp()]
-  const own = await offer(seller)
+  const own = await publishListing(seller)
   const foreign = {
-    id: nobody,
+    id: unknownId,
     ownerIdentityId: other.identityId,
     owner_identity_id: other.identityId,
     owner_id: other.id,
@@ -122,7 +116,7 @@ test('ISO-06 ISO-11 what the server decides is never taken from the client', asy
 
 test('ISO-09 only an id is an id, in whatever shape it comes', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   const shapes = [
     ...[`%7B${id}%7D`, `urn:uuid:${id}`, id.replaceAll('-', ''), `${id}%0A`, `${id}%20`],
     ...[
@@ -160,8 +154,8 @@ test('ISO-09 only an id is an id, in whatever shape it comes', async () => {
 
 test('ISO-14 a deleted listing is gone for everybody, its owner included', async () => {
   const [seller, buyer] = [await signUp(), await signUp()]
-  const like = await offer(seller, { price: 185001 })
-  const { id } = await offer(seller)
+  const like = await publishListing(seller, { price: 185001 })
+  const { id } = await publishListing(seller)
   const path = `/properties/${id}`
 
   expect(await seller.delete(path)).toMatchObject({ status: 204, body: null })
@@ -182,7 +176,7 @@ test('ISO-14 a deleted listing is gone for everybody, its owner included', async
 })
 
 test('a guest can look, and for all else is asked to sign in', async () => {
-  const { id } = await offer(await signUp())
+  const { id } = await publishListing(await signUp())
   for (const path of ['', '/price-history', '/similar']) {
     expect((await guest.get(`/properties/${id}${path}`)).status).toBe(200)
   }

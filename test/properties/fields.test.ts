@@ -1,8 +1,8 @@
 /** Every limit of a field at its edge, on both sides; over HTTP and past the facade. */
 import { beforeAll, expect, test } from 'vitest'
 import { asCaller, guest, type Person, signUp } from '../support/client.ts'
-import { complete, draft, offer } from '../support/listings.ts'
-import { organisationOf } from '../support/world.ts'
+import { completeFields, createDraft, publishListing } from '../support/listings.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
 
 const thisYear = Number(
   new Intl.DateTimeFormat('en', { timeZone: 'Asia/Kuwait', year: 'numeric' }).format(),
@@ -131,7 +131,7 @@ test.each(edges)('%s is taken up to its edges and refused beyond them', async (
     expect(written, JSON.stringify(value)).toMatchObject({ status: 201, body: { [field]: value } })
   }
   const before = (await seller.get('/properties/mine?limit=1')).body.items[0]
-  const own = await draft(seller, beside)
+  const own = await createDraft(seller, beside)
   for (const value of refused) {
     const fields = { ...beside, [field]: value }
     const codes = ['validation_failed', 'area_invalid']
@@ -194,7 +194,7 @@ test.each([
     },
   }
   expect(await seller.post('/properties', { type, ...fields })).toMatchObject(refused)
-  const { id } = await draft(seller, { type })
+  const { id } = await createDraft(seller, { type })
   expect(await seller.patch(`/properties/${id}`, fields)).toMatchObject(refused)
   expect(await past({ type, ...fields }))
     .toEqual({ code: 'PT422', message: 'field_not_for_type' })
@@ -206,18 +206,23 @@ test.each([
 
 test('only an individual offers directly', async () => {
   const person = await signUp()
-  const office = await organisationOf(person.id, 'office')
+  const office = await insertOrganisation(person.id, 'office')
   await person.post('/auth/identity/switch', { identityId: office })
   const refused = {
     status: 422,
     body: { error: { code: 'validation_failed', fields: [{ path: 'isDirect', code: 'invalid' }] } },
   }
   expect(await person.post('/properties', { type: 'SALE', isDirect: true })).toMatchObject(refused)
-  const { id } = await draft(person, { isDirect: false })
+  const { id } = await createDraft(person, { isDirect: false })
   expect(await person.patch(`/properties/${id}`, { isDirect: true })).toMatchObject(refused)
 })
 
-const publishing: [missing: string, type: keyof typeof complete, fields: object, code: string][] = [
+const publishing: [
+  missing: string,
+  type: keyof typeof completeFields,
+  fields: object,
+  code: string,
+][] = [
   ['price', 'SALE', { price: null }, 'price_required'],
   ['price', 'RENT', { price: null }, 'price_required'],
   ['kind', 'SALE', { kind: null }, 'validation_failed'],
@@ -235,14 +240,14 @@ test.each(publishing)('without %s a listing for %s is not published', async (
   code,
 ) => {
   const refused = { status: 422, body: { error: { code, fields: [{ path }] } } }
-  const unfinished = { ...complete[type], ...fields }
+  const unfinished = { ...completeFields[type], ...fields }
   expect(await seller.post('/properties', { ...unfinished, publish: true })).toMatchObject(refused)
-  const { id, status } = await draft(seller, unfinished)
+  const { id, status } = await createDraft(seller, unfinished)
   expect(status).toBe('draft')
   expect(await seller.post(`/properties/${id}/publish`)).toMatchObject(refused)
 
   // Nor can it be taken away from one that is.
-  const published = await offer(seller, { type })
+  const published = await publishListing(seller, { type })
   expect(await seller.patch(`/properties/${published.id}`, fields)).toMatchObject(refused)
   expect((await guest.get(`/properties/${published.id}`)).body).toEqual(published)
 })
@@ -264,7 +269,7 @@ test('an exchange says what it wants in words, in kinds or in areas', async () =
       { descriptionAr: 'أي بيت' },
     ]
   ) {
-    const fields = { ...complete.EXCHANGE, descriptionAr: null, ...wanted, publish: true }
+    const fields = { ...completeFields.EXCHANGE, descriptionAr: null, ...wanted, publish: true }
     expect(await seller.post('/properties', fields)).toMatchObject({ status: 201 })
   }
 })

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
-import { draft, offer } from '../support/listings.ts'
+import { createDraft, publishListing } from '../support/listings.ts'
 
 const isJson = (text: string) => {
   try {
@@ -55,7 +55,7 @@ test('INP-05 0 is 0, null and absent are no value, and nothing is filled in', as
       [{ type }, null],
     ] as const
   ) {
-    const { id, propertyIncome } = await draft(seller, fields)
+    const { id, propertyIncome } = await createDraft(seller, fields)
     expect([propertyIncome, await stored(id)]).toEqual([income, income === 0 ? '0' : null])
 
     const path = `/properties/${id}`
@@ -65,11 +65,14 @@ test('INP-05 0 is 0, null and absent are no value, and nothing is filled in', as
     expect(await stored(id)).toBe(null)
   }
   for (const kind of ['SALE', 'RENT', 'EXCHANGE']) {
-    expect(await draft(seller, { type: kind, price: 0 })).toMatchObject({ price: 0 })
-    expect(await draft(seller, { type: kind, price: null })).toMatchObject({ price: null })
-    expect(await draft(seller, { type: kind })).toMatchObject({ price: null })
+    expect(await createDraft(seller, { type: kind, price: 0 })).toMatchObject({ price: 0 })
+    expect(await createDraft(seller, { type: kind, price: null })).toMatchObject({ price: null })
+    expect(await createDraft(seller, { type: kind })).toMatchObject({ price: null })
   }
-  expect(await offer(seller, { price: 0 })).toMatchObject({ price: 0, priceLabel: '0 د.ك' })
+  expect(await publishListing(seller, { price: 0 })).toMatchObject({
+    price: 0,
+    priceLabel: '0 د.ك',
+  })
 })
 
 test('INP-06 money goes round unchanged', async () => {
@@ -104,7 +107,7 @@ const round: [what: string, written: string, read?: string][] = [
 ]
 
 test.each(round)('INP-08 %s come back in one form', async (_, written, read = written) => {
-  const { id, titleAr } = await draft(seller, { titleAr: written })
+  const { id, titleAr } = await createDraft(seller, { titleAr: written })
   expect(titleAr).toBe(read)
   expect((await seller.get(`/properties/${id}`)).body.titleAr).toBe(read)
   expect((await seller.patch(`/properties/${id}`, { titleAr: read })).body.version).toBe(1)
@@ -132,13 +135,15 @@ test.each(broken)('INP-08 %s is refused', async (_, json) => {
 })
 
 test('INP-08 a description keeps its lines', async () => {
-  const { descriptionAr } = await draft(seller, { descriptionAr: '\n  أول\r\nثان\n\n  ثالث \t' })
+  const { descriptionAr } = await createDraft(seller, {
+    descriptionAr: '\n  أول\r\nثان\n\n  ثالث \t',
+  })
   expect(descriptionAr).toBe('أول\nثان\n\n  ثالث')
 })
 
 test('digits of a civil number may be Arabic', async () => {
-  expect(await draft(seller, { paciNo: ' ١٢٣٤٥٦٧٨ ' })).toMatchObject({ paciNo: '12345678' })
-  expect(await draft(seller, { paciNo: '۱۲۳۴۵۶۷۸' })).toMatchObject({ paciNo: '12345678' })
+  expect(await createDraft(seller, { paciNo: ' ١٢٣٤٥٦٧٨ ' })).toMatchObject({ paciNo: '12345678' })
+  expect(await createDraft(seller, { paciNo: '۱۲۳۴۵۶۷۸' })).toMatchObject({ paciNo: '12345678' })
 })
 
 test('INP-14 of a key given twice the last is checked, stored and answered', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { database, guest, newPhone, type Person, signUp } from '../support/client.ts'
-import { draft, type Listing, oddPrice, offer } from '../support/listings.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
+import { createDraft, type Listing, publishListing, uniquePrice } from '../support/listings.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 const ids = (items: Listing[]) => items.map(({ id }) => id)
 
@@ -17,8 +17,8 @@ const job = (name: string) => database().query(`select private.${name}()`)
 test('my listings come newest first, all or those in one state, in pages that join', async () => {
   const [seller, other] = [await signUp(), await signUp()]
   const made: Listing[] = []
-  for (let i = 0; i < 5; i++) made.unshift(await draft(seller, { bedrooms: i }))
-  await offer(other)
+  for (let i = 0; i < 5; i++) made.unshift(await createDraft(seller, { bedrooms: i }))
+  await publishListing(other)
   await seller.post(`/properties/${made[1].id}/archive`)
 
   expect(ids((await seller.get('/properties/mine')).body.items)).toEqual(ids(made))
@@ -28,7 +28,7 @@ test('my listings come newest first, all or those in one state, in pages that jo
     .toEqual({ items: [], nextCursor: null })
 
   const first = (await seller.get('/properties/mine?limit=2')).body
-  await draft(seller, { bedrooms: 9 }) // what comes meanwhile moves nothing
+  await createDraft(seller, { bedrooms: 9 }) // what comes meanwhile moves nothing
   const second = (await seller.get(`/properties/mine?limit=3&cursor=${first.nextCursor}`)).body
   expect(ids([...first.items, ...second.items])).toEqual(ids(made))
   expect(second.nextCursor).toBe(null) // exactly full, and nothing after it
@@ -50,10 +50,10 @@ test.each(['status=deleted', 'status=ACTIVE', 'status=', 'limit=0', 'limit=51', 
 
 test('my listings are those of the acting identity only', async () => {
   const seller = await signUp()
-  const company = await organisationOf(seller.id)
-  const mine = await draft(seller)
+  const company = await insertOrganisation(seller.id)
+  const mine = await createDraft(seller)
   await seller.post('/auth/identity/switch', { identityId: company })
-  const theirs = await offer(seller)
+  const theirs = await publishListing(seller)
 
   expect((await seller.get('/properties/mine')).body.items).toEqual([theirs])
   expect(theirs.owner).toMatchObject({ identityId: company, type: 'company', verified: true })
@@ -63,8 +63,9 @@ test('my listings are those of the acting identity only', async () => {
 
 test('similar are ten of the same type and kind, same area and nearest price first', async () => {
   const seller = await signUp()
-  const price = oddPrice()
-  const like = async (fields: object) => (await offer(seller, { kind: 'stable', ...fields })).id
+  const price = uniquePrice()
+  const like = async (fields: object) =>
+    (await publishListing(seller, { kind: 'stable', ...fields })).id
   const near = []
   for (let i = 1; i <= 11; i++) near.push(await like({ price: price + i * (i % 2 ? 1 : -1) }))
   await like({ price, areaId: 'jahra' })
@@ -91,14 +92,14 @@ test('similar are ten of the same type and kind, same area and nearest price fir
 test('an exchange without a price has similar ones too', async () => {
   const seller = await signUp()
   const fields = { type: 'EXCHANGE', kind: 'industrial_plot', areaId: 'wafra' }
-  const { id } = await offer(seller, fields)
-  const other = await offer(seller, fields)
+  const { id } = await publishListing(seller, fields)
+  const other = await publishListing(seller, fields)
   expect(ids((await guest.get(`/properties/${id}/similar`)).body.items)).toContain(other.id)
 })
 
 test('a viewer counts once a day; the owner and guests do not', async () => {
   const [seller, viewer, another] = [await signUp(), await signUp(), await signUp()]
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   for (const person of [seller, viewer, viewer, another, guest]) {
     await person.get(`/properties/${id}`)
   }
@@ -132,7 +133,7 @@ test('a contact gives the number asked for and is a lead of the owner, once a da
   const [seller, buyer] = [await signUp(), await signUp()]
   const phone = `+965${newPhone()}`
   await givePhone(seller, phone)
-  const listing = await offer(seller)
+  const listing = await publishListing(seller)
   const ask = (kind: string) => buyer.post(`/properties/${listing.id}/contact`, { kind })
 
   expect(JSON.stringify(listing)).not.toContain(phone.slice(4))
@@ -152,13 +153,13 @@ test('a contact gives the number asked for and is a lead of the owner, once a da
 test('an organisation is reached at its own numbers', async () => {
   const [seller, buyer] = [await signUp(), await signUp()]
   await givePhone(seller, `+965${newPhone()}`)
-  const office = await organisationOf(seller.id, 'office')
+  const office = await insertOrganisation(seller.id, 'office')
   await database().query(
     `update public.organisations set phone = '+96522223333', whatsapp = '+96599998888'
      where identity_id = $1`,
     [office],
   )
-  const id = await listingOf(office)
+  const id = await insertListing(office)
   expect((await buyer.post(`/properties/${id}/contact`, { kind: 'call' })).body)
     .toEqual({ phone: '+96522223333' })
   expect((await buyer.post(`/properties/${id}/contact`, { kind: 'whatsapp' })).body)
@@ -171,7 +172,7 @@ test('a way that the owner does not offer is refused, naming those that are open
     status: 409,
     body: { error: { code: 'property_state_conflict', from, allowed } },
   })
-  const { id } = await offer(seller, { allowChat: false })
+  const { id } = await publishListing(seller, { allowChat: false })
   const ask = (kind: string) => buyer.post(`/properties/${id}/contact`, { kind })
   expect(await ask('chat')).toMatchObject(refused('active', [])) // no phone either
 
@@ -190,19 +191,19 @@ test('a way that the owner does not offer is refused, naming those that are open
 
 test('nobody is a lead of their own, in whichever identity', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   const own = { status: 422, body: { error: { code: 'validation_failed' } } }
   expect(await seller.post(`/properties/${id}/contact`, { kind: 'chat' })).toMatchObject(own)
-  const company = await organisationOf(seller.id)
+  const company = await insertOrganisation(seller.id)
   await seller.post('/auth/identity/switch', { identityId: company })
   expect(await seller.post(`/properties/${id}/contact`, { kind: 'chat' })).toMatchObject(own)
 })
 
 test('listings go and come back with the account and the identity of their owner', async () => {
   const [seller, viewer] = [await signUp(), await signUp()]
-  const office = await organisationOf(seller.id, 'office')
-  const [own, theirs] = [await listingOf(seller.identityId), await listingOf(office)]
-  const sold = await listingOf(office, { status: 'sold', closed_at: new Date() })
+  const office = await insertOrganisation(seller.id, 'office')
+  const [own, theirs] = [await insertListing(seller.identityId), await insertListing(office)]
+  const sold = await insertListing(office, { status: 'sold', closed_at: new Date() })
   const seen = async () =>
     await Promise.all(
       [own, theirs, sold].map(async (id) => (await viewer.get(`/properties/${id}`)).status === 200),
@@ -234,8 +235,8 @@ test('listings go and come back with the account and the identity of their owner
 
 test('an organisation that is no longer verified shows so on its listings', async () => {
   const seller = await signUp()
-  const company = await organisationOf(seller.id)
-  const id = await listingOf(company)
+  const company = await insertOrganisation(seller.id)
+  const id = await insertListing(company)
   for (const verified of [false, true]) {
     await database().query(
       'update public.organisations set verified = $2 where identity_id = $1',
@@ -247,7 +248,7 @@ test('an organisation that is no longer verified shows so on its listings', asyn
 
 test('listings of a deleted account are deleted, and nothing of the person stays in them', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller, {
+  const { id } = await publishListing(seller, {
     street: 'شارع المطر',
     paciNo: '12345678',
     location: { lat: 29.3, lng: 48, precision: 'exact' },
@@ -273,9 +274,9 @@ test('listings of a deleted account are deleted, and nothing of the person stays
 
 test('an organisation publishes and pauses many listings at once', async () => {
   const seller = await signUp()
-  const company = await organisationOf(seller.id)
+  const company = await insertOrganisation(seller.id)
   await seller.post('/auth/identity/switch', { identityId: company })
-  const made = await Promise.all(Array.from({ length: 20 }, () => offer(seller)))
+  const made = await Promise.all(Array.from({ length: 20 }, () => publishListing(seller)))
   const paused = await Promise.all(
     made.slice(0, 8).map(({ id }) => seller.post(`/properties/${id}/pause`)),
   )

@@ -1,7 +1,7 @@
 /** Price history, deals that follow from it, auction windows. */
 import { expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
-import { draft, offer } from '../support/listings.ts'
+import { createDraft, publishListing } from '../support/listings.ts'
 
 const set = (id: string, price: number) => (person: Person) =>
   person.patch(`/properties/${id}`, { price })
@@ -23,7 +23,7 @@ const pct = async (id: string) => (await deal(id))?.dropPct ?? null
 
 test('the history holds every price since the first publishing, newest first', async () => {
   const seller = await signUp()
-  const { id } = await draft(seller, { price: 100 })
+  const { id } = await createDraft(seller, { price: 100 })
   const complete = { kind: 'villa', titleAr: 'فيلا للبيع', areaId: 'salmiya', landAreaM2: 300 }
   await seller.patch(`/properties/${id}`, { ...complete, price: 200 })
   const own = () => seller.get(`/properties/${id}/price-history`)
@@ -47,7 +47,7 @@ test('the history holds every price since the first publishing, newest first', a
 
 test('the price of an exchange may become known and undisclosed again', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller, { type: 'EXCHANGE' })
+  const { id } = await publishListing(seller, { type: 'EXCHANGE' })
   for (const price of [5000, null, 1000]) await seller.patch(`/properties/${id}`, { price })
   expect(await history(id)).toEqual([1000, null, 5000, null])
   expect(await deal(id)).toBe(null)
@@ -55,7 +55,7 @@ test('the price of an exchange may become known and undisclosed again', async ()
 
 test('the history comes in pages that join', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller, { price: 100 })
+  const { id } = await publishListing(seller, { price: 100 })
   for (const price of [101, 102, 103, 104]) await set(id, price)(seller)
   const path = `/properties/${id}/price-history`
   const first = (await guest.get(`${path}?limit=2`)).body
@@ -64,14 +64,14 @@ test('the history comes in pages that join', async () => {
   expect([...first.items, ...second.items].map(({ price }) => price))
     .toEqual([104, 103, 102, 101, 100])
   expect(second.nextCursor).toBe(null)
-  const other = await offer(seller)
+  const other = await publishListing(seller)
   expect((await guest.get(`/properties/${other.id}/price-history?cursor=${first.nextCursor}`)).body)
     .toMatchObject({ error: { code: 'cursor_invalid' } })
 })
 
 test('nobody but the database writes prices, deals and windows', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   const prices = [
     'insert into public.price_history (property_id, price) values ($1, 1)',
     'update public.price_history set price = 1 where property_id = $1',
@@ -103,7 +103,10 @@ test('nobody but the database writes prices, deals and windows', async () => {
 
 test('a price that falls by 5 percent is a deal for 14 days, by less it is none', async () => {
   const seller = await signUp()
-  const [five, less] = [await offer(seller, { price: 1000 }), await offer(seller, { price: 1000 })]
+  const [five, less] = [
+    await publishListing(seller, { price: 1000 }),
+    await publishListing(seller, { price: 1000 }),
+  ]
   await set(five.id, 950)(seller)
   await set(less.id, 950.001)(seller)
   expect(await pct(less.id)).toBe(null)
@@ -121,7 +124,7 @@ test('a price that falls by 5 percent is a deal for 14 days, by less it is none'
 
 test('a deal is measured against the lowest price of the 30 days before it dropped', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller, { price: 800 })
+  const { id } = await publishListing(seller, { price: 800 })
   await age(id, '31 days')
   await set(id, 1000)(seller) // raised first
   await set(id, 900)(seller)
@@ -130,14 +133,14 @@ test('a deal is measured against the lowest price of the 30 days before it dropp
   expect(await pct(id)).toBe(10) // of 800
 
   // Had the raise been 31 days ago, 1000 would be the lowest.
-  const other = await offer(seller, { price: 800 })
+  const other = await publishListing(seller, { price: 800 })
   await set(other.id, 1000)(seller)
   await age(other.id, '31 days')
   await set(other.id, 900)(seller)
   expect(await pct(other.id)).toBe(10)
 
   // 29 days ago, 800 still counts.
-  const third = await offer(seller, { price: 800 })
+  const third = await publishListing(seller, { price: 800 })
   await set(third.id, 1000)(seller)
   await age(third.id, '29 days')
   await set(third.id, 900)(seller)
@@ -146,7 +149,7 @@ test('a deal is measured against the lowest price of the 30 days before it dropp
 
 test('a deal follows what the price does next', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller, { price: 1000 })
+  const { id } = await publishListing(seller, { price: 1000 })
   await set(id, 800)(seller)
   const { until } = await deal(id)
   await set(id, 900)(seller)
@@ -161,7 +164,7 @@ test('a deal follows what the price does next', async () => {
 
 test('a rent is a deal like a sale, and percents are exact to two digits', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller, { type: 'RENT', price: 666.667 })
+  const { id } = await publishListing(seller, { type: 'RENT', price: 666.667 })
   await set(id, 500)(seller)
   expect(await pct(id)).toBe(25)
   await set(id, 0)(seller)
@@ -175,7 +178,7 @@ const window = { startsAt: hours(2), endsAt: hours(50), startPrice: 100_000, min
 
 test('a listing for sale gets an auction, which is set anew and taken back until it begins', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   const path = `/properties/${id}/auction`
 
   const { status, body } = await seller.post(path, window)
@@ -197,7 +200,7 @@ test('a listing for sale gets an auction, which is set anew and taken back until
 
 test('an auction that runs stands; once it is over another can follow', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   const path = `/properties/${id}/auction`
   await seller.post(path, window)
   const move = (by: string) =>
@@ -232,7 +235,7 @@ test.each([
   ['bids', { bids: [] }],
 ])('an auction is refused for its %s: %j', async (path, fields) => {
   const seller = await signUp()
-  const { id } = await draft(seller)
+  const { id } = await createDraft(seller)
   expect(await seller.post(`/properties/${id}/auction`, { ...window, ...fields })).toMatchObject({
     status: 422,
     body: { error: { code: 'validation_failed', fields: [{ path }] } },
@@ -242,7 +245,7 @@ test.each([
 
 test('an auction lasts from an hour to the ninetieth day', async () => {
   const seller = await signUp()
-  const { id } = await draft(seller)
+  const { id } = await createDraft(seller)
   for (
     const edge of [
       { startsAt: hours(0.02), endsAt: hours(1.021) },
@@ -258,19 +261,19 @@ test('an auction lasts from an hour to the ninetieth day', async () => {
 test('only a sale is auctioned, and only before it is closed', async () => {
   const seller = await signUp()
   for (const type of ['RENT', 'EXCHANGE']) {
-    const { id } = await offer(seller, { type })
+    const { id } = await publishListing(seller, { type })
     const refused = { status: 422, body: { error: { code: 'field_not_for_type' } } }
     expect(await seller.post(`/properties/${id}/auction`, window)).toMatchObject(refused)
     expect(await seller.delete(`/properties/${id}/auction`)).toMatchObject(refused)
   }
-  const own = await draft(seller)
+  const own = await createDraft(seller)
   await seller.post(`/properties/${own.id}/auction`, window)
   expect(await seller.patch(`/properties/${own.id}`, { type: 'RENT' })).toMatchObject({
     status: 422,
     body: { error: { code: 'field_not_for_type', fields: [{ path: 'auction' }] } },
   })
   for (const act of ['mark-sold', 'archive']) {
-    const { id } = await offer(seller)
+    const { id } = await publishListing(seller)
     await seller.post(`/properties/${id}/${act}`)
     expect(await seller.post(`/properties/${id}/auction`, window))
       .toMatchObject({ status: 409, body: { error: { code: 'property_state_conflict' } } })

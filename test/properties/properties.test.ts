@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { guest, type Person, signUp } from '../support/client.ts'
-import { complete, draft, offer } from '../support/listings.ts'
+import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 
 test('a draft needs a type only, and its record has every field in the order of the contract', async () => {
   const seller = await signUp('منيرة الصباح')
@@ -50,7 +50,7 @@ test('a draft needs a type only, and its record has every field in the order of 
 test('a price is labelled as its type asks: a rent by the month, none as undisclosed', async () => {
   const seller = await signUp()
   const labelled = async (fields: Record<string, unknown>) => {
-    const { price, pricePeriod, priceLabel } = await offer(seller, fields)
+    const { price, pricePeriod, priceLabel } = await publishListing(seller, fields)
     return [price, pricePeriod, priceLabel]
   }
 
@@ -70,7 +70,7 @@ test('a price is labelled as its type asks: a rent by the month, none as undiscl
 test('everything that was written is read as it was written', async () => {
   const seller = await signUp()
   const rent = {
-    ...complete.RENT,
+    ...completeFields.RENT,
     usage: 'investment',
     titleEn: 'Sea view flat',
     descriptionAr: 'شقة بإطلالة بحرية\nالدور السابع',
@@ -104,7 +104,7 @@ test('everything that was written is read as it was written', async () => {
     allowWhatsapp: false,
     allowChat: false,
   }
-  const written = await offer(seller, rent)
+  const written = await publishListing(seller, rent)
   const { body } = await guest.get(`/properties/${written.id}`)
 
   expect(body).toMatchObject({ ...rent, block: '٣' })
@@ -116,11 +116,11 @@ test('everything that was written is read as it was written', async () => {
     wantedKinds: ['gov_house', 'villa'],
     wantedAreaIds: ['salmiya'],
   }
-  expect(await offer(seller, { type: 'EXCHANGE', ...exchange })).toMatchObject(exchange)
+  expect(await publishListing(seller, { type: 'EXCHANGE', ...exchange })).toMatchObject(exchange)
 })
 
 test('a term without words of its own reads as in the vocabulary', async () => {
-  const { rentConditions, additionalExpenses } = await offer(await signUp(), {
+  const { rentConditions, additionalExpenses } = await publishListing(await signUp(), {
     type: 'RENT',
     rentConditions: [{ code: 'families_only' }],
     additionalExpenses: [{ code: 'guard', amount: 0, period: 'year', labelAr: null }],
@@ -132,10 +132,12 @@ test('a term without words of its own reads as in the vocabulary', async () => {
 
 test('an area names its governorate, and one of another governorate is refused', async () => {
   const seller = await signUp()
-  expect(await draft(seller, { areaId: 'salmiya' })).toMatchObject({ governorateId: 'hawalli' })
-  expect(await draft(seller, { governorateId: 'ahmadi' })).toMatchObject({ areaId: null })
+  expect(await createDraft(seller, { areaId: 'salmiya' })).toMatchObject({
+    governorateId: 'hawalli',
+  })
+  expect(await createDraft(seller, { governorateId: 'ahmadi' })).toMatchObject({ areaId: null })
 
-  const place = await draft(seller, { areaId: 'salmiya' })
+  const place = await createDraft(seller, { areaId: 'salmiya' })
   const refused = {
     status: 422,
     body: {
@@ -171,7 +173,7 @@ test('a point is shown within 250 m unless exact; its owner sees it as it is', a
   const [seller, buyer] = [await signUp(), await signUp()]
   const at = { lat: 29.33331, lng: 48.07777 }
   const shown = async (person: Pick<Person, 'get'>, location: object) => {
-    const { id } = await offer(seller, { location })
+    const { id } = await publishListing(seller, { location })
     return (await person.get(`/properties/${id}`)).body.location
   }
 
@@ -187,8 +189,8 @@ test('a point is shown within 250 m unless exact; its owner sees it as it is', a
 
 test('a change leaves what is absent and clears what is null', async () => {
   const seller = await signUp()
-  const before = await draft(seller, {
-    ...complete.RENT,
+  const before = await createDraft(seller, {
+    ...completeFields.RENT,
     propertyIncome: 300,
     amenities: ['pool'],
     rentConditions: [{ code: 'families_only' }],
@@ -226,7 +228,7 @@ test('a change leaves what is absent and clears what is null', async () => {
 
 test('If-Match keeps a change from one that its writer has not seen', async () => {
   const seller = await signUp()
-  const { id } = await draft(seller)
+  const { id } = await createDraft(seller)
   const change = (bedrooms: number, version: string) =>
     seller.patch(`/properties/${id}`, { bedrooms }, { headers: { 'If-Match': version } })
 
@@ -252,7 +254,7 @@ test('If-Match keeps a change from one that its writer has not seen', async () =
 
 test('two changes for the same version at once: one holds, the other is told', async () => {
   const seller = await signUp()
-  const { id } = await draft(seller)
+  const { id } = await createDraft(seller)
   const replies = await Promise.all(
     [1, 2, 3, 4].map((bedrooms) =>
       seller.patch(`/properties/${id}`, { bedrooms }, { headers: { 'If-Match': '1' } })
@@ -263,7 +265,10 @@ test('two changes for the same version at once: one holds, the other is told', a
 
 test('the type can change in a draft, not after the first publishing', async () => {
   const seller = await signUp()
-  const written = await draft(seller, { ...complete.RENT, rentConditions: [{ code: 'no_pets' }] })
+  const written = await createDraft(seller, {
+    ...completeFields.RENT,
+    rentConditions: [{ code: 'no_pets' }],
+  })
   const path = `/properties/${written.id}`
 
   expect(await seller.patch(path, { type: 'SALE' })).toMatchObject({
@@ -286,14 +291,14 @@ test('the same Idempotency-Key and body give the first listing again', async () 
   const [seller, other] = [await signUp(), await signUp()]
   const sent = { headers: { 'Idempotency-Key': 'one flow of adding' } }
   const replies = await Promise.all(
-    [1, 2, 3].map(() => seller.post('/properties', complete.SALE, sent)),
+    [1, 2, 3].map(() => seller.post('/properties', completeFields.SALE, sent)),
   )
   expect(replies.map(({ status }) => status)).toEqual([201, 201, 201])
   expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1)
   expect((await seller.get('/properties/mine')).body.items).toHaveLength(1)
 
-  expect(await seller.post('/properties', complete.RENT, sent))
+  expect(await seller.post('/properties', completeFields.RENT, sent))
     .toMatchObject({ status: 422, body: { error: { code: 'idempotency_mismatch' } } })
-  expect((await other.post('/properties', complete.SALE, sent)).body.id)
+  expect((await other.post('/properties', completeFields.SALE, sent)).body.id)
     .not.toBe(replies[0]!.body.id)
 })

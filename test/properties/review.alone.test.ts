@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
 import { database, guest, type Person, signUp } from '../support/client.ts'
-import { complete, draft, offer } from '../support/listings.ts'
+import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { enforceRates } from '../support/rates.ts'
 
 let seller: Person
@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => review(false))
 
 test('under review a listing waits, and is published when an admin says so', async () => {
-  const waiting = await offer(seller)
+  const waiting = await publishListing(seller)
   expect(waiting).toMatchObject({ status: 'pending_review', publishedAt: null, expiresAt: null })
   expect((await guest.get(`/properties/${waiting.id}`)).status).toBe(404)
 
@@ -32,7 +32,7 @@ test('under review a listing waits, and is published when an admin says so', asy
 })
 
 test('a rejected listing says why to its owner, is edited and handed in again', async () => {
-  const { id } = await draft(seller, complete.RENT)
+  const { id } = await createDraft(seller, completeFields.RENT)
   expect((await seller.post(`/properties/${id}/publish`)).body.status).toBe('pending_review')
   await decide(id, false, 'العنوان غير واضح')
   expect(await read(seller, id))
@@ -47,7 +47,7 @@ test('a rejected listing says why to its owner, is edited and handed in again', 
 })
 
 test('what waits for review can still be edited, but not made incomplete', async () => {
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   expect((await seller.patch(`/properties/${id}`, { titleAr: 'عنوان جديد' })).body)
     .toMatchObject({ status: 'pending_review', titleAr: 'عنوان جديد', pendingChanges: null })
   expect((await seller.patch(`/properties/${id}`, { price: null })).status).toBe(422)
@@ -57,7 +57,9 @@ test.each(['active', 'paused', 'expired'])(
   'price, place and title of a listing that is %s change when an admin says so',
   async (state) => {
     await review(false)
-    const before = await offer(seller, { location: { lat: 29.3, lng: 48, precision: 'exact' } })
+    const before = await publishListing(seller, {
+      location: { lat: 29.3, lng: 48, precision: 'exact' },
+    })
     const path = `/properties/${before.id}`
     if (state === 'paused') await seller.post(`${path}/pause`)
     if (state === 'expired') {
@@ -111,7 +113,7 @@ test.each(['active', 'paused', 'expired'])(
 
 test('a change that is taken back does not wait, and one that is refused is dropped', async () => {
   await review(false)
-  const { id, price, titleAr } = await offer(seller)
+  const { id, price, titleAr } = await publishListing(seller)
   await review(true)
   const path = `/properties/${id}`
   expect((await seller.patch(path, { price: 1 })).body.pendingChanges).toEqual({ price: 1 })
@@ -129,7 +131,7 @@ test('a change that is taken back does not wait, and one that is refused is drop
 
 test('what waits goes into the draft when a listing is put away, and is dropped when sold', async () => {
   await review(false)
-  const [one, two] = [await offer(seller), await offer(seller)]
+  const [one, two] = [await publishListing(seller), await publishListing(seller)]
   await review(true)
   for (const { id } of [one, two]) await seller.patch(`/properties/${id}`, { price: 5 })
   expect((await seller.post(`/properties/${one.id}/archive`)).body)
@@ -143,7 +145,7 @@ test('thirty contacts a day, then no more, whatever came of them', async () => {
   const restore = await enforceRates(variable('DATABASE_URL')!, { contact: 30 })
   try {
     const buyer = await signUp()
-    const { id } = await offer(seller)
+    const { id } = await publishListing(seller)
     const ask = (kind = 'chat') => buyer.post(`/properties/${id}/contact`, { kind })
     for (let i = 0; i < 29; i++) expect((await ask(i % 2 ? 'chat' : 'call')).status).not.toBe(429)
     expect(await ask()).toMatchObject({ status: 200 })

@@ -1,8 +1,8 @@
 /** The life of a listing: every act from every state, and what time does. */
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
-import { offer } from '../support/listings.ts'
-import { listingOf } from '../support/world.ts'
+import { publishListing } from '../support/listings.ts'
+import { insertListing } from '../support/fixtures.ts'
 
 const states = ['draft', 'pending_review', 'active', 'rejected', 'paused', 'sold', 'rented']
   .concat('exchanged', 'expired', 'archived', 'suspended', 'deleted')
@@ -34,7 +34,7 @@ const unpublished = ['draft', 'pending_review', 'rejected']
 
 /** A listing of the person in that state, as if it had come there by itself. */
 async function listingIn(person: Person, status: string, type = 'SALE') {
-  return await listingOf(person.identityId, {
+  return await insertListing(person.identityId, {
     status,
     type,
     published_at: unpublished.includes(status) ? null : new Date(Date.now() - 86_400_000),
@@ -126,7 +126,7 @@ const days = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) /
 
 test('publishing gives 30 days; renewing gives them again and does not move the publishing', async () => {
   const seller = await signUp()
-  const first = await offer(seller)
+  const first = await publishListing(seller)
   expect(days(first.publishedAt, first.expiresAt)).toBeCloseTo(30, 3)
   expect(first.confirmedAt).toBeTruthy()
 
@@ -158,7 +158,7 @@ test('a listing is renewed within 90 days of its end, not after', async () => {
 
 test('what has time left does not end, and a pause stands outside of time', async () => {
   const seller = await signUp()
-  const [running, paused] = [await offer(seller), await offer(seller)]
+  const [running, paused] = [await publishListing(seller), await publishListing(seller)]
   await seller.post(`/properties/${paused.id}/pause`)
   await set(running.id, `expires_at = now() + interval '1 minute'`)
   await set(
@@ -175,7 +175,7 @@ test('what has time left does not end, and a pause stands outside of time', asyn
 
 test('confirming says when, and changes nothing else', async () => {
   const seller = await signUp()
-  const before = await offer(seller)
+  const before = await publishListing(seller)
   const { body } = await seller.post(`/properties/${before.id}/confirm-available`)
   expect(body.confirmedAt > before.confirmedAt).toBe(true)
   expect(body).toEqual({ ...before, confirmedAt: body.confirmedAt, version: 2 })
@@ -183,7 +183,7 @@ test('confirming says when, and changes nothing else', async () => {
 
 test('a listing that was archived and restored keeps its first publishing', async () => {
   const seller = await signUp()
-  const { id, publishedAt } = await offer(seller)
+  const { id, publishedAt } = await publishListing(seller)
   for (const act of ['mark-sold', 'archive']) await seller.post(`/properties/${id}/${act}`)
   expect((await seller.post(`/properties/${id}/restore`)).body)
     .toMatchObject({ status: 'draft', publishedAt, expiresAt: null })
@@ -194,7 +194,7 @@ test('a listing that was archived and restored keeps its first publishing', asyn
 
 test('an act that comes ten times at once is done once', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   const replies = await Promise.all(
     Array.from({ length: 10 }, () => seller.post(`/properties/${id}/pause`)),
   )
@@ -207,7 +207,7 @@ test('an act that comes ten times at once is done once', async () => {
 
 test('acts take no body and no query, and others do not exist', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   expect((await seller.post(`/properties/${id}/pause`, { status: 'sold' })).status).toBe(422)
   expect((await seller.post(`/properties/${id}/pause?force=1`)).status).toBe(422)
   expect(await seller.post(`/properties/${id}/suspend`))
@@ -219,7 +219,7 @@ test('acts take no body and no query, and others do not exist', async () => {
 
 test('an admin takes a listing away with a reason, and gives it back as it was', async () => {
   const seller = await signUp()
-  const { id } = await offer(seller)
+  const { id } = await publishListing(seller)
   await seller.post(`/properties/${id}/pause`)
   await database().query(`select private.suspend_property($1, 'صور مخالفة')`, [id])
   expect((await seller.get(`/properties/${id}`)).body)

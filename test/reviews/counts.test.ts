@@ -1,9 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { race } from '../support/races.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
-
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { refusal } from '../support/problems.ts'
 
 let owner: Person
 let company: string
@@ -12,8 +11,8 @@ let author: Person
 
 beforeEach(async () => {
   owner = await signUp()
-  company = await organisationOf(owner.id)
-  listing = await listingOf(company, { owner_type: 'company' })
+  company = await insertOrganisation(owner.id)
+  listing = await insertListing(company, { owner_type: 'company' })
   author = await signUp('هند المطيري')
 })
 

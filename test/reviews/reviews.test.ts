@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, database, guest, type Person, type Reply, signUp } from '../support/client.ts'
-import { offer } from '../support/listings.ts'
+import { publishListing } from '../support/listings.ts'
 import { race } from '../support/races.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
-
-const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
+import { refusal } from '../support/problems.ts'
 
 let owner: Person
 let company: string
@@ -14,8 +13,8 @@ let author: Person
 
 beforeEach(async () => {
   owner = await signUp()
-  company = await organisationOf(owner.id)
-  listing = await listingOf(company, { owner_type: 'company' })
+  company = await insertOrganisation(owner.id)
+  listing = await insertListing(company, { owner_type: 'company' })
   author = await signUp('هند المطيري')
 })
 
@@ -80,7 +79,7 @@ test('ISO-15 a review needs a real contact first', async () => {
     reviews: { average: 4, count: 1 },
   })
   // The contact was that of one identity, and so is the right to review.
-  const other = await organisationOf(author.id, 'office')
+  const other = await insertOrganisation(author.id, 'office')
   await act(author, other)
   expect(await review(author)).toMatchObject(refusal(403, 'review_not_eligible'))
 })
@@ -104,7 +103,7 @@ test('ISO-15 a conversation is a contact once both have written in it', async ()
 })
 
 test('ISO-15 nobody reviews oneself, nor what is not there', async () => {
-  const own = await organisationOf(author.id, 'office')
+  const own = await insertOrganisation(author.id, 'office')
   await database().query(`update public.identities set status = 'suspended' where id = $1`, [own])
   for (const identityId of [author.identityId, own]) {
     expect(await review(author, { identityId })).toMatchObject({
@@ -126,10 +125,10 @@ test('ISO-15 nobody reviews oneself, nor what is not there', async () => {
   await database().query(`update public.identities set status = 'active' where id = $1`, [company])
   expect(await review(author, { propertyId: randomUUID() }))
     .toMatchObject(refusal(404, 'property_not_found'))
-  const elsewhere = await listingOf(owner.identityId)
+  const elsewhere = await insertListing(owner.identityId)
   expect(await review(author, { propertyId: elsewhere }))
     .toMatchObject(refusal(404, 'property_not_found'))
-  const hidden = await listingOf(company, { owner_type: 'company', status: 'paused' })
+  const hidden = await insertListing(company, { owner_type: 'company', status: 'paused' })
   expect(await review(author, { propertyId: hidden }))
     .toMatchObject(refusal(404, 'property_not_found'))
   expect(await review(author)).toMatchObject({ status: 201 })
@@ -199,7 +198,7 @@ test("ISO-15 another's review is nobody else's to change", async () => {
       .toMatchObject(refusal(404, 'not_found'))
   }
   // Nor that of the same account under another identity.
-  await act(author, await organisationOf(author.id, 'office'))
+  await act(author, await insertOrganisation(author.id, 'office'))
   expect(await author.delete(`/reviews/${body.id}`)).toMatchObject(refusal(404, 'not_found'))
   expect((await read()).body.items).toMatchObject([{ rating: 4, comment: 'جيد', reply: null }])
 })
@@ -266,7 +265,7 @@ test('whoever is reviewed hears of it', async () => {
 })
 
 test('individuals are reviewed as well', async () => {
-  const { id } = await offer(owner)
+  const { id } = await publishListing(owner)
   await contact(author, id)
   expect(await review(author, { identityId: owner.identityId, rating: 5 }))
     .toMatchObject({ status: 201, body: { identityId: owner.identityId } })

@@ -1,8 +1,8 @@
 /** Whether common words meet: by the bits that a job writes, and by what changed since. */
 import { expect, test } from 'vitest'
 import { database, guest, type Person, type Reply, signUp } from '../support/client.ts'
-import { fold, letters } from './search-world.ts'
-import { listingOf } from '../support/world.ts'
+import { fold, letters } from './world.ts'
+import { insertListing } from '../support/fixtures.ts'
 
 let words: string[] = []
 
@@ -33,11 +33,11 @@ const ids = ({ body }: Reply): string[] => body.items.map(({ id }: { id: string 
 const both = () => `${words[1]} للبيع ${words[0]}`
 
 const strategies: Record<string, (person: Person) => Promise<string>> = {
-  standard: (person) => listingOf(person.identityId, { title_ar: both() }),
+  standard: (person) => insertListing(person.identityId, { title_ar: both() }),
   exchange: (person) =>
-    listingOf(person.identityId, { title_ar: both(), type: 'EXCHANGE', price: null }),
+    insertListing(person.identityId, { title_ar: both(), type: 'EXCHANGE', price: null }),
   auction: async (person) => {
-    const id = await listingOf(person.identityId, { title_ar: both() })
+    const id = await insertListing(person.identityId, { title_ar: both() })
     await database().query(
       `insert into public.auctions (property_id, starts_at, ends_at, start_price, min_increment)
        values ($1, now() - interval '1 hour', now() + interval '1 day', 1000, 100)`,
@@ -46,7 +46,7 @@ const strategies: Record<string, (person: Person) => Promise<string>> = {
     return id
   },
   deal: async (person) => {
-    const id = await listingOf(person.identityId, { title_ar: both() })
+    const id = await insertListing(person.identityId, { title_ar: both() })
     await database().query('update public.properties set price = 90000 where id = $1', [id])
     return id
   },
@@ -102,7 +102,7 @@ test('words that begin to meet are guessed at until five listings have them, fil
   const person = await signUp()
   await commonWords(person)
   const like = words[0].slice(0, 6) + 'ي' + words[0].slice(7)
-  const guessed = await listingOf(person.identityId, { title_ar: `${like} ${words[1]}` })
+  const guessed = await insertListing(person.identityId, { title_ar: `${like} ${words[1]}` })
   await fold(person)
   const found = async (filters = {}) =>
     ids(
@@ -118,7 +118,7 @@ test('words that begin to meet are guessed at until five listings have them, fil
     expect(await found()).toEqual([...made, ...rest])
     expect(await found({ kinds: ['villa'] })).toEqual([...made, ...rest])
     expect(await found({ kinds: ['shop'] })).toEqual([])
-    made.unshift(await listingOf(person.identityId, { title_ar: both() }))
+    made.unshift(await insertListing(person.identityId, { title_ar: both() }))
     if (n === 2) await fold(person)
   }
 })

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
-import { until } from '../support/until.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
+import { waitUntil } from '../support/wait.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 type Item = { id: string; kind: string; publishedAt: string; type: string }
 type Page = { items: Item[]; page: number; hasMore: boolean; snapshot: string }
@@ -40,7 +40,7 @@ const listings = (items: Item[]) => items.filter((item) => item.kind === 'proper
 
 async function offered(seller: Person, count: number, columns = {}): Promise<string[]> {
   const made: string[] = []
-  while (made.length < count) made.push(await listingOf(seller.identityId, columns))
+  while (made.length < count) made.push(await insertListing(seller.identityId, columns))
   return made
 }
 
@@ -91,7 +91,7 @@ test.each(['all', 'sale', 'rent', 'exchange'])(
     // The walk is as long as there is enough to come in between.
     const pages = await walk(filter, 5, async () => {
       await sleep(50)
-      await until('listings have come', () => made.length > 12)
+      await waitUntil('listings have come', () => made.length > 12)
     })
     await stop()
 
@@ -214,7 +214,7 @@ test('whoever begins sees what is listed, though all of it came a moment ago', a
 test('on all, every eighth slot is a verified office, by rating, until there are no more', async () => {
   const seller = await signUp()
   const rated = await Promise.all([3.1, 4.9, null].map(async (rating) => {
-    const office = await organisationOf((await signUp()).id, 'office')
+    const office = await insertOrganisation((await signUp()).id, 'office')
     await database().query(
       'update public.organisations set rating_avg = $2 where identity_id = $1',
       [office, rating],
@@ -264,7 +264,7 @@ test('an office that is rated anew or closed while one pages neither comes twice
   const seller = await signUp()
   await offered(seller, 40)
   const offices = await Promise.all(
-    [1, 2, 3].map(async () => await organisationOf((await signUp()).id, 'office')),
+    [1, 2, 3].map(async () => await insertOrganisation((await signUp()).id, 'office')),
   )
   const snapshot = await now()
   const pages = async () =>
@@ -291,7 +291,7 @@ test('an office that is rated anew or closed while one pages neither comes twice
 
 test('an office that is not listed has no slot in snapshots after it went', async () => {
   await offered(await signUp(), 24)
-  const office = await organisationOf((await signUp()).id, 'office')
+  const office = await insertOrganisation((await signUp()).id, 'office')
   const offices = async () =>
     ids(
       (await walk('all', 50)).flatMap(({ items }) => items).filter(({ kind }) => kind === 'office'),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 type Item = { id: string; kind: string; publishedAt: string; isFavorite: boolean }
 
@@ -23,7 +23,7 @@ const of = (items: Item[], id: string) => items.find((item) => item.id === id)
 
 test('what was published is in the feed of everybody, with all that a listing says', async () => {
   const seller = await signUp()
-  const id = await listingOf(seller.identityId, { title_ar: 'فيلا بحديقة للبيع في السالمية' })
+  const id = await insertListing(seller.identityId, { title_ar: 'فيلا بحديقة للبيع في السالمية' })
   const listing = (await guest.get(`/properties/${id}`)).body
 
   expect(of(await newest(guest), id)).toEqual({
@@ -35,9 +35,9 @@ test('what was published is in the feed of everybody, with all that a listing sa
 
 test('a filter shows its type only, and an unknown one is refused by name', async () => {
   const seller = await signUp()
-  const sale = await listingOf(seller.identityId)
-  const rent = await listingOf(seller.identityId, { type: 'RENT', price: 500 })
-  const exchange = await listingOf(seller.identityId, { type: 'EXCHANGE', price: null })
+  const sale = await insertListing(seller.identityId)
+  const rent = await insertListing(seller.identityId, { type: 'RENT', price: 500 })
+  const exchange = await insertListing(seller.identityId, { type: 'EXCHANGE', price: null })
 
   for (const [filter, id] of Object.entries({ sale, rent, exchange })) {
     const items = await newest(guest, `&filter=${filter}`)
@@ -59,7 +59,7 @@ test('a filter shows its type only, and an unknown one is refused by name', asyn
 
 test("FAV-05 isFavorite in the feed is the acting identity's own", async () => {
   const [saver, other] = [await signUp(), await signUp()]
-  const id = await listingOf(other.identityId)
+  const id = await insertListing(other.identityId)
   await saver.post(`/favorites/${id}`)
   const saved = async (person: Pick<Person, 'get'>) => of(await newest(person), id)!.isFavorite
 
@@ -67,7 +67,7 @@ test("FAV-05 isFavorite in the feed is the acting identity's own", async () => {
   expect(await saved(other)).toBe(false)
   expect(await saved(guest)).toBe(false)
 
-  const company = await organisationOf(saver.id)
+  const company = await insertOrganisation(saver.id)
   await saver.post('/auth/identity/switch', { identityId: company })
   expect(await saved(saver)).toBe(false)
 })
@@ -75,7 +75,7 @@ test("FAV-05 isFavorite in the feed is the acting identity's own", async () => {
 test('ISO-14 what is deleted, archived, paused or sold is not in the feed', async () => {
   const seller = await signUp()
   const acts = ['archive', 'pause', 'mark-sold']
-  const ids = await Promise.all([...acts, 'delete'].map(() => listingOf(seller.identityId)))
+  const ids = await Promise.all([...acts, 'delete'].map(() => insertListing(seller.identityId)))
   for (const [i, act] of acts.entries()) await seller.post(`/properties/${ids[i]}/${act}`)
   await seller.delete(`/properties/${ids[3]}`)
 
@@ -84,7 +84,7 @@ test('ISO-14 what is deleted, archived, paused or sold is not in the feed', asyn
 })
 
 test('without a snapshot the feed is as of the last five minutes, and says which', async () => {
-  const id = await listingOf((await signUp()).identityId, {
+  const id = await insertListing((await signUp()).identityId, {
     published_at: new Date(Date.now() - 3_600_000),
   })
   // Listed for a while already, so that the first page is not empty.

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
-import { offer } from '../support/listings.ts'
+import { publishListing } from '../support/listings.ts'
 
 // SRCH-08 runs on the embedded stack only: nobody locks the tables of a project that people use.
 describe.runIf(hasStack)('SRCH-08 while the listings are locked', () => {
@@ -44,7 +44,7 @@ describe.runIf(hasStack)('SRCH-08 while the listings are locked', () => {
 })
 
 test('documents that are written anew are as they were', async () => {
-  await offer(await signUp())
+  await publishListing(await signUp())
   const client = await database().connect()
   const documents = async () =>
     (await client.query(

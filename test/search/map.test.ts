@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
-import { listingOf } from '../support/world.ts'
+import { insertListing } from '../support/fixtures.ts'
 
 type Cluster = { lat: number; lng: number; count: number; minPrice: number; bbox: number[] }
 type Point = { id: string; lat: number; lng: number }
@@ -50,9 +50,9 @@ async function points(box: string, more = ''): Promise<Point[]> {
 test('from afar listings are counted by the cells of a grid that halves with each zoom', async () => {
   const { identityId } = await signUp()
   const { lat, lng, box } = await somewhere()
-  await listingOf(identityId, { ...at(lat, lng), price: 120_000 })
-  await listingOf(identityId, { ...at(lat + 0.001, lng + 0.002), price: 90_000.5 })
-  await listingOf(identityId, { ...at(lat + 0.015, lng), price: null, type: 'EXCHANGE' })
+  await insertListing(identityId, { ...at(lat, lng), price: 120_000 })
+  await insertListing(identityId, { ...at(lat + 0.001, lng + 0.002), price: 90_000.5 })
+  await insertListing(identityId, { ...at(lat + 0.015, lng), price: null, type: 'EXCHANGE' })
 
   for (const zoom of [0, 6, 10, 14]) {
     const size = 360 / 2 ** (zoom + 2)
@@ -80,13 +80,17 @@ test('from afar listings are counted by the cells of a grid that halves with eac
 test('from near each listing is a point with what a marker says', async () => {
   const { identityId } = await signUp()
   const { lat, lng, box } = await somewhere()
-  const rent = await listingOf(identityId, {
+  const rent = await insertListing(identityId, {
     ...at(lat, lng),
     type: 'RENT',
     price: 650,
     kind: 'floor',
   })
-  const exchange = await listingOf(identityId, { ...at(lat, lng), type: 'EXCHANGE', price: null })
+  const exchange = await insertListing(identityId, {
+    ...at(lat, lng),
+    type: 'EXCHANGE',
+    price: null,
+  })
 
   expect(await points(box)).toEqual([
     {
@@ -109,7 +113,7 @@ test('a point that is not exact is found where it is shown, by no box of the tru
   const { lat, lng } = await somewhere()
   const shown = { lat: Math.round(lat * 400) / 400, lng: Math.round(lng * 400) / 400 }
   const hidden = { lat: shown.lat + 0.0011, lng: shown.lng - 0.0011 }
-  const id = await listingOf(identityId, at(hidden.lat, hidden.lng, 'block'))
+  const id = await insertListing(identityId, at(hidden.lat, hidden.lng, 'block'))
   const around = (place: { lat: number; lng: number }, by: number) =>
     [place.lng - by, place.lat - by, place.lng + by, place.lat + by].map((n) => n.toFixed(6)).join()
 
@@ -124,9 +128,9 @@ test('a point that is not exact is found where it is shown, by no box of the tru
 test('the filters of searches narrow the map', async () => {
   const { identityId } = await signUp()
   const { lat, lng, box } = await somewhere()
-  const villa = await listingOf(identityId, { ...at(lat, lng), price: 300_000, bedrooms: 5 })
-  const house = await listingOf(identityId, { ...at(lat, lng), price: 200_000, kind: 'house' })
-  const rent = await listingOf(identityId, { ...at(lat, lng), price: 900, type: 'RENT' })
+  const villa = await insertListing(identityId, { ...at(lat, lng), price: 300_000, bedrooms: 5 })
+  const house = await insertListing(identityId, { ...at(lat, lng), price: 200_000, kind: 'house' })
+  const rent = await insertListing(identityId, { ...at(lat, lng), price: 900, type: 'RENT' })
   const found = async (more: string) => (await points(box, more)).map(({ id }) => id)
 
   expect(await found('&type=SALE')).toEqual([house, villa])
@@ -142,13 +146,13 @@ test('ISO-14 the map shows what is listed and nothing else', async () => {
   const { lat, lng, box } = await somewhere()
   const ids = []
   for (const act of ['archive', 'pause', 'mark-sold', 'delete']) {
-    const id = await listingOf(seller.identityId, at(lat, lng))
+    const id = await insertListing(seller.identityId, at(lat, lng))
     ids.push(id)
     expect((await points(box)).map((point) => point.id)).toEqual([id])
     if (act === 'delete') await seller.delete(`/properties/${id}`)
     else await seller.post(`/properties/${id}/${act}`)
   }
-  await listingOf(seller.identityId, { ...at(lat, lng), status: 'draft', published_at: null })
+  await insertListing(seller.identityId, { ...at(lat, lng), status: 'draft', published_at: null })
 
   expect(await points(box)).toEqual([])
   expect(await clusters(box, 10)).toEqual([])
@@ -159,7 +163,7 @@ test('ISO-14 the map shows what is listed and nothing else', async () => {
 test('at most 500 points are sent, the newest, and it is said that there are more', async () => {
   const { identityId } = await signUp()
   const { lat, lng, box } = await somewhere()
-  const first = await listingOf(identityId, at(lat, lng))
+  const first = await insertListing(identityId, at(lat, lng))
   const copy = (count: number) =>
     database().query(
       `insert into public.properties (owner_identity_id, owner_type, type, status, kind, title_ar,
@@ -256,7 +260,7 @@ test('each area says how many listings it has; what they cost from five prices o
   // Prices that nobody else asks, so that the filter finds these listings only.
   const base = 1_000_000 + 10 * Math.floor(Math.random() * 1e9)
   const offer = (more: number) =>
-    listingOf(identityId, { area_id: 'shaab', price: base + more, land_area_m2: 1000 })
+    insertListing(identityId, { area_id: 'shaab', price: base + more, land_area_m2: 1000 })
   for (const more of [1, 3, 2, 5]) await offer(more)
   const ask = async () => {
     const { body } = await guest.get(`/map/areas?priceMin=${base}&priceMax=${base + 9}`)

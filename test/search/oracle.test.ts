@@ -2,14 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type pg from 'pg'
 import { searchWords } from './search-text.ts'
 import { database, guest, type Reply } from '../support/client.ts'
-import {
-  dice,
-  fillWorld,
-  plantWords,
-  randomSearch,
-  type Search,
-  type World,
-} from './search-world.ts'
+import { dice, fillWorld, plantWords, randomSearch, type Search, type World } from './world.ts'
 
 let world: World
 let planted: string[]

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { guest, type Person, type Reply, signUp } from '../support/client.ts'
-import { offer } from '../support/listings.ts'
+import { publishListing } from '../support/listings.ts'
 
 let seller: Person
 
@@ -19,7 +19,7 @@ const ownWord = () => `x${randomUUID().replaceAll('-', '')}`
 async function offers(word: string, prices: number[]): Promise<string[]> {
   const made: string[] = []
   for (const price of prices) {
-    made.unshift((await offer(seller, { descriptionAr: `إعلان ${word}`, price })).id)
+    made.unshift((await publishListing(seller, { descriptionAr: `إعلان ${word}`, price })).id)
   }
   return made
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { asCaller, guest, type Person, type Reply, signUp } from '../support/client.ts'
-import { offer } from '../support/listings.ts'
-import { organisationOf } from '../support/world.ts'
+import { publishListing } from '../support/listings.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
 
 let seller: Person
 let buyer: Person
@@ -80,9 +80,9 @@ test.each(words)('SRCH-02 %s is no strategy, value or filter', async (word) => {
 
 test('each strategy finds its own category only', async () => {
   const word = ownWord()
-  const companyId = await organisationOf(seller.id)
+  const companyId = await insertOrganisation(seller.id)
   const described = (person: Person, fields: Body) =>
-    offer(person, { descriptionAr: `إعلان ${word}`, ...fields })
+    publishListing(person, { descriptionAr: `إعلان ${word}`, ...fields })
   const sale = await described(seller, { type: 'SALE' })
   const rent = await described(seller, { type: 'RENT' })
   const exchange = await described(seller, { type: 'EXCHANGE' })
@@ -216,9 +216,9 @@ test('whoever calls past the facade meets the same refusals', async () => {
 test('a price that is not disclosed comes last both ways and matches no price filter', async () => {
   const q = ownWord()
   const descriptionAr = `بيت للبدل ${q}`
-  const open = await offer(seller, { type: 'EXCHANGE', descriptionAr })
-  const low = await offer(seller, { type: 'EXCHANGE', descriptionAr, price: 0 })
-  const high = await offer(seller, { type: 'EXCHANGE', descriptionAr, price: 90_000 })
+  const open = await publishListing(seller, { type: 'EXCHANGE', descriptionAr })
+  const low = await publishListing(seller, { type: 'EXCHANGE', descriptionAr, price: 0 })
+  const high = await publishListing(seller, { type: 'EXCHANGE', descriptionAr, price: 90_000 })
 
   const found = async (more: Body) => ids(await search({ strategy: 'exchange', q, ...more }))
   expect(await found({ sort: 'price_asc' })).toEqual([low.id, high.id, open.id])
@@ -230,7 +230,7 @@ test('a price that is not disclosed comes last both ways and matches no price fi
 test('a place is searched as it is shown, so nothing tells the true one', async () => {
   const q = ownWord()
   const location = { lat: 29.33333, lng: 48.07777, precision: 'block' }
-  const { id } = await offer(seller, { descriptionAr: `إعلان ${q}`, location })
+  const { id } = await publishListing(seller, { descriptionAr: `إعلان ${q}`, location })
   const shown = (await guest.get(`/properties/${id}`)).body.location
   expect(shown).not.toMatchObject({ lat: location.lat })
 
@@ -245,7 +245,7 @@ test('a place is searched as it is shown, so nothing tells the true one', async 
 test('what is not listed is not found, and comes back when it is listed again', async () => {
   const q = ownWord()
   const person = await signUp()
-  const { id } = await offer(person, { descriptionAr: `إعلان ${q}` })
+  const { id } = await publishListing(person, { descriptionAr: `إعلان ${q}` })
   const found = async () => ids(await quick({ q }))
 
   expect(await found()).toEqual([id])
@@ -263,7 +263,7 @@ test('what is not listed is not found, and comes back when it is listed again', 
 
 test('FAV-05 a search says what the caller has saved, and nothing of that to others', async () => {
   const q = ownWord()
-  const { id } = await offer(seller, { descriptionAr: `إعلان ${q}` })
+  const { id } = await publishListing(seller, { descriptionAr: `إعلان ${q}` })
   await buyer.post(`/favorites/${id}`)
 
   const saved = async (person: typeof guest) =>

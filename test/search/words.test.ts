@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { guest, type Person, type Reply, signUp } from '../support/client.ts'
-import { offer } from '../support/listings.ts'
+import { publishListing } from '../support/listings.ts'
 
 let seller: Person
 
@@ -23,7 +23,7 @@ const ownLetters = () =>
 
 test('INP-03 words are found in any order, however they are spelt', async () => {
   const word = ownWord()
-  const { id, refNo } = await offer(seller, {
+  const { id, refNo } = await publishListing(seller, {
     titleAr: `شَقَّـة مؤثّثة إطلالة ${word}`,
     titleEn: 'Corner Apartment',
     descriptionAr: 'قطعة ٣ شارع ١٠٤، قريبة من المستشفى',
@@ -52,7 +52,7 @@ test('INP-03 words are found in any order, however they are spelt', async () => 
 
 test('INP-01 INP-02 INP-03 what is typed is text, whatever it means elsewhere', async () => {
   const word = ownWord()
-  const { id } = await offer(seller, { descriptionAr: `a.b status=eq,draft ${word}` })
+  const { id } = await publishListing(seller, { descriptionAr: `a.b status=eq,draft ${word}` })
   const found = [
     `a.b ${word}`,
     `${word},status`,
@@ -110,9 +110,11 @@ test('where fewer than 5 match, what looks like it follows, once each, on all pa
   const word = ownLetters()
   const misspelt = word.slice(0, 6) + 'ي' + word.slice(7)
   const person = await signUp()
-  const exact = await offer(person, { titleAr: `شقة ${misspelt}` })
+  const exact = await publishListing(person, { titleAr: `شقة ${misspelt}` })
   const similar = []
-  for (let n = 0; n < 4; n++) similar.unshift((await offer(person, { titleAr: `شقة ${word}` })).id)
+  for (let n = 0; n < 4; n++) {
+    similar.unshift((await publishListing(person, { titleAr: `شقة ${word}` })).id)
+  }
 
   expect(ids(await quick({ q: misspelt }))).toEqual([exact.id, ...similar])
   expect(ids(await quick({ q: `${misspelt} شقة` }))).toEqual([exact.id, ...similar])
@@ -135,9 +137,9 @@ test('where 5 match, nothing is guessed, however few a filter leaves of them', a
   const right = []
   for (let n = 0; n < 5; n++) {
     const fields = { titleAr: `شقة ${word}`, bedrooms: n }
-    right.unshift((await offer(one, fields)).id)
+    right.unshift((await publishListing(one, fields)).id)
   }
-  const other = await offer(two, { titleAr: `شقة ${misspelt}`, bedrooms: 4 })
+  const other = await publishListing(two, { titleAr: `شقة ${misspelt}`, bedrooms: 4 })
 
   expect(ids(await search({ q: word }))).toEqual(right)
   expect(ids(await search({ q: word, limit: 2 }))).toEqual(right.slice(0, 2))
@@ -155,11 +157,13 @@ test('the words of another strategy do not count', async () => {
   const misspelt = word.slice(0, 6) + 'ي' + word.slice(7)
   const person = await signUp()
   const right = []
-  for (let n = 0; n < 5; n++) right.unshift((await offer(person, { titleAr: `شقة ${word}` })).id)
+  for (let n = 0; n < 5; n++) {
+    right.unshift((await publishListing(person, { titleAr: `شقة ${word}` })).id)
+  }
   const exchange = { type: 'EXCHANGE', price: null, requestYear: 2012, requiredYear: 2014 }
   const [rare, like] = [
-    await offer(person, { titleAr: `شقة ${word}`, ...exchange }),
-    await offer(person, { titleAr: `شقة ${misspelt}`, ...exchange }),
+    await publishListing(person, { titleAr: `شقة ${word}`, ...exchange }),
+    await publishListing(person, { titleAr: `شقة ${misspelt}`, ...exchange }),
   ]
   expect(ids(await search({ q: word }))).toEqual(right)
   expect(ids(await search({ strategy: 'exchange', q: word }))).toEqual([rare.id, like.id])
@@ -172,7 +176,7 @@ test('a filter never adds a result, on any page, and both ways of asking agree',
   for (let n = 0; n < 12; n++) {
     // Of the word itself 4, so that the others follow; of one that looks like it 6.
     const titleAr = `شقة ${n < 4 ? word : n < 10 ? alike[0] : alike[n - 9]}`
-    await offer(person, { titleAr, bedrooms: n % 3, areaId: n % 2 ? 'salmiya' : 'qibla' })
+    await publishListing(person, { titleAr, bedrooms: n % 3, areaId: n % 2 ? 'salmiya' : 'qibla' })
   }
   const walk = async (body: Record<string, unknown>) => {
     const found: string[] = []
@@ -201,7 +205,7 @@ test('a filter never adds a result, on any page, and both ways of asking agree',
 })
 
 test('a number is never guessed at', async () => {
-  const { refNo, id } = await offer(seller)
+  const { refNo, id } = await publishListing(seller)
   const found = (await quick({ q: refNo })).body.items
   expect(found.map((item: { id: string }) => item.id)).toEqual([id])
 })

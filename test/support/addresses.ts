@@ -22,7 +22,7 @@ export const tally = (statuses: number[]) =>
   ]))
 
 /** Headers with which clients pretend to be others. */
-export const faked = (): [string, string][] => {
+export const spoofedHeaders = (): [string, string][] => {
   const other = `10.${randomInt(255)}.${randomInt(255)}.${randomInt(255)}`
   return [
     ['X-Forwarded-For', `${other}, 2001:db8::${randomInt(9999)}, ${other}`],

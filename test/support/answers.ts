@@ -2,7 +2,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { variable } from '../../local/environment.ts'
-import { onAnswer, type Reply, secretKey } from './client.ts'
+import { onReply, type Reply, secretKey } from './client.ts'
 import { description, everyOperation, type Operation, resolve, type Schema } from './openapi.ts'
 
 // Unknown keywords (OpenAPI's own) say nothing about a value.
@@ -117,7 +117,7 @@ const cleanFailure = (status: number, code?: string) =>
 // ISO-13: keys with full rights stay inside.
 const secrets = [secretKey, new URL(variable('DATABASE_URL')!).password].filter(Boolean)
 
-onAnswer((method, path, reply) => {
+onReply((method, path, reply) => {
   const faults = faultsOf(method, path, reply)
   if (!faults.length) return
   throw new Error(

@@ -3,20 +3,20 @@ import { createClient } from '@supabase/supabase-js'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { database, type Person, projectUrl, publishableKey, secretKey, signUp } from './client.ts'
-import { until } from './until.ts'
+import { waitUntil } from './wait.ts'
 
 const session = { auth: { persistSession: false, autoRefreshToken: false } }
 
-export const service = createClient(projectUrl, secretKey, session).storage
-export const anybody = createClient(projectUrl, publishableKey, session).storage
-export const as = (person: Person) =>
+export const serviceStorage = createClient(projectUrl, secretKey, session).storage
+export const guestStorage = createClient(projectUrl, publishableKey, session).storage
+export const storageAs = (person: Person) =>
   createClient(projectUrl, publishableKey, {
     ...session,
     accessToken: () => Promise.resolve(person.accessToken),
   }).storage
 
 /** What a bucket of ours takes, and of which types. */
-export const most = 100_000
+export const sizeLimit = 100_000
 const limits = { fileSizeLimit: '100KB', allowedMimeTypes: ['text/*', 'image/png'] }
 
 /**
@@ -42,8 +42,10 @@ export function ownBuckets() {
   }
   beforeAll(async () => {
     ;[made.owner, made.stranger] = await Promise.all([signUp(), signUp()])
-    expect((await service.createBucket(bucket, { public: false, ...limits })).error).toBe(null)
-    expect((await service.createBucket(open, { public: true })).error).toBe(null)
+    expect((await serviceStorage.createBucket(bucket, { public: false, ...limits })).error).toBe(
+      null,
+    )
+    expect((await serviceStorage.createBucket(open, { public: true })).error).toBe(null)
     for (const [command, rule] of Object.entries(rules)) {
       await database().query(
         `create policy "${bucket} ${command}" on storage.objects
@@ -62,14 +64,17 @@ export function ownBuckets() {
 
 /** Empties a bucket, which takes its time, and removes it. */
 export async function removeBucket(id: string) {
-  expect((await service.emptyBucket(id)).error).toBe(null)
-  await until('the bucket is empty', async () => (await service.deleteBucket(id)).error === null)
+  expect((await serviceStorage.emptyBucket(id)).error).toBe(null)
+  await waitUntil(
+    'the bucket is empty',
+    async () => (await serviceStorage.deleteBucket(id)).error === null,
+  )
 }
 
 export const textOf = async (data: Blob | null) => await data!.text()
 
 /** Storage answers 400 for nearly everything; what it was stands in the body. */
-export const refused = (status: string) => ({
+export const storageRefusal = (status: string) => ({
   data: null,
   error: { statusCode: status, status: 400 },
 })

@@ -21,7 +21,7 @@ const neverReturn = [
 ]
 
 /** Adds what was called so far to the file CALLED_FUNCTIONS; a crash of the server forgets it. */
-export async function noteCalls(databaseUrl: string) {
+export async function recordCalls(databaseUrl: string) {
   const file = variable('CALLED_FUNCTIONS')
   if (!file) return
   const client = new pg.Client(databaseAt(databaseUrl))
@@ -44,7 +44,7 @@ export async function noteCalls(databaseUrl: string) {
 }
 
 /** Those that no database of the run counted a call of. */
-export function neverCalled(file: string): string[] {
+export function uncalledFunctions(file: string): string[] {
   if (!existsSync(file)) return []
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
   const all = new Set(lines.map((line) => line.split(' ')[0]!))

@@ -1,10 +1,10 @@
-/** Bare sockets to the chat gateway, and the people who talk through them. */
+/** WebSockets to the chat gateway. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import WebSocket from 'ws'
-import { type Guest, type Person, projectUrl, signUp } from './client.ts'
-import { until } from './until.ts'
+import { type Person, projectUrl } from './client.ts'
+import { waitUntil } from './wait.ts'
 
 export const chatUrl = `${projectUrl.replace(/^http/, 'ws')}/functions/v1/chat`
 
@@ -34,8 +34,8 @@ export class ChatSocket {
     this.socket.on('error', () => {})
   }
 
-  /** Opens a socket for somebody and waits until it is let in. */
-  static async of(person: Pick<Person, 'accessToken'>, url = chatUrl): Promise<ChatSocket> {
+  /** Opens a socket for somebody and waits until it is authenticated. */
+  static async connect(person: Pick<Person, 'accessToken'>, url = chatUrl): Promise<ChatSocket> {
     const socket = new ChatSocket({ url })
     await socket.opened()
     const { event, data } = await socket.ask('auth', { accessToken: person.accessToken })
@@ -57,7 +57,7 @@ export class ChatSocket {
 
   async answer(ref: string | number): Promise<Frame> {
     let found: Frame | undefined
-    await until(`an answer to ${ref}`, () => {
+    await waitUntil(`an answer to ${ref}`, () => {
       found ??= this.frames.find((frame) => frame.ref === ref)
       return found !== undefined || this.closed !== undefined
     })
@@ -67,7 +67,7 @@ export class ChatSocket {
   join = (conversationId: string, more = {}) =>
     this.ask('join_conversation', { conversationId, ...more })
   leave = (conversationId: string) => this.ask('leave_conversation', { conversationId })
-  say = (conversationId: string, body: string, more = {}) =>
+  sendMessage = (conversationId: string, body: string, more = {}) =>
     this.ask('send_message', {
       conversationId,
       clientMessageId: randomUUID(),
@@ -87,8 +87,8 @@ export class ChatSocket {
     return this.frames.filter((frame) => frame.event === event).map(({ data }) => data)
   }
 
-  async end(): Promise<{ code: number; reason: string }> {
-    await until('the socket is closed', () => this.closed !== undefined)
+  async waitForClose(): Promise<{ code: number; reason: string }> {
+    await waitUntil('the socket is closed', () => this.closed !== undefined)
     return this.closed!
   }
 
@@ -97,44 +97,11 @@ export class ChatSocket {
   }
 }
 
-export type Pair = { a: Person; b: Person; conversationId: string }
-
-/** Two people with a conversation. */
-export async function pair(): Promise<Pair> {
-  const [a, b] = await Promise.all([signUp('أحمد العنزي'), signUp('نورة الصالح')])
-  return { a, b, conversationId: await converse(a, b) }
-}
-
-/** The conversation of two people. */
-export async function converse(a: Guest, b: { identityId: string }): Promise<string> {
-  const { status, body } = await a.post('/conversations', { identityId: b.identityId })
-  if (status !== 200 && status !== 201) throw new Error(`converse: ${JSON.stringify(body)}`)
-  return body.id
-}
-
-/** Writes a message. */
-export async function say(person: Person, conversationId: string, body = 'نص') {
-  const message = { clientMessageId: randomUUID(), type: 'text', body }
-  const { status } = await person.post(`/conversations/${conversationId}/messages`, message)
-  if (status !== 201) throw new Error(`say: ${status}`)
-}
-
-/** All messages of a conversation, from the history in pages. */
-export async function history(person: Person, conversationId: string): Promise<Json[]> {
-  const items: Json[] = []
-  for (;;) {
-    const query = `afterSeq=${items.at(-1)?.seq ?? 0}&limit=50`
-    const { body } = await person.get(`/conversations/${conversationId}/messages?${query}`)
-    items.push(...body.items)
-    if (!body.hasMore) return items
-  }
-}
-
 /** 1, 2, 3 … */
 export const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
-/** Nothing comes any more. */
-export async function quiet(socket: ChatSocket, ms = 500): Promise<void> {
+/** Waits until no more frames come. */
+export async function waitUntilQuiet(socket: ChatSocket, ms = 500): Promise<void> {
   for (let before = -1; before !== socket.frames.length;) {
     before = socket.frames.length
     await sleep(ms)

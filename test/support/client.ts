@@ -3,7 +3,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { variable } from '../../local/environment.ts'
 import { databaseAt } from '../../local/postgres/connection.ts'
-import { noteSecrets } from './used-secrets.ts'
+import { recordSecrets } from './recorded-secrets.ts'
 
 export const projectUrl = variable('SUPABASE_URL')!
 export const publishableKey = variable('SUPABASE_PUBLISHABLE_KEY')!
@@ -39,8 +39,8 @@ export async function request(
   const type = response.headers.get('content-type') ?? ''
   const parsed = text && type.startsWith('application/json') ? JSON.parse(text) : text || null
   const reply = { status: response.status, body: parsed, headers: response.headers }
-  noteSecrets(body)
-  noteSecrets(parsed)
+  recordSecrets(body)
+  recordSecrets(parsed)
   await checkAnswer(method, path, reply)
   return reply
 }
@@ -114,14 +114,14 @@ export async function signIn(identifier: string, password: string): Promise<Pers
 /** The newest message to a phone or email: codes are read as people read them. */
 export async function lastMessage(to: string): Promise<{ body: string; code: string }> {
   for (let tries = 0; tries < 100; tries++) {
-    const [message] = await messages(to)
+    const [message] = await inboxOf(to)
     if (message) return message
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error(`no message to ${to}`)
 }
 
-export async function messages(to: string): Promise<{ body: string; code: string }[]> {
+export async function inboxOf(to: string): Promise<{ body: string; code: string }[]> {
   const response = await fetch(`${inboxUrl}/messages?to=${encodeURIComponent(to)}`)
   return await response.json()
 }
@@ -168,9 +168,10 @@ type Check = (method: string, path: string, reply: Reply) => void | Promise<void
 let checkAnswer: Check = () => {}
 
 /** Looks at every answer from now on; answers.ts does. */
-export function onAnswer(check: Check) {
+export function onReply(check: Check) {
   checkAnswer = check
 }
 
 /** Has an answer looked at that came by another way. */
-export const seen = (method: string, path: string, reply: Reply) => checkAnswer(method, path, reply)
+export const checkReply = (method: string, path: string, reply: Reply) =>
+  checkAnswer(method, path, reply)

@@ -1,17 +1,17 @@
 /** People who register by phone, their codes, and time that passes quickly. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { database, guest, messages, newPhone, type Person, personOf, type Reply } from './client.ts'
+import { database, guest, inboxOf, newPhone, type Person, personOf, type Reply } from './client.ts'
 
 export type Attempt = { phone: string; password: string; registrationId: string; code: string }
 
 /** Does what sends a code to somebody, and reads that code. */
-export async function codeBy(to: string, act: () => Promise<Reply>): Promise<[string, Reply]> {
-  const before = (await messages(to)).length
+export async function codeSentBy(to: string, act: () => Promise<Reply>): Promise<[string, Reply]> {
+  const before = (await inboxOf(to)).length
   const reply = await act()
   if (reply.status >= 400) throw new Error(`no code: ${JSON.stringify(reply.body)}`)
   for (let waits = 0; waits < 100; waits++) {
-    const all = await messages(to)
+    const all = await inboxOf(to)
     if (all.length > before) return [all[0]!.code, reply]
     await sleep(30)
   }
@@ -21,7 +21,7 @@ export async function codeBy(to: string, act: () => Promise<Reply>): Promise<[st
 /** An attempt to register a phone, and the code that came. */
 export async function registerPhone(phone = newPhone()): Promise<Attempt> {
   const password = randomUUID()
-  const [code, { body }] = await codeBy(
+  const [code, { body }] = await codeSentBy(
     phone,
     () => guest.post('/auth/register', { identifier: phone, password }),
   )
@@ -29,32 +29,35 @@ export async function registerPhone(phone = newPhone()): Promise<Attempt> {
 }
 
 /** The code that somebody gets who forgot the password. */
-export async function forgottenBy(identifier: string): Promise<string> {
-  const [code] = await codeBy(identifier, () => guest.post('/auth/password/forgot', { identifier }))
+export async function requestResetCode(identifier: string): Promise<string> {
+  const [code] = await codeSentBy(
+    identifier,
+    () => guest.post('/auth/password/forgot', { identifier }),
+  )
   return code
 }
 
 /** A person who registered by phone. */
 export async function signUpByPhone(phone = newPhone()): Promise<Person> {
   const { code, password } = await registerPhone(phone)
-  const { status, body } = await verify(phone, code)
+  const { status, body } = await verifyCode(phone, code)
   if (status !== 200) throw new Error(`verify: ${JSON.stringify(body)}`)
   return personOf(body, phone, password)
 }
 
-export const verify = (identifier: string, code: unknown, registrationId?: string) =>
+export const verifyCode = (identifier: string, code: unknown, registrationId?: string) =>
   guest.post('/auth/register/verify-otp', { identifier, code, registrationId })
 
 /** A code that is not this one. */
-export const otherThan = (code: string, by = 1) =>
+export const wrongCode = (code: string, by = 1) =>
   String((Number(code) + by) % 1_000_000).padStart(6, '0')
 
-export const normal = (identifier: string) =>
+export const normalizedIdentifier = (identifier: string) =>
   identifier.includes('@') ? identifier : `+965${identifier.slice(-8)}`
 
 /** Lets time pass for an identifier: its codes and attempts become older. */
-export async function age(identifier: string, seconds: number) {
-  const values = [normal(identifier), seconds]
+export async function ageCodes(identifier: string, seconds: number) {
+  const values = [normalizedIdentifier(identifier), seconds]
   await database().query(
     `update private.codes set created_at = created_at - make_interval(secs => $2)
      where identifier = $1`,
@@ -68,16 +71,16 @@ export async function age(identifier: string, seconds: number) {
 }
 
 /** Wrong tries of the codes of an identifier, newest first. */
-export async function tries(identifier: string): Promise<number[]> {
+export async function codeTries(identifier: string): Promise<number[]> {
   const { rows } = await database().query(
     'select tries from private.codes where identifier = $1 order by created_at desc',
-    [normal(identifier)],
+    [normalizedIdentifier(identifier)],
   )
   return rows.map((row) => row.tries)
 }
 
 /** How many sessions an account has. */
-export async function sessionsOf(accountId: string): Promise<number> {
+export async function countSessions(accountId: string): Promise<number> {
   const { rows } = await database().query(
     'select count(*)::int from auth.sessions where user_id = $1',
     [accountId],
@@ -86,10 +89,10 @@ export async function sessionsOf(accountId: string): Promise<number> {
 }
 
 /** How many accounts have this email or phone. */
-export async function accountsWith(identifier: string): Promise<number> {
+export async function countAccounts(identifier: string): Promise<number> {
   const { rows } = await database().query(
     'select count(*)::int from public.accounts where email = $1 or phone = $1',
-    [normal(identifier)],
+    [normalizedIdentifier(identifier)],
   )
   return rows[0].count
 }

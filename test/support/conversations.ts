@@ -1,53 +1,68 @@
-/** Two people and what they say to each other over REST. */
+/** Two people and their messages to each other over REST. */
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import { type Person, type Reply, signUp } from './client.ts'
+import { type Guest, type Person, signUp } from './client.ts'
 
 // What a test looks at is what it checks.
 // deno-lint-ignore no-explicit-any
 type Json = any
 
 /** Opens a conversation, or finds it. */
-export async function conversation(person: Person, about: object): Promise<Json> {
+export async function openConversation(person: Guest, about: object): Promise<Json> {
   const { status, body } = await person.post('/conversations', about)
   expect(status).toBeOneOf([200, 201])
   return body
 }
 
-/** Two people who have a conversation about nothing in particular. */
-export async function talk() {
-  const [a, b] = await Promise.all([signUp(), signUp('نورة الشمري')])
-  const { id } = await conversation(a, { identityId: b.identityId })
-  return { a, b, id: id as string }
+/** The id of the conversation of two people. */
+export async function conversationBetween(a: Guest, b: { identityId: string }): Promise<string> {
+  return (await openConversation(a, { identityId: b.identityId })).id
 }
 
-export const text = (body: string, more: object = {}) => ({
+export type Conversation = { a: Person; b: Person; conversationId: string }
+
+/** Two people with a conversation about nothing in particular. */
+export async function startConversation(): Promise<Conversation> {
+  const [a, b] = await Promise.all([signUp('أحمد العنزي'), signUp('نورة الشمري')])
+  return { a, b, conversationId: await conversationBetween(a, b) }
+}
+
+export const textMessage = (body: string, more: object = {}) => ({
   clientMessageId: randomUUID(),
   type: 'text',
   body,
   ...more,
 })
 
-export const write = (person: Person, id: string, message: string | object = 'مرحبا') =>
+/** Sends a message, a text unless it is given whole. */
+export const postMessage = (person: Person, id: string, message: string | object = 'مرحبا') =>
   person.post(
     `/conversations/${id}/messages`,
-    typeof message === 'string' ? text(message) : message,
+    typeof message === 'string' ? textMessage(message) : message,
   )
 
-export const history = async (person: Person, id: string, query = '?limit=50') =>
+/** Sends a text that must be taken. */
+export async function sendMessageAs(person: Person, conversationId: string, body = 'نص') {
+  expect((await postMessage(person, conversationId, body)).status).toBe(201)
+}
+
+/** A page of the history, its newest one by default. */
+export const messagesPage = async (person: Person, id: string, query = '?limit=50') =>
   (await person.get(`/conversations/${id}/messages${query}`)).body
 
-/** The person's list entry of the conversation. */
-export async function entry(person: Person, id: string): Promise<Json> {
+/** All messages of a conversation, oldest first. */
+export async function wholeHistory(person: Person, conversationId: string): Promise<Json[]> {
+  const items: Json[] = []
+  for (;;) {
+    const after = items.at(-1)?.seq ?? 0
+    const page = await messagesPage(person, conversationId, `?afterSeq=${after}&limit=50`)
+    items.push(...page.items)
+    if (!page.hasMore) return items
+  }
+}
+
+/** The conversation as the person's list shows it. */
+export async function listEntry(person: Person, id: string): Promise<Json> {
   const { body } = await person.get('/conversations?limit=50')
   return body.items.find((item: Json) => item.id === id)
 }
-
-/** A refusal without what differs from call to call. */
-export function refusal({ status, body }: Reply) {
-  const { requestId, ...error } = body.error
-  expect(requestId).toBeTruthy()
-  return { status, error }
-}
-
-export const code = ({ status, body }: Reply) => [status, body.error?.code]

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 const asks = new Set('QSF'.split('').map((letter) => letter.charCodeAt(0)))
 
 /** Counts in one connection's bytes from the client; its start-up does not count. */
-export function counter(count: (text: string) => void) {
+export function messageCounter(count: (text: string) => void) {
   let rest: Buffer = Buffer.alloc(0)
   let started = false
   return (chunk: Buffer) => {
@@ -24,12 +24,12 @@ export function counter(count: (text: string) => void) {
   }
 }
 
-export async function countingProxy(databaseUrl: string) {
+export async function startCountingProxy(databaseUrl: string) {
   const target = new URL(databaseUrl)
-  const seen: string[] = []
+  const messages: string[] = []
   const server = createServer((client) => {
     const upstream = connect(Number(target.port || 5432), target.hostname)
-    const read = counter((text) => seen.push(text))
+    const read = messageCounter((text) => messages.push(text))
     client.on('data', (chunk: Buffer) => {
       read(chunk)
       upstream.write(chunk)
@@ -45,7 +45,7 @@ export async function countingProxy(databaseUrl: string) {
   return {
     url: url.href,
     /** The messages since the last time, as text. */
-    taken: () => seen.splice(0),
+    takeMessages: () => messages.splice(0),
     stop: () => server.close(),
   }
 }

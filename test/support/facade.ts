@@ -1,20 +1,36 @@
-/** A facade of one's own beside the stack's: with other settings, another way to the database. */
+/** A process of the functions beside the stack's own: with other settings or another database URL. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { variable } from '../../local/environment.ts'
 import { functionsProgram } from '../../local/functions/programs.ts'
+import { test } from 'vitest'
 import { functionsEnvironment, readStack } from '../../local/stack/stack.ts'
-import { projectUrl } from './client.ts'
+import { checkReply, projectUrl, type Reply } from './client.ts'
 
-/** Only the embedded stack tells what its functions need to start. */
+/** Only the embedded stack says what its functions need to start. */
 export const hasStack = Boolean(variable('LOCAL_STACK'))
 
-export type Facade = { url: string; pid: number; said: () => string; stop: () => Promise<void> }
+/** Tests that need the embedded stack: its processes, its folder. */
+export const testLocally = test.runIf(hasStack)
+if (!hasStack) console.log('LOCAL_STACK is not set: tests that start processes are left out.')
+
+type Headers = Record<string, string>
+
+export type Facade = {
+  url: string
+  pid: number
+  /** As the gateway would pass it on: the client's address is the last entry of X-Forwarded-For. */
+  post: (path: string, body?: unknown, headers?: Headers) => Promise<Reply>
+  get: (path: string, headers?: Headers) => Promise<Reply>
+  /** What the process has printed so far. */
+  output: () => string
+  stop: () => Promise<void>
+}
 
 type Settings = Record<string, string | undefined>
 
-/** The settings that the stack gives its functions; a process beside them takes fewer connections. */
+/** The settings that the stack gives its functions; a further process takes fewer connections. */
 export function usualSettings(): Settings {
   const usual = functionsEnvironment(theStack(), { ...process.env, READ_RATE: '0', RATES: 'off' })
   return { ...usual, FACADE_DB_POOL: '4' }
@@ -29,7 +45,7 @@ const theStack = () =>
     NODE_ENV: 'test',
   })
 
-/** A port that nobody has at the moment. */
+/** A port that is free at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -38,7 +54,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts it; settings replace the usual ones, undefined takes one away. `names`: other functions. */
+/** Starts it; settings replace the usual ones, undefined removes one. `names`: other functions. */
 export async function startFacade(settings: Settings = {}, ...names: string[]): Promise<Facade> {
   const wanted = names.length ? names : ['api']
   const port = await freePort()
@@ -49,15 +65,18 @@ export async function startFacade(settings: Settings = {}, ...names: string[]): 
     functions: stack.config.functions.filter(({ name }) => wanted.includes(name)),
     settings: { ...usualSettings(), READ_RATE: '0', REFUSAL_RATE: '0', ...settings },
   })
-  // Its input stays open: the process takes the end of it as the sign to finish.
+  // Its input stays open: the process ends when its input does.
   const child = spawn(program.command, program.args, { env: program.env, stdio: 'pipe' })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
-  await ready(child, () => said)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))
+  await ready(child, () => output)
+  const url = `http://127.0.0.1:${port}/${wanted[0]}`
   return {
-    url: `http://127.0.0.1:${port}/${wanted[0]}`,
+    url,
+    post: (path, body, headers) => request(url, 'POST', path, body, headers),
+    get: (path, headers) => request(url, 'GET', path, undefined, headers),
     pid: child.pid!,
-    said: () => said,
+    output: () => output,
     stop: async () => {
       const ended = once(child, 'exit')
       child.stdin.end()
@@ -66,10 +85,29 @@ export async function startFacade(settings: Settings = {}, ...names: string[]): 
   }
 }
 
-async function ready(child: ChildProcess, said: () => string) {
+async function request(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Headers = {},
+): Promise<Reply> {
+  const response = await fetch(url + path, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  })
+  const text = await response.text()
+  const parsed = text ? JSON.parse(text) : null
+  const reply = { status: response.status, body: parsed, headers: response.headers }
+  if (response.headers.has('x-request-id')) await checkReply(method, path, reply)
+  return reply
+}
+
+async function ready(child: ChildProcess, output: () => string) {
   const deadline = Date.now() + 30_000
-  while (!said().includes('@ready')) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(said())
+  while (!output().includes('@ready')) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(output())
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -7,7 +7,7 @@ export type Listing = any
 type Fields = Record<string, unknown>
 
 /** A complete listing of each type, with nothing that is optional. */
-export const complete = {
+export const completeFields = {
   SALE: {
     type: 'SALE',
     kind: 'villa',
@@ -35,17 +35,17 @@ export const complete = {
 } satisfies Record<string, Fields>
 
 /** A draft with these fields. */
-export async function draft(person: Person, fields: Fields = {}): Promise<Listing> {
+export async function createDraft(person: Person, fields: Fields = {}): Promise<Listing> {
   const { status, body } = await person.post('/properties', { type: 'SALE', ...fields })
   if (status !== 201) throw new Error(`draft: ${JSON.stringify(body)}`)
   return body
 }
 
 /** A published listing, for sale unless another type is named. */
-export async function offer(person: Person, fields: Fields = {}): Promise<Listing> {
-  const type = (fields.type ?? 'SALE') as keyof typeof complete
-  return await draft(person, { ...complete[type], ...fields, publish: true })
+export async function publishListing(person: Person, fields: Fields = {}): Promise<Listing> {
+  const type = (fields.type ?? 'SALE') as keyof typeof completeFields
+  return await createDraft(person, { ...completeFields[type], ...fields, publish: true })
 }
 
 /** A price that no other test has: tells listings of a test from all others. */
-export const oddPrice = () => randomInt(10_000_000, 90_000_000) + 0.125
+export const uniquePrice = () => randomInt(10_000_000, 90_000_000) + 0.125

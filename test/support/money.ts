@@ -1,6 +1,6 @@
 /** Money of people, moved as the app moves it: top-ups, charges, the sandbox's page, its callbacks. */
 import { createHmac, randomUUID } from 'node:crypto'
-import { database, type Person, projectUrl, type Reply, seen } from './client.ts'
+import { checkReply, database, type Person, projectUrl, type Reply } from './client.ts'
 import { hasStack, usualSettings } from './facade.ts'
 
 // deno-lint-ignore no-explicit-any
@@ -17,7 +17,7 @@ export async function topUpInvoice(person: Person, amount: number | string = 10)
 
 export type Charge = { paymentId: string; redirectUrl: string; ref: string }
 
-export async function charge(person: Person, invoice: Invoice): Promise<Charge> {
+export async function createCharge(person: Person, invoice: Invoice): Promise<Charge> {
   const { status, body } = await person.post('/payments/charge', {
     invoiceId: invoice.id,
     returnUrl,
@@ -29,7 +29,7 @@ export async function charge(person: Person, invoice: Invoice): Promise<Charge> 
 export const refOf = (redirectUrl: string) => redirectUrl.split('/').at(-1)!
 
 /** What a person does on the sandbox's page; where the page sends the person afterwards. */
-export async function decide(
+export async function submitSandboxPage(
   ref: string,
   outcome: 'pay' | 'fail' | 'leave' = 'pay',
   callback: 'once' | 'twice' | 'late' | 'never' = 'never',
@@ -48,22 +48,22 @@ export async function decide(
 export const sandboxSecret = () => usualSettings().SANDBOX_SECRET!
 
 /** A callback of the sandbox, as text. */
-export const callbackOf = (ref: string, more: Record<string, unknown> = {}) =>
+export const sandboxCallback = (ref: string, more: Record<string, unknown> = {}) =>
   JSON.stringify({ id: `evt_${randomUUID()}`, type: 'charge', chargeId: ref, ...more })
 
-export function signatureOf(raw: string, secret = sandboxSecret(), at = Date.now()): string {
+export function sandboxSignature(raw: string, secret = sandboxSecret(), at = Date.now()): string {
   const time = Math.floor(at / 1000)
   return `t=${time},v1=${createHmac('sha256', secret).update(`${time}.${raw}`).digest('hex')}`
 }
 
-type Told = { base?: string; signature?: string | null; path?: string; method?: string }
+type CallbackOptions = { base?: string; signature?: string | null; path?: string; method?: string }
 
-/** Sends a callback; signed as it should be unless a signature is given (null is none). */
-export async function tell(raw: string, told: Told = {}): Promise<Reply> {
-  const { base = `${projectUrl}/functions/v1/api`, signature = signatureOf(raw) } = told
-  const path = told.path ?? '/payments/webhook/sandbox'
+/** Sends a callback, rightly signed unless another signature is given (null: none). */
+export async function sendCallback(raw: string, options: CallbackOptions = {}): Promise<Reply> {
+  const { base = `${projectUrl}/functions/v1/api`, signature = sandboxSignature(raw) } = options
+  const path = options.path ?? '/payments/webhook/sandbox'
   const response = await fetch(base + path, {
-    method: told.method ?? 'POST',
+    method: options.method ?? 'POST',
     headers: {
       'content-type': 'application/json',
       ...(signature !== null && { 'sandbox-signature': signature }),
@@ -78,30 +78,30 @@ export async function tell(raw: string, told: Told = {}): Promise<Reply> {
       ? JSON.parse(text)
       : text,
   }
-  if (response.headers.has('x-request-id')) await seen('POST', path, reply)
+  if (response.headers.has('x-request-id')) await checkReply('POST', path, reply)
   return reply
 }
 
 /** Tops a wallet up, all the way through page and callback. */
 export async function topUp(person: Person, amount: number | string = 10): Promise<Invoice> {
   const invoice = await topUpInvoice(person, amount)
-  const { ref } = await charge(person, invoice)
-  await decide(ref, 'pay', 'once')
+  const { ref } = await createCharge(person, invoice)
+  await submitSandboxPage(ref, 'pay', 'once')
   const { body } = await person.get(`/payments/status/${invoice.id}`)
   if (body.state !== 'paid') throw new Error(`the top-up is ${body.state}`)
   return body
 }
 
-export async function planNamed(person: Person, code: string) {
+export async function findPlan(person: Person, code: string) {
   const { body } = await person.get('/plans')
   // deno-lint-ignore no-explicit-any
   return body.items.find((plan: any) => plan.code === code)
 }
 
-export const wallet = async (person: Person) => (await person.get('/wallet')).body
+export const walletOf = async (person: Person) => (await person.get('/wallet')).body
 
 /** Invoices, payments, entries and balances of an identity, in one word. */
-export async function moneyOf(identityId: string): Promise<string> {
+export async function moneyFingerprint(identityId: string): Promise<string> {
   const { rows } = await database().query(
     `select md5(concat(
        (select string_agg(invoices::text, ',' order by id) from public.invoices
@@ -121,13 +121,9 @@ export async function moneyOf(identityId: string): Promise<string> {
   return rows[0].hash
 }
 
-export const alarms = async (subject: string): Promise<string[]> =>
+export const alarmsAbout = async (subject: string): Promise<string[]> =>
   (await database().query('select kind from private.alarms where subject_id = $1', [subject])).rows
     .map(({ kind }) => kind)
 
-/** An account with the rights of an admin. */
-export const makeAdmin = (person: Person) =>
-  database().query('insert into public.admins (account_id) values ($1)', [person.id])
-
-/** The sandbox lives on the embedded stack only, and only it tells the secret. */
+/** The sandbox runs on the embedded stack only, and only that gives its secret away. */
 export const hasSandbox = hasStack

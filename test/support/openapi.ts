@@ -103,13 +103,14 @@ export function resolve(schema: Schema): Schema {
 }
 
 /** The schema itself or, of several, the first that is something. */
-export function plain(schema: Schema): Schema {
+export function concreteSchema(schema: Schema): Schema {
   const found = resolve(schema)
   const [first] = (found.anyOf ?? found.oneOf ?? []).filter((one) => resolve(one).type !== 'null')
-  return first ? plain(first) : found
+  return first ? concreteSchema(first) : found
 }
 
-export const typeOf = (schema: Schema) => [plain(schema).type].flat().find((one) => one !== 'null')
+export const typeOf = (schema: Schema) =>
+  [concreteSchema(schema).type].flat().find((one) => one !== 'null')
 
 const texts: Record<string, () => string> = {
   uuid: randomUUID,
@@ -121,7 +122,7 @@ const texts: Record<string, () => string> = {
 
 /** Something that the schema takes: only what is required, or all that it knows. */
 export function sampleOf(given: Schema, all = false): unknown {
-  const schema = plain(given)
+  const schema = concreteSchema(given)
   if (schema.const !== undefined) return schema.const
   if (schema.enum) return schema.enum.find((one) => one !== null)
   if (schema.example !== undefined) return schema.example
@@ -168,10 +169,10 @@ export function queryOf(operation: Operation, values: Record<string, string> = {
 const querySamples: Record<string, string> = { bbox: '47.9,29.2,48.1,29.4' }
 
 /** A body that it takes, or undefined where it takes none: what is required, or else one field. */
-export function bodyOf({ id, body }: Operation): Record<string, unknown> | undefined {
+export function sampleBody({ id, body }: Operation): Record<string, unknown> | undefined {
   if (!body) return undefined
   const sample = { ...sampleOf(body) as object, ...bodySamples[id] }
-  const [first] = Object.entries(plain(body).properties ?? {})
+  const [first] = Object.entries(concreteSchema(body).properties ?? {})
   return Object.keys(sample).length || !first ? sample : { [first[0]]: sampleOf(first[1], true) }
 }
 
@@ -183,18 +184,18 @@ const bodySamples: Record<string, object> = {
   set_auction: { startsAt: inDays(1), endsAt: inDays(3) },
 }
 
-export type Place = { in: 'path' | 'query' | 'body'; name: string; schema: Schema }
+export type Input = { in: 'path' | 'query' | 'body'; name: string; schema: Schema }
 
 /** Every place of an operation where a caller writes a value. */
-export function placesOf(operation: Operation): Place[] {
+export function inputsOf(operation: Operation): Input[] {
   const parameters = operation.parameters
     .filter((one) => one.in !== 'header')
     .map((one) => ({ in: one.in as 'path' | 'query', name: one.name, schema: one.schema }))
   return [...parameters, ...(operation.body ? leavesOf(operation.body) : [])]
 }
 
-function leavesOf(given: Schema, path = ''): Place[] {
-  const schema = plain(given)
+function leavesOf(given: Schema, path = ''): Input[] {
+  const schema = concreteSchema(given)
   const under = (name: string) => (path ? `${path}.${name}` : name)
   if (schema.properties) {
     return Object.entries(schema.properties).flatMap(([name, one]) => leavesOf(one, under(name)))
@@ -204,10 +205,10 @@ function leavesOf(given: Schema, path = ''): Place[] {
 }
 
 /** A request of the operation with one value put in one place; all else is as it takes it. */
-export function requestWith(operation: Operation, place?: Place, value?: unknown) {
-  const at = (where: Place['in']) =>
+export function requestWith(operation: Operation, place?: Input, value?: unknown) {
+  const at = (where: Input['in']) =>
     place?.in === where ? { [place.name]: String(value) } : undefined
-  const body = bodyOf(operation)
+  const body = sampleBody(operation)
   if (body && place?.in === 'body') put(body, operation.body!, place.name.split('.'), value)
   const encoded = at('path') && { [place!.name]: encodeURIComponent(String(value)) }
   return { path: pathOf(operation, encoded) + queryOf(operation, at('query')), body }
@@ -223,7 +224,7 @@ function put(
     body[head!] = value
     return
   }
-  const inner = plain(schema).properties?.[head!] ?? plain(schema).items!
+  const inner = concreteSchema(schema).properties?.[head!] ?? concreteSchema(schema).items!
   body[head!] = structuredClone(sampleOf(inner, true))
   put(body[head!] as Record<string, unknown>, inner, rest, value)
 }

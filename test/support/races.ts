@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { baseUrl, type Reply, seen } from './client.ts'
+import { baseUrl, checkReply, type Reply } from './client.ts'
 
-export type Shot = {
+export type RawRequest = {
   method?: string
   path: string
   /** Sent as JSON, unless it is text or bytes. */
@@ -17,19 +17,19 @@ export type Shot = {
 }
 
 /** Opens all connections, sends all but the last byte of each request, then the last bytes together. */
-export async function race(shots: Shot[]): Promise<Reply[]> {
+export async function race(shots: RawRequest[]): Promise<Reply[]> {
   const loaded = await Promise.all(shots.map(load))
   for (const { fire } of loaded) fire()
   return await Promise.all(loaded.map(({ reply }) => reply))
 }
 
 /** One request, as race sends it. */
-export async function shoot(shot: Shot): Promise<Reply> {
+export async function sendRaw(shot: RawRequest): Promise<Reply> {
   const [reply] = await race([shot])
   return reply!
 }
 
-async function load(shot: Shot) {
+async function load(shot: RawRequest) {
   const { method = shot.body === undefined ? 'GET' : 'POST', headers = [], from } = shot
   const url = new URL((shot.base ?? baseUrl) + shot.path)
   const options = {
@@ -61,7 +61,7 @@ async function load(shot: Shot) {
     fire: () => socket.write(bytes.subarray(-1)),
     reply: reply.then(async (answer) => {
       // What never reached the facade (431) is not described by it.
-      if (answer.headers.has('x-request-id')) await seen(method, shot.path, answer)
+      if (answer.headers.has('x-request-id')) await checkReply(method, shot.path, answer)
       return answer
     }),
   }

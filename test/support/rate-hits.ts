@@ -2,7 +2,7 @@
 import { database } from './client.ts'
 
 /** Hits of a moment ago: so the edge of a large rate need not be walked up to. */
-export async function spend(rule: string, subject: string, hits: number) {
+export async function plantHits(rule: string, subject: string, hits: number) {
   await database().query(
     `insert into private.rate_hits (rule, subject, hits, expires_at)
      select $1, $2, array(
@@ -26,7 +26,7 @@ export async function hitsOf(rule: string, subject: string): Promise<number> {
 }
 
 /** How often each rule like this has counted these subjects. */
-export async function counted(like: string, ...subjects: string[]) {
+export async function hitsByRule(like: string, ...subjects: string[]) {
   const { rows } = await database().query(
     `select rule, cardinality(hits) as hits
      from private.rate_hits
@@ -37,7 +37,7 @@ export async function counted(like: string, ...subjects: string[]) {
 }
 
 /** Lets time pass: the hits of these subjects become older. */
-export async function letPass(seconds: number, ...subjects: string[]) {
+export async function ageHits(seconds: number, ...subjects: string[]) {
   await database().query(
     `update private.rate_hits
      set hits = array(select at - make_interval(secs => $2) from unnest(hits) as at order by at),

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { until } from './until.ts'
+import { waitUntil } from './wait.ts'
 
-type Look = {
+type FrameOptions = {
   opcode?: number
   last?: boolean
   masked?: boolean
@@ -14,7 +14,7 @@ type Look = {
 }
 
 /** A frame of a client. */
-export function frame(data: string | Buffer, look: Look = {}): Buffer {
+export function frame(data: string | Buffer, look: FrameOptions = {}): Buffer {
   const { opcode = 1, last = true, masked = true, reserved = 0 } = look
   const payload = Buffer.from(data)
   const length = look.length ?? payload.length
@@ -70,7 +70,7 @@ export class RawSocket {
     const raw = new RawSocket(url)
     await once(raw.socket, 'connect')
     raw.socket.write(upgradeHead(new URL(url).pathname, headers))
-    await until('the upgrade is answered', () => raw.ended || raw.bytes.includes('\r\n\r\n'))
+    await waitUntil('the upgrade is answered', () => raw.ended || raw.bytes.includes('\r\n\r\n'))
     const end = raw.bytes.indexOf('\r\n\r\n')
     raw.status = Number(raw.bytes.toString('latin1', 9, 12))
     raw.bytes = raw.bytes.subarray(end + 4)
@@ -108,7 +108,7 @@ export class RawSocket {
   /** The code of the close frame; 0 when the connection ended without one. */
   async closeCode(limit?: number): Promise<number> {
     const close = () => this.frames().find(({ opcode }) => opcode === 8)
-    await until('the socket is closed', () => close() !== undefined || this.ended, limit)
+    await waitUntil('the socket is closed', () => close() !== undefined || this.ended, limit)
     return close()?.payload.readUInt16BE(0) ?? 0
   }
 

@@ -1,13 +1,5 @@
 /** Uploads as apps send them, and as nobody should. */
-import {
-  baseUrl,
-  database,
-  type Person,
-  projectUrl,
-  type Reply,
-  secretKey,
-  seen,
-} from './client.ts'
+import { baseUrl, checkReply, database, type Person, type Reply } from './client.ts'
 
 export type Sent = { name?: string; type?: string; bytes: Buffer }
 
@@ -22,7 +14,7 @@ export function formOf(field: string, files: Sent[], fields: Record<string, unkn
 }
 
 /** Sends a body to an upload route; the answer is held against the description. */
-export async function send(
+export async function postForm(
   person: Pick<Person, 'accessToken'> | undefined,
   path: string,
   body: BodyInit,
@@ -36,19 +28,19 @@ export async function send(
   })
   const text = await response.text()
   const reply = { status: response.status, body: JSON.parse(text), headers: response.headers }
-  await seen('POST', path, reply)
+  await checkReply('POST', path, reply)
   return reply
 }
 
 export const uploadAvatar = (person: Person, bytes: Buffer, sent: Partial<Sent> = {}) =>
-  send(person, '/media/upload/avatar', formOf('file', [{ ...sent, bytes }]))
+  postForm(person, '/media/upload/avatar', formOf('file', [{ ...sent, bytes }]))
 
 export const uploadPictures = (
   person: Person,
   files: (Buffer | Sent)[],
   fields: Record<string, unknown> = {},
 ) =>
-  send(
+  postForm(
     person,
     '/media/upload/listings',
     formOf('files', files.map((file) => Buffer.isBuffer(file) ? { bytes: file } : file), fields),
@@ -75,27 +67,18 @@ export const filePart = (field: string, disposition: string, bytes: Buffer) =>
   ])
 
 /** What is served at an address. */
-export async function served(url: string, headers: Record<string, string> = {}) {
+export async function download(url: string, headers: Record<string, string> = {}) {
   const response = await fetch(url, { headers })
   const bytes = Buffer.from(await response.arrayBuffer())
   return { status: response.status, headers: response.headers, bytes }
 }
 
 /** The files that Storage has for an identity, past everything. */
-export async function filesOf(identityId: string): Promise<string[]> {
+export async function storedFiles(identityId: string): Promise<string[]> {
   const { rows } = await database().query(
     `select bucket_id || '/' || name as path from storage.objects
     where starts_with(name, $1) order by 1`,
     [`${identityId}/`],
   )
   return rows.map(({ path }) => path)
-}
-
-/** Runs the jobs now. */
-export async function runJobs(): Promise<Record<string, { done?: number; error?: string }>> {
-  const response = await fetch(`${projectUrl}/functions/v1/jobs`, {
-    method: 'POST',
-    headers: { apikey: secretKey },
-  })
-  return await response.json()
 }

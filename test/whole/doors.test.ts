@@ -9,9 +9,9 @@ import {
   publishableKey,
   signUp,
 } from '../support/client.ts'
-import { tables, views } from './matrix.ts'
-import { reviewed } from './reviewed.ts'
-import { fingerprint, listingOf, organisationOf } from '../support/world.ts'
+import { tables, views } from './matrix-outcomes.ts'
+import { reviewed } from './reviewed-functions.ts'
+import { fingerprintOf, insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 // The Data API beside the facade: what supabase-js reaches with the public key and a token.
 
@@ -25,9 +25,12 @@ beforeAll(async () => {
   await database().query(`update public.accounts set status = 'suspended' where id = $1`, [
     suspended.id,
   ])
-  strangers.company = await organisationOf(stranger.id)
-  strangers.listing = await listingOf(stranger.identityId)
-  strangers.draft = await listingOf(stranger.identityId, { status: 'draft', published_at: null })
+  strangers.company = await insertOrganisation(stranger.id)
+  strangers.listing = await insertListing(stranger.identityId)
+  strangers.draft = await insertListing(stranger.identityId, {
+    status: 'draft',
+    published_at: null,
+  })
 })
 
 type Call = { method?: string; body?: unknown; schema?: string; by?: Person }
@@ -196,7 +199,7 @@ describe('ISO-04 functions called directly', () => {
   })
 
   test("no call with whatever arguments changes or shows what is another's", async () => {
-    const before = await fingerprint(stranger)
+    const before = await fingerprintOf(stranger)
     for (const routine of await routines()) {
       const nothing = Object.fromEntries(routine.args.map(({ name }) => [name, null]))
       const given = [owner.identityId, ...Object.values(strangers), randomUUID()]
@@ -212,11 +215,11 @@ describe('ISO-04 functions called directly', () => {
         if (status < 300) expect(text.includes(`"${strangers.draft}"`), routine.name).toBe(false)
       }
     }
-    expect(await fingerprint(stranger)).toEqual(before)
+    expect(await fingerprintOf(stranger)).toEqual(before)
   })
 
   test('a call by GET writes nothing', async () => {
-    const before = await fingerprint(owner)
+    const before = await fingerprintOf(owner)
     for (const routine of (await routines()).filter(({ volatile }) => volatile)) {
       const args = Object.entries(argsOf(routine, strangers.listing!))
         .map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : value])
@@ -224,7 +227,7 @@ describe('ISO-04 functions called directly', () => {
       const { status, text } = await rest(`rpc/${routine.name}?${query}`, { by: owner })
       expect(status, `${routine.name} ${text}`).toBeLessThan(500)
     }
-    expect(await fingerprint(owner)).toBe(before)
+    expect(await fingerprintOf(owner)).toBe(before)
   })
 
   test('helpers, triggers and what belongs to Postgres are not reachable', async () => {
@@ -267,7 +270,7 @@ describe('ISO-05 following relations', () => {
 
 describe('ISO-06 giving away and taking over rows', () => {
   test('a listing keeps its owner, over SQL, the Data API and the facade', async () => {
-    const mine = await listingOf(owner.identityId)
+    const mine = await insertListing(owner.identityId)
     const ownerOf = async (id: string) =>
       (await database().query('select owner_identity_id from public.properties where id = $1', [
         id,

@@ -3,14 +3,14 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
 import { database, guest, type Person, request, signUp } from '../support/client.ts'
 import {
+  concreteSchema,
   operations,
-  plain,
   requestWith,
   sampleOf,
   type Schema,
   typeOf,
 } from '../support/openapi.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 let owner: Person
 let other: Person
@@ -21,7 +21,7 @@ beforeAll(async () => {
   ;[owner, other] = await Promise.all([signUp(), signUp()])
   const [admin, company, office] = await Promise.all([signUpAdmin(), signUp(), signUp()])
   for (const [person, type] of [[company, 'company'], [office, 'office']] as const) {
-    const identityId = await organisationOf(person.id, type)
+    const identityId = await insertOrganisation(person.id, type)
     await person.post('/auth/identity/switch', { identityId })
   }
   scoped = { admin, company, office }
@@ -66,7 +66,7 @@ const notTheirs = [
 
 /** The objects inside a body: names of the places that hold one, by the keys that it knows. */
 function objectsOf(given: Schema, path = ''): { path: string; keys: string[] }[] {
-  const schema = plain(given)
+  const schema = concreteSchema(given)
   const under = (name: string) => (path ? `${path}.${name}` : name)
   if (schema.items) return objectsOf(schema.items, under('0'))
   if (!schema.properties) return []
@@ -82,7 +82,7 @@ function withKey(schema: Schema, body: object, path: string, key: string) {
   let at: Record<string, unknown> = marked
   let inside = schema
   for (const step of path.split('.').filter(Boolean)) {
-    inside = plain(inside).properties?.[step] ?? plain(inside).items!
+    inside = concreteSchema(inside).properties?.[step] ?? concreteSchema(inside).items!
     at[step] ??= structuredClone(sampleOf(inside, true))
     at = at[step] as Record<string, unknown>
   }
@@ -128,7 +128,7 @@ describe('INP-07 paging at the edge', () => {
   const idsOf = (path: string, id: string) =>
     path.replace(/(?<=\/)[0-9a-f-]{36}/, id).replace(/(?<==)[0-9a-f-]{36}/, owner.identityId)
   const thingOf = async (path: string) => {
-    if (!path.startsWith('/conversations')) return await listingOf(owner.identityId)
+    if (!path.startsWith('/conversations')) return await insertListing(owner.identityId)
     const { identityId } = await signUp()
     return (await owner.post('/conversations', { identityId })).body.id
   }
@@ -158,7 +158,7 @@ describe('INP-07 paging at the edge', () => {
   )
 
   test.each(cursored)('$method $path takes its own cursors only', async ({ operation }) => {
-    const listing = await listingOf(owner.identityId)
+    const listing = await insertListing(owner.identityId)
     const at = (cursor: string) => {
       const { path } = requestWith(operation, { in: 'query', name: 'cursor', schema: {} }, cursor)
       return personFor(operation).get(idsOf(path, listing))
@@ -172,7 +172,7 @@ describe('INP-07 paging at the edge', () => {
 
   test("another list's, another person's and an altered cursor are no cursors", async () => {
     for (const person of [owner, other]) {
-      for (let i = 0; i < 2; i++) await listingOf(person.identityId)
+      for (let i = 0; i < 2; i++) await insertListing(person.identityId)
     }
     const page = await owner.get('/properties/mine?limit=1')
     const cursor: string = page.body.nextCursor
@@ -243,7 +243,7 @@ describe('INP-09 names made to look like others', () => {
   })
 
   test('a company says its name in the plain form too', async () => {
-    const id = await organisationOf(other.id)
+    const id = await insertOrganisation(other.id)
     const { status, body } = await other.patch(`/auth/identities/${id}`, {
       nameAr: ' شركة   الديرة ',
     })

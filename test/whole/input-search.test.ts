@@ -8,8 +8,8 @@ import {
   publishableKey,
   signUp,
 } from '../support/client.ts'
-import { operations, placesOf, requestWith } from '../support/openapi.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
+import { inputsOf, operations, requestWith } from '../support/openapi.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 let seller: Person
 let viewer: Person
@@ -28,7 +28,7 @@ describe('INP-02 INP-03 what is searched for is a text', () => {
 
   beforeAll(async () => {
     for (const title of [`${mark} a b`, `${mark} x owner identity id`, `${mark} 100% _a_ or (b)`]) {
-      const id = await listingOf(seller.identityId, { title_ar: title, price })
+      const id = await insertListing(seller.identityId, { title_ar: title, price })
       titles[id] = title
     }
   })
@@ -103,9 +103,9 @@ describe('ISO-14 deleted and archived things', () => {
   const strategies: Record<string, string> = {}
 
   beforeAll(async () => {
-    const companyId = await organisationOf(seller.id)
+    const companyId = await insertOrganisation(seller.id)
     const at = (columns: object = {}, of = seller.identityId) =>
-      listingOf(of, { price, ...columns })
+      insertListing(of, { price, ...columns })
     strategies.standard = await at()
     strategies.exchange = await at({ type: 'EXCHANGE' })
     strategies.company = await at({ owner_type: 'company' }, companyId)
@@ -181,24 +181,24 @@ describe('ISO-03 what anyone can read', () => {
       phone.slice(1),
       seller.id,
     ])
-    const companyId = await organisationOf(seller.id)
+    const companyId = await insertOrganisation(seller.id)
     const near = { lat: 29.371234, lng: 47.981234, location_precision: 'block' }
-    const listed = await listingOf(seller.identityId, { ...near, status_reason: canary })
+    const listed = await insertListing(seller.identityId, { ...near, status_reason: canary })
     const hidden = { title_ar: `مخفي ${canary}`, ...near }
     things = [
       listed,
       companyId,
       seller.identityId,
-      await listingOf(seller.identityId, { ...hidden, status: 'draft' }),
-      await listingOf(seller.identityId, { ...hidden, status: 'deleted' }),
-      await listingOf(companyId, { owner_type: 'company', ...near, description_en: 'open' }),
+      await insertListing(seller.identityId, { ...hidden, status: 'draft' }),
+      await insertListing(seller.identityId, { ...hidden, status: 'deleted' }),
+      await insertListing(companyId, { owner_type: 'company', ...near, description_en: 'open' }),
     ]
   })
 
   const open = operations.filter(({ secured, method }) => !secured && method === 'GET')
 
   test.each(open)('$method $path tells nothing about a person', async (operation) => {
-    const place = placesOf(operation).find(({ schema }) => schema.format === 'uuid')
+    const place = inputsOf(operation).find(({ schema }) => schema.format === 'uuid')
     const paths = place
       ? things.map((id) => requestWith(operation, place, id).path)
       : [requestWith(operation).path]

@@ -1,21 +1,21 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { guest, type Person, type Reply, request, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
-import { tell } from '../support/money.ts'
+import { sendCallback } from '../support/money.ts'
 import {
   everyOperation,
+  type Input,
+  inputsOf,
   type Operation,
   operations,
-  type Place,
-  placesOf,
   requestWith,
   resolve,
   type Schema,
 } from '../support/openapi.ts'
 import { jpeg } from '../support/pictures.ts'
-import { formOf, send } from '../support/uploads.ts'
-import { literal } from '../support/wire.ts'
-import { listingOf } from '../support/world.ts'
+import { formOf, postForm } from '../support/uploads.ts'
+import { sendLiteral } from '../support/raw-http.ts'
+import { insertListing } from '../support/fixtures.ts'
 
 // PR-13, made from the description: values of every shape in every place of every operation. That an
 // answer is as described, and no 5xx but a 503, is seen by answers.ts on each of them; here a 503
@@ -26,7 +26,7 @@ let listing: string
 
 beforeAll(async () => {
   owner = await signUp()
-  listing = await listingOf(owner.identityId)
+  listing = await insertListing(owner.identityId)
 })
 
 const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
@@ -38,9 +38,9 @@ const routes = reachable.map((operation) => ({ ...operation, operation }))
 /** Sends it with all that lets it in, so that only its shape can be refused. */
 async function call(operation: Operation, path: string, body?: string): Promise<Reply> {
   const reply = isWebhook(operation)
-    ? await tell(body ?? '{}', { path: path.replace(/webhook\/\w+/, 'webhook/sandbox') })
+    ? await sendCallback(body ?? '{}', { path: path.replace(/webhook\/\w+/, 'webhook/sandbox') })
     : operation.form
-    ? await send(owner, path, picture(operation))
+    ? await postForm(owner, path, picture(operation))
     : await request(operation.method, path, body, { headers: as(owner) })
   expect(reply.status, `${operation.method} ${path} ${body?.slice(0, 300)}`).toBeLessThan(500)
   return reply
@@ -50,7 +50,7 @@ const picture = ({ id }: Operation) =>
   formOf(id === 'upload_avatar' ? 'file' : 'files', [{ bytes: jpeg({ width: 8, height: 8 }) }])
 
 /** Its request with a value as JSON text in a place; a property's id is one's own. */
-function built(operation: Operation, place?: Place, text?: string) {
+function built(operation: Operation, place?: Input, text?: string) {
   const given = place && place.in !== 'body' ? text : '@@'
   const { path, body } = requestWith(operation, place, given)
   const own = operation.path.startsWith('/properties/{id}') && place?.in !== 'path'
@@ -70,7 +70,7 @@ async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
 }
 
 /** The places in a body, also those that hold others, and all that one of several shapes has. */
-function bodyPlaces(given: Schema, path = ''): Place[] {
+function bodyPlaces(given: Schema, path = ''): Input[] {
   const schema = resolve(given)
   const under = (name: string) => (path ? `${path}.${name}` : name)
   return [
@@ -241,10 +241,10 @@ describe('PR-13 values of every shape', () => {
   // As no encoder would write them.
   const raw = ['%', '%zz', '%ff', '%c3%28', '%ed%a0%80', '%u0041']
 
-  test.each(routes.filter((operation) => placesOf(operation).some((one) => one.in !== 'body')))(
+  test.each(routes.filter((operation) => inputsOf(operation).some((one) => one.in !== 'body')))(
     '$method $path takes each in its path and query or refuses it',
     async ({ operation }) => {
-      const places = placesOf(operation).filter((place) => place.in !== 'body')
+      const places = inputsOf(operation).filter((place) => place.in !== 'body')
       const cells = places.flatMap((place) => texts.map((value) => ({ place, value })))
       await each(cells, async ({ place, value }) => {
         const { path, body } = built(operation, place, value)
@@ -258,7 +258,7 @@ describe('PR-13 values of every shape', () => {
         const { path, body } = built(operation, place, '@@')
         const at = path.replace('%40%40', value)
         const headers = { ...as(owner), ...(body && { 'content-type': 'application/json' }) }
-        const reply = await literal(operation.method, at, { headers, body })
+        const reply = await sendLiteral(operation.method, at, { headers, body })
         expect(reply.status, at).toBeLessThan(500)
         if (reply.status >= 400) expect(reply.body.error.code, at).toMatch(/^[a-z_]+$/)
         if (place.schema.format === 'uuid') expect([404, 422], at).toContain(reply.status)

@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { projectUrl, publishableKey, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
-import { offer } from '../support/listings.ts'
-import { bytes, statuses } from '../support/wire.ts'
+import { publishListing } from '../support/listings.ts'
+import { sendBytes, statusCodes } from '../support/raw-http.ts'
 
 const { host } = new URL(projectUrl)
 const api = '/functions/v1/api'
@@ -25,7 +25,7 @@ const json = 'Content-Type: application/json'
 
 /** The answers in an exchange: their status and JSON. */
 async function exchange(text: string | Buffer) {
-  const got = await bytes(text, { quiet: 1500 })
+  const got = await sendBytes(text, { quiet: 1500 })
   const parts = got.split(/(?=HTTP\/1\.1 \d{3} )/).filter((part) => !part.startsWith('HTTP/1.1 1'))
   return parts.map((part) => ({
     status: Number(part.slice(9, 12)),
@@ -38,7 +38,7 @@ async function exchange(text: string | Buffer) {
 describe('raw UTF-8 in a request line', () => {
   test('means what its percent encoding means, on a kept connection too', async () => {
     const word = `كلمة${randomUUID().replaceAll('-', '')}`
-    const { id } = await offer(await signUp(), { titleAr: `شقة ${word}` })
+    const { id } = await publishListing(await signUp(), { titleAr: `شقة ${word}` })
     const keep = 'Connection: keep-alive'
     const raw = head('GET', `${api}/search?q=${word}+شقة`, keep)
     const plain = head('GET', `${api}/search?q=${encodeURIComponent(`${word} شقة`)}`)
@@ -122,7 +122,7 @@ describe('what a client expects', () => {
   )
 
   test('100-continue is answered before the body comes, a length too large at once', async () => {
-    expect(statuses(await bytes(post('100-continue')))).toEqual([100])
+    expect(statusCodes(await sendBytes(post('100-continue')))).toEqual([100])
     expect((await exchange(post('100-continue', 300_000))).map(({ status }) => status)).toEqual([
       413,
     ])

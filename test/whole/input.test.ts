@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { database, type Person, request, signUp } from '../support/client.ts'
 import {
+  concreteSchema,
+  type Input,
+  inputsOf,
   type Operation,
   operations,
-  type Place,
-  placesOf,
-  plain,
   requestWith,
   typeOf,
 } from '../support/openapi.ts'
-import { literal } from '../support/wire.ts'
-import { listingOf } from '../support/world.ts'
+import { sendLiteral } from '../support/raw-http.ts'
+import { insertListing } from '../support/fixtures.ts'
 
 // Broken and hostile values in every place of every route. That no answer is a 5xx or other than
 // described is seen by answers.ts on each of them.
@@ -20,14 +20,14 @@ let listing: string
 
 beforeAll(async () => {
   owner = await signUp()
-  listing = await listingOf(owner.identityId, { price: 100 })
+  listing = await insertListing(owner.identityId, { price: 100 })
 })
 
 const routes = operations.map((operation) => ({ ...operation, operation }))
 const withBody = routes.filter(({ body }) => body)
 
 /** The request of an operation with a value in one place; a property's id is one's own. */
-function built(operation: Operation, place?: Place, value?: unknown) {
+function built(operation: Operation, place?: Input, value?: unknown) {
   const { path, body } = requestWith(operation, place, value)
   const own = operation.path.startsWith('/properties/{id}') && place?.in !== 'path'
   return { path: own ? path.replace(/[0-9a-f-]{36}/, listing) : path, body }
@@ -47,9 +47,9 @@ async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   await Promise.all(Array.from({ length: 6 }, worker))
 }
 
-const isText = ({ schema }: Place) =>
-  typeOf(schema) === 'string' || plain(schema).type === undefined
-const isNumber = ({ schema }: Place) => ['integer', 'number'].includes(typeOf(schema)!)
+const isText = ({ schema }: Input) =>
+  typeOf(schema) === 'string' || concreteSchema(schema).type === undefined
+const isNumber = ({ schema }: Input) => ['integer', 'number'].includes(typeOf(schema)!)
 
 const hostile = [
   `'`,
@@ -81,7 +81,7 @@ const hostile = [
 
 describe('INP-01 INP-03 INP-16 SQL, patterns and paths in every text', () => {
   test.each(routes)('$method $path', async ({ operation }) => {
-    const places = placesOf(operation).filter(isText)
+    const places = inputsOf(operation).filter(isText)
     // Every value comes to every search text, and to the other places by turns.
     const cells = places.flatMap((place, index) =>
       hostile
@@ -152,15 +152,15 @@ const numbers: [text: string, possible: boolean][] = [
 ]
 
 describe('INP-04 numbers at the edge', () => {
-  const inBodies = withBody.filter((operation) => placesOf(operation).some(isNumber))
+  const inBodies = withBody.filter((operation) => inputsOf(operation).some(isNumber))
   const inQueries = routes.filter((operation) =>
-    placesOf(operation).some((place) => isNumber(place) && place.in === 'query')
+    inputsOf(operation).some((place) => isNumber(place) && place.in === 'query')
   )
 
   test.each(inBodies)(
     '$method $path takes a number exactly or refuses it',
     async ({ operation }) => {
-      const places = placesOf(operation).filter((place) => isNumber(place) && place.in === 'body')
+      const places = inputsOf(operation).filter((place) => isNumber(place) && place.in === 'body')
       const cells = places.flatMap((place) =>
         numbers.map(([text, possible]) => ({ place, text, possible }))
       )
@@ -179,7 +179,7 @@ describe('INP-04 numbers at the edge', () => {
   )
 
   test.each(inQueries)('$method $path reads plain decimals only', async ({ operation }) => {
-    const places = placesOf(operation).filter((place) => isNumber(place) && place.in === 'query')
+    const places = inputsOf(operation).filter((place) => isNumber(place) && place.in === 'query')
     const texts = ['1e3', '0x10', ' 5 ', '', '1,000', '١٢٣', 'NaN', 'Infinity', '+5', '5.', '.5']
     const more = ['true', 'null', '9007199254740993', '1e400', '--1', '1-', '5n', '0b1']
     const cells = places.flatMap((place) => [...texts, ...more].map((text) => ({ place, text })))
@@ -210,7 +210,7 @@ const texts = [
 
 describe('INP-08 text in every script', () => {
   test.each(withBody)('$method $path takes it or refuses it', async ({ operation }) => {
-    const places = placesOf(operation).filter((place) => isText(place) && place.in === 'body')
+    const places = inputsOf(operation).filter((place) => isText(place) && place.in === 'body')
     const cells = places.flatMap((place, index) =>
       texts.filter((_, i) => i % 3 === index % 3).map((value) => ({ place, value }))
     )
@@ -220,7 +220,7 @@ describe('INP-08 text in every script', () => {
   // A password that Auth took is tried as it was typed (passwords.test.ts).
   const asTyped = ['password', 'currentPassword']
   const withText = withBody.flatMap((one) => {
-    const place = placesOf(one.operation)
+    const place = inputsOf(one.operation)
       .find((place) => isText(place) && place.in === 'body' && !asTyped.includes(place.name))
     return place ? [{ ...one, place }] : []
   })
@@ -269,7 +269,7 @@ describe('INP-10 INP-11 deep and wide', () => {
   test.each(withBody)('$method $path refuses too many of anything', async ({ operation }) => {
     const { path } = built(operation)
     const keys = Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join()
-    const place = placesOf(operation).find(({ schema }) => typeOf(schema) === 'array')
+    const place = inputsOf(operation).find(({ schema }) => typeOf(schema) === 'array')
     const many = place && JSON.stringify(built(operation, place, Array(50_000).fill(1)).body)
     const sent = [`{${keys}}`, `{"${'k'.repeat(200_000)}":1}`, ...(many ? [many] : [])]
     for (const body of sent) {
@@ -333,7 +333,9 @@ describe('INP-15 the same parameter twice', () => {
 
   test('two tokens in one request act for neither', async () => {
     const both = [`Bearer ${owner.accessToken}`, `Bearer ${(await signUp()).accessToken}`]
-    const reply = await literal('GET', '/auth/me', { headers: { authorization: both as never } })
+    const reply = await sendLiteral('GET', '/auth/me', {
+      headers: { authorization: both as never },
+    })
     expect(reply.status).not.toBe(200)
   })
 })

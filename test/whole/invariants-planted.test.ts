@@ -1,18 +1,18 @@
 import { beforeAll, expect, test } from 'vitest'
 import { habits } from '../../local/schema/habits.ts'
 import { database } from '../support/client.ts'
-import { talk, write } from '../support/conversations.ts'
-import { invariants } from './invariants.ts'
-import { offer } from '../support/listings.ts'
+import { postMessage, startConversation } from '../support/conversations.ts'
+import { invariants } from './invariant-checks.ts'
+import { publishListing } from '../support/listings.ts'
 import { topUpInvoice } from '../support/money.ts'
 import { jpeg } from '../support/pictures.ts'
 import { uploadPictures } from '../support/uploads.ts'
 
 // What the plants break.
 beforeAll(async () => {
-  const { a, b, id } = await talk()
-  await write(a, id)
-  const { id: propertyId } = await offer(b)
+  const { a, b, conversationId: id } = await startConversation()
+  await postMessage(a, id)
+  const { id: propertyId } = await publishListing(b)
   const pictures = [1, 2].map((shade) => jpeg({ width: 16, height: 16, shade }))
   await uploadPictures(b, pictures, { propertyId })
   await topUpInvoice(b)

@@ -7,8 +7,8 @@ import { describe, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
 import { database, request } from '../support/client.ts'
 import { hasStack, usualSettings } from '../support/facade.ts'
-import { invariants } from './invariants.ts'
-import { usedSecrets } from '../support/used-secrets.ts'
+import { invariants } from './invariant-checks.ts'
+import { recordedSecrets } from '../support/recorded-secrets.ts'
 
 const planted = randomUUID()
 
@@ -45,7 +45,7 @@ describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
 
   test('OPS-01 no log names a password, a token or a full number that the suite used', async () => {
     await request('POST', '/auth/login', { identifier: 'nobody@example.com', password: planted })
-    const used = usedSecrets()
+    const used = recordedSecrets()
     expect(used.has(planted)).toBe(true)
     const folder = join(variable('LOCAL_STACK')!, 'logs')
     let requests = 0

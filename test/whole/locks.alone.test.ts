@@ -5,17 +5,24 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
-import { adminActs, reason } from './acts.ts'
+import { adminActs, reason } from './racing-acts.ts'
 import { makeAdmin } from '../support/admins.ts'
-import { as, clash, deadlocks, groups, pair, restore } from './clashes.ts'
+import {
+  deadlocks,
+  groupsOfActs,
+  raceGroup,
+  restore,
+  sentBy,
+  twoAcquaintances,
+} from './lock-races.ts'
 import { database, type Person, signUp } from '../support/client.ts'
-import { text } from '../support/conversations.ts'
+import { textMessage } from '../support/conversations.ts'
 import { jpeg } from '../support/pictures.ts'
 import { race } from '../support/races.ts'
-import { runJobs } from '../support/told.ts'
 import { uploadAvatar } from '../support/uploads.ts'
-import { until } from '../support/until.ts'
-import { listingOf } from '../support/world.ts'
+import { waitUntil } from '../support/wait.ts'
+import { insertListing } from '../support/fixtures.ts'
+import { runJobs } from '../support/jobs.ts'
 
 let admin: Person
 
@@ -25,15 +32,15 @@ beforeAll(async () => {
 
 test('an admin’s act and what people do at that moment never wait for each other', async () => {
   const before = await deadlocks()
-  const pairs = await Promise.all([pair(), pair(), pair()])
+  const pairs = await Promise.all([twoAcquaintances(), twoAcquaintances(), twoAcquaintances()])
   const work = Object.values(adminActs).flatMap((does) =>
-    groups(3).map((names) => ({ does, names }))
+    groupsOfActs(3).map((names) => ({ does, names }))
   )
   await Promise.all(pairs.map(async (people, lane) => {
     for (const { does, names } of work.filter((_, i) => i % pairs.length === lane)) {
       for (let round = 0; round < 2; round++) {
-        const more = does(people.one).map((shot) => as(admin, shot))
-        await clash(names, people, more)
+        const more = does(people.one).map((shot) => sentBy(admin, shot))
+        await raceGroup(names, people, more)
         await restore(people)
       }
     }
@@ -43,7 +50,7 @@ test('an admin’s act and what people do at that moment never wait for each oth
 
 test('jobs and what people do at that moment never wait for each other', async () => {
   const before = await deadlocks()
-  const people = await pair()
+  const people = await twoAcquaintances()
   const { one, other } = people
   const due: (() => Promise<unknown>)[] = [
     () =>
@@ -70,9 +77,9 @@ test('jobs and what people do at that moment never wait for each other', async (
       ),
   ]
   for (const make of due) {
-    for (const names of groups(5)) {
+    for (const names of groupsOfActs(5)) {
       await make()
-      await clash(names, people, [], runJobs)
+      await raceGroup(names, people, [], runJobs)
       await database().query(
         `update public.organisations set licence_expires_on = '2040-01-01'
          where identity_id = any ($1)`,
@@ -118,12 +125,12 @@ async function remains(id: string): Promise<string[]> {
 test('what people do while their account is deleted leaves nothing behind and stops nobody', async () => {
   const before = await deadlocks()
   // Auth itself answers 500 to whom it finds and, a moment later, does not find any more.
-  for (const all of groups(5)) {
+  for (const all of groupsOfActs(5)) {
     const names = all.filter((name) => name !== 'login')
-    const people = await pair()
+    const people = await twoAcquaintances()
     const { one } = people
     const gone = { method: 'DELETE', path: `/admin/users/${one.id}`, body: { reason } }
-    await clash(names, people, [as(admin, gone)])
+    await raceGroup(names, people, [sentBy(admin, gone)])
     expect([names, await remains(one.id)]).toEqual([names, []])
   }
   expect(await deadlocks()).toBe(before)
@@ -132,7 +139,7 @@ test('what people do while their account is deleted leaves nothing behind and st
 test('two who know each other are deleted at once, by an admin and by the job', async () => {
   const before = await deadlocks()
   for (let round = 0; round < 3; round++) {
-    const people = await pair()
+    const people = await twoAcquaintances()
     const { one, other } = people
     await database().query(
       `update public.accounts set status = 'deletion_requested', delete_at = now()
@@ -145,8 +152,8 @@ test('two who know each other are deleted at once, by an admin and by the job', 
       [other.office, randomUUID()],
     )
     const gone = { method: 'DELETE', path: `/admin/users/${one.id}`, body: { reason } }
-    await Promise.all([race([as(admin, gone)]), runJobs()])
-    await until('both are gone', async () => {
+    await Promise.all([race([sentBy(admin, gone)]), runJobs()])
+    await waitUntil('both are gone', async () => {
       await runJobs()
       return (await remains(other.id)).length === 0
     })
@@ -178,7 +185,7 @@ test('a picture that arrives for what was just closed is gone with its file at o
 })
 
 test('a notice that meets a lock is made again, and whoever caused it does not fail', async () => {
-  const { one, other, talk } = await pair()
+  const { one, other, talk } = await twoAcquaintances()
   const client = await database().connect()
   try {
     // Somebody who takes the same two rows the other way round; the message waits first.
@@ -188,7 +195,7 @@ test('a notice that meets a lock is made again, and whoever caused it does not f
        for no key update`,
       [other.id],
     )
-    const sent = one.post(`/conversations/${talk}/messages`, text('لا تضيع'))
+    const sent = one.post(`/conversations/${talk}/messages`, textMessage('لا تضيع'))
     await sleep(400)
     await client.query('select from public.conversations where id = $1 for no key update', [talk])
     expect((await sent).status).toBe(201)
@@ -196,7 +203,7 @@ test('a notice that meets a lock is made again, and whoever caused it does not f
     await client.query('rollback')
     client.release()
   }
-  await until('it is told', async () => {
+  await waitUntil('it is told', async () => {
     await runJobs('jobs/often')
     const { body } = await other.get('/notifications?limit=50')
     return body.items.some(({ bodyAr }: { bodyAr: string }) => bodyAr.includes('لا تضيع'))
@@ -204,8 +211,8 @@ test('a notice that meets a lock is made again, and whoever caused it does not f
 })
 
 test('what Postgres undoes for the sake of another is tried once more as a whole', async () => {
-  const { one, other } = await pair()
-  const listing = await listingOf(other.office)
+  const { one, other } = await twoAcquaintances()
+  const listing = await insertListing(other.office)
   const client = await database().connect()
   try {
     await client.query('begin')

@@ -12,8 +12,8 @@ import {
   servicePolicies,
   tables,
   views,
-} from './matrix.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
+} from './matrix-outcomes.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 // All of it happens in one transaction that is rolled back, each cell in a savepoint of its own.
 let client: pg.PoolClient
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const third = people[2]
   client = await database().connect()
   await client.query('begin')
-  const companyId = await organisationOf(owner.id, 'company', client)
+  const companyId = await insertOrganisation(owner.id, 'company', client)
   await furnish(owner.id, owner.identityId)
   await furnish(owner.id, companyId)
   await furnish(stranger.id, stranger.identityId)
@@ -44,7 +44,7 @@ beforeAll(async () => {
   for (const identity of [owner.identityId, companyId, stranger.identityId]) {
     await converse(identity, third.identityId)
   }
-  const strangersCompany = await organisationOf(stranger.id, 'company', client)
+  const strangersCompany = await insertOrganisation(stranger.id, 'company', client)
   ids.stranger = [stranger.id, stranger.identityId, strangersCompany]
 })
 
@@ -58,7 +58,7 @@ async function furnish(account: string, identity: string) {
   const values: Record<string, string> = {
     account,
     identity,
-    property: await listingOf(identity, {}, client),
+    property: await insertListing(identity, {}, client),
   }
   for (const { plant } of Object.values(tables)) {
     if (plant) await client.query(plant.replace(/:(\w+)/g, (_, name) => `'${values[name]}'`))

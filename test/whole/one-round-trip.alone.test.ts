@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import pg from 'pg'
 import { database, type Person, signUp } from '../support/client.ts'
-import { countingProxy } from '../support/counting-proxy.ts'
+import { startCountingProxy } from '../support/counting-proxy.ts'
 import { type Facade, hasStack, startFacade, usualSettings } from '../support/facade.ts'
-import { operations, placesOf, requestWith, talksToAuth } from '../support/openapi.ts'
-import { listingOf } from '../support/world.ts'
+import { inputsOf, operations, requestWith, talksToAuth } from '../support/openapi.ts'
+import { insertListing } from '../support/fixtures.ts'
 
 // One request is one message to the database, whatever becomes of it.
 describe.runIf(hasStack)('one round trip', () => {
-  let proxy: Awaited<ReturnType<typeof countingProxy>>
+  let proxy: Awaited<ReturnType<typeof startCountingProxy>>
   let facade: Facade
   let owner: Person
   let suspended: Person
@@ -16,11 +16,11 @@ describe.runIf(hasStack)('one round trip', () => {
 
   beforeAll(async () => {
     ;[owner, suspended] = await Promise.all([signUp(), signUp()])
-    listing = await listingOf(owner.identityId)
+    listing = await insertListing(owner.identityId)
     await database().query(`update public.accounts set status = 'suspended' where id = $1`, [
       suspended.id,
     ])
-    proxy = await countingProxy(usualSettings().FACADE_DB_URL!)
+    proxy = await startCountingProxy(usualSettings().FACADE_DB_URL!)
     facade = await startFacade({ FACADE_DB_URL: proxy.url, FACADE_DB_POOL: '2' })
   })
 
@@ -32,12 +32,12 @@ describe.runIf(hasStack)('one round trip', () => {
   test('the counter counts', async () => {
     const client = new pg.Client({ connectionString: proxy.url })
     await client.connect()
-    proxy.taken()
+    proxy.takeMessages()
     await client.query('select 1')
     await client.query('select 1; select 2')
     await client.query('select $1::int', [1])
     await client.end()
-    expect(proxy.taken()).toHaveLength(3)
+    expect(proxy.takeMessages()).toHaveLength(3)
   })
 
   async function messages(
@@ -45,7 +45,7 @@ describe.runIf(hasStack)('one round trip', () => {
     { path, body }: { path: string; body?: unknown },
     headers: Record<string, string> = {},
   ) {
-    proxy.taken()
+    proxy.takeMessages()
     const response = await fetch(facade.url + path, {
       method,
       headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
@@ -53,7 +53,7 @@ describe.runIf(hasStack)('one round trip', () => {
     })
     const text = await response.text()
     expect(response.status, `${method} ${path} ${text}`).toBeLessThan(500)
-    return { count: proxy.taken().length, ok: response.ok }
+    return { count: proxy.takeMessages().length, ok: response.ok }
   }
 
   const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
@@ -67,7 +67,7 @@ describe.runIf(hasStack)('one round trip', () => {
     '$method $path sends one message at most, also when it is refused',
     async (operation) => {
       const { method } = operation
-      const id = placesOf(operation).find((place) => place.schema.format === 'uuid')
+      const id = inputsOf(operation).find((place) => place.schema.format === 'uuid')
       const plain = requestWith(operation)
       const own = id ? requestWith(operation, id, listing) : plain
       const wrong = { ...plain, body: operation.body && { unknown: 1 } }

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { faultsOf } from '../support/answers.ts'
 import { database, guest, type Person, type Reply, request, signUp } from '../support/client.ts'
-import { type Operation, operations, placesOf, requestWith } from '../support/openapi.ts'
-import { literal } from '../support/wire.ts'
+import { inputsOf, type Operation, operations, requestWith } from '../support/openapi.ts'
+import { sendLiteral } from '../support/raw-http.ts'
 import { jpeg } from '../support/pictures.ts'
-import { formOf, send } from '../support/uploads.ts'
-import { fingerprint, listingOf, organisationOf } from '../support/world.ts'
+import { formOf, postForm } from '../support/uploads.ts'
+import { fingerprintOf, insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 // What holds on every route, made from the API's description: a new route is covered by itself.
 
@@ -19,10 +19,10 @@ beforeAll(async () => {
   const things = async ({ id, identityId }: Person) => ({
     account: id,
     identity: identityId,
-    company: await organisationOf(id),
-    listing: await listingOf(identityId),
-    draft: await listingOf(identityId, { status: 'draft', published_at: null }),
-    archived: await listingOf(identityId, { status: 'archived' }),
+    company: await insertOrganisation(id),
+    listing: await insertListing(identityId),
+    draft: await insertListing(identityId, { status: 'draft', published_at: null }),
+    archived: await insertListing(identityId, { status: 'archived' }),
   })
   strangers = await things(stranger)
 })
@@ -39,7 +39,7 @@ const callAs = (
 ) => {
   // Not packed: answers that are the same but for their id would differ in length.
   const headers = { 'accept-encoding': 'identity', ...more }
-  if (form) return send(person, path, pictureForm(id), headers)
+  if (form) return postForm(person, path, pictureForm(id), headers)
   const token = person && { authorization: `Bearer ${person.accessToken}` }
   return request(method, path, body, { headers: { ...token, ...headers } })
 }
@@ -108,12 +108,12 @@ describe('PR-02 every route asks the database who may act now', () => {
 
   test.each(secured)('$method $path, with another identity expected', async (operation) => {
     const { path, body } = requestWith(operation)
-    const before = await fingerprint(owner)
+    const before = await fingerprintOf(owner)
     const { status, body: answer } = await callAs(owner, operation, { path, body }, {
       'x-expect-identity': stranger.identityId,
     })
     expect([status, answer?.error?.code]).toEqual([409, 'identity_changed'])
-    expect(await fingerprint(owner)).toBe(before)
+    expect(await fingerprintOf(owner)).toBe(before)
   })
 })
 
@@ -148,7 +148,7 @@ describe("ISO-08 another's id is as good as none", () => {
   const routes = operations.filter(({ tags }) => !tags.includes('sign-in'))
   const places = routes.flatMap((operation) =>
     // A company's listings are searched by its public id.
-    placesOf(operation).filter(isId).filter(({ name }) => name !== 'companyId').map((place) => ({
+    inputsOf(operation).filter(isId).filter(({ name }) => name !== 'companyId').map((place) => ({
       ...operation,
       operation,
       place,
@@ -156,7 +156,7 @@ describe("ISO-08 another's id is as good as none", () => {
   )
 
   test.each(places)('$method $path, $place.name', async ({ operation, place }) => {
-    const before = await fingerprint(stranger)
+    const before = await fingerprintOf(stranger)
     const at = (id: string) => callAs(owner, operation, requestWith(operation, place, id))
     const missing = looks(await at(randomUUID()))
     expect(missing.status, JSON.stringify(missing.body)).not.toBe(422)
@@ -164,7 +164,7 @@ describe("ISO-08 another's id is as good as none", () => {
       if (open[operation.id]?.includes(kind)) continue
       expect(looks(await at(id)), kind).toEqual(missing)
     }
-    expect(await fingerprint(stranger)).toBe(before)
+    expect(await fingerprintOf(stranger)).toBe(before)
   })
 })
 
@@ -209,7 +209,7 @@ describe('ISO-09 shapes of ids', () => {
     const { body } = requestWith(operation)
     for (const shape of shapes) {
       const path = operation.path.replace(/\{\w+\}/g, () => shape)
-      const reply = await literal(operation.method, path, {
+      const reply = await sendLiteral(operation.method, path, {
         headers: {
           authorization: `Bearer ${owner.accessToken}`,
           ...(body && { 'content-type': 'application/json' }),
@@ -223,7 +223,7 @@ describe('ISO-09 shapes of ids', () => {
   })
 
   test('an id in capitals is the same id', async () => {
-    const listing = await listingOf(owner.identityId)
+    const listing = await insertListing(owner.identityId)
     const { status, body } = await guest.get(`/properties/${listing.toUpperCase()}`)
     expect([status, body.id]).toEqual([200, listing])
   })

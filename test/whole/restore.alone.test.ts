@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { passwordOf, secretsOf } from '../../local/stack/secrets.ts'
-import { invariants } from './invariants.ts'
-import { complete } from '../support/listings.ts'
+import { invariants } from './invariant-checks.ts'
+import { completeFields } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { freePorts, startStack } from '../support/stack.ts'
 
@@ -38,7 +38,8 @@ test('MIG-05 a backup made under load gives the same answers, pictures included'
     return { token: session.accessToken, identityId: session.activeIdentity.id }
   }
   const offer = async (person: Person) =>
-    JSON.parse((await ask('/properties', person, { ...complete.SALE, publish: true })).text).id
+    JSON.parse((await ask('/properties', person, { ...completeFields.SALE, publish: true })).text)
+      .id
 
   const stack = await startStack(settings)
   const copy = mkdtempSync(join(tmpdir(), 'property-restore-'))

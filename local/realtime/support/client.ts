@@ -15,7 +15,7 @@ import { openKeys } from '../../stack/signing-keys.ts'
 import { openRealtime, type Ways } from '../server.ts'
 import { readStack, type Stack } from '../../stack/stack.ts'
 import { projectUrl } from '../../../test/support/client.ts'
-import { until } from '../../../test/support/until.ts'
+import { waitUntil } from '../../../test/support/wait.ts'
 
 // deno-lint-ignore no-explicit-any
 export type Json = any
@@ -63,7 +63,7 @@ async function opened(stack: Stack, ways: Partial<Ways>) {
   const { server, tenant, close } = openRealtime(stack, keys, ways)
   await listen(server, 0)
   await tenant.wake()
-  await until('the database is heard', () => tenant.hears)
+  await waitUntil('the database is heard', () => tenant.hears)
   const { port } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}`, server, keys, tenant, close }
 }
@@ -172,7 +172,7 @@ export async function startRealtime(
       await database.end()
       // The server notices a moment later that nobody reads its slot any more.
       const drop = () => platform.query(`drop database ${name} with (force)`).then(() => true)
-      await until('the database is dropped', drop)
+      await waitUntil('the database is dropped', drop)
       await platform.end()
     },
   }
@@ -196,7 +196,7 @@ export async function openRaw(url: string) {
   }
   /** What comes and fits, as [joinRef, ref, topic, event, payload]. */
   const find = async (what: string, fits: (frame: Json) => boolean) => {
-    await until(what, () => frames.some(fits))
+    await waitUntil(what, () => frames.some(fits))
     return frames.find(fits)
   }
   const answerTo = async (ref: string) =>

@@ -1,11 +1,11 @@
 /** What the answers of FCM do to a push and to its device. */
 import { expect } from 'vitest'
 import { database } from '../../support/client.ts'
-import { testLocally } from '../../support/other-functions.ts'
-import { answer, failure } from '../../support/stub-fcm.ts'
-import { device, notify, words } from '../../support/told.ts'
-import { until } from '../../support/until.ts'
-import { fcm, hasDevice, jobs, passed, rowsOf, run, sara } from './process.ts'
+import { answer, failure } from '../stub-fcm.ts'
+import { notify, registerDevice, serviceMessage } from '../../support/notifications.ts'
+import { waitUntil } from '../../support/wait.ts'
+import { agePushes, fcm, hasDevice, jobs, sara, sendPushes, waitingPushes } from './process.ts'
+import { testLocally } from '../../support/facade.ts'
 
 const violation = (field: string) => ({
   details: [
@@ -30,44 +30,44 @@ testLocally.each([
   ['INVALID_ARGUMENT about the token', failure(400, undefined, violation('message.token'))],
   ['a text that says so', failure(400, undefined, notAToken)],
 ])('%s: the device is dropped with all that waits for it', async (_, dead) => {
-  const { pushToken } = await device(sara)
-  const { pushToken: alive } = await device(sara)
+  const { pushToken } = await registerDevice(sara)
+  const { pushToken: alive } = await registerDevice(sara)
   fcm.answers.set(pushToken, dead)
-  await notify(sara, 'system', words())
-  await run()
-  expect(fcm.of(pushToken)).toHaveLength(1)
-  expect(fcm.of(alive)).toHaveLength(1)
+  await notify(sara, 'system', serviceMessage())
+  await sendPushes()
+  expect(fcm.sentTo(pushToken)).toHaveLength(1)
+  expect(fcm.sentTo(alive)).toHaveLength(1)
   expect((await sara.get('/devices')).body.items).toHaveLength(1)
-  expect(await rowsOf(sara)).toEqual([])
-  await notify(sara, 'system', words())
-  await run()
-  expect(fcm.of(pushToken)).toHaveLength(1)
+  expect(await waitingPushes(sara)).toEqual([])
+  await notify(sara, 'system', serviceMessage())
+  await sendPushes()
+  expect(fcm.sentTo(pushToken)).toHaveLength(1)
 })
 
 testLocally('a token that was replaced while the old one died stays', async () => {
-  const { pushToken, deviceId } = await device(sara)
+  const { pushToken, deviceId } = await registerDevice(sara)
   const renewed = `${pushToken}-renewed`
   fcm.answers.set(pushToken, async (response) => {
-    await device(sara, { deviceId, pushToken: renewed })
+    await registerDevice(sara, { deviceId, pushToken: renewed })
     return failure(404, 'UNREGISTERED')(response)
   })
-  await notify(sara, 'system', words())
-  await run()
+  await notify(sara, 'system', serviceMessage())
+  await sendPushes()
   expect(await hasDevice(sara)).toBe(true)
-  await passed(sara)
-  await run()
-  expect(fcm.of(renewed)).toHaveLength(1)
+  await agePushes(sara)
+  await sendPushes()
+  expect(fcm.sentTo(renewed)).toHaveLength(1)
 })
 
 testLocally('a push that FCM calls wrong is dropped, its device stays', async () => {
-  const { pushToken } = await device(sara)
+  const { pushToken } = await registerDevice(sara)
   const wrong = failure(400, undefined, violation('message.android.ttl'))
   fcm.answers.set(pushToken, wrong)
-  await notify(sara, 'system', words())
-  await run()
-  expect(await rowsOf(sara)).toEqual([])
+  await notify(sara, 'system', serviceMessage())
+  await sendPushes()
+  expect(await waitingPushes(sara)).toEqual([])
   expect(await hasDevice(sara)).toBe(true)
-  expect(jobs.said()).toContain('"alert":"push_failed"')
+  expect(jobs.output()).toContain('"alert":"push_failed"')
 })
 
 testLocally.each([
@@ -79,36 +79,36 @@ testLocally.each([
   ['a cut connection', (response: { destroy: () => void }) => response.destroy(), 4, 7],
   ['THIRD_PARTY_AUTH_ERROR', failure(401, 'THIRD_PARTY_AUTH_ERROR'), 590, 601],
 ])('%s: tried again later, and the device stays', async (_, fails, least, most) => {
-  const { pushToken } = await device(sara)
+  const { pushToken } = await registerDevice(sara)
   fcm.answers.set(pushToken, fails as ReturnType<typeof failure>)
-  await notify(sara, 'system', words())
-  await run()
-  const [first] = await rowsOf(sara)
+  await notify(sara, 'system', serviceMessage())
+  await sendPushes()
+  const [first] = await waitingPushes(sara)
   expect(first).toMatchObject({ attempts: 1, lease: null })
   expect(first.wait).toBeGreaterThan(least - 2)
   expect(first.wait).toBeLessThan(most)
-  expect(fcm.of(pushToken)).toHaveLength(1)
-  await run() // not yet
-  expect(fcm.of(pushToken)).toHaveLength(1)
+  expect(fcm.sentTo(pushToken)).toHaveLength(1)
+  await sendPushes() // not yet
+  expect(fcm.sentTo(pushToken)).toHaveLength(1)
 
   fcm.answers.delete(pushToken)
-  await passed(sara)
-  await run()
-  expect(fcm.of(pushToken)).toHaveLength(2)
-  expect(await rowsOf(sara)).toEqual([])
+  await agePushes(sara)
+  await sendPushes()
+  expect(fcm.sentTo(pushToken)).toHaveLength(2)
+  expect(await waitingPushes(sara)).toEqual([])
   expect(await hasDevice(sara)).toBe(true)
 })
 
 testLocally('the waits grow, and after eight tries a push is given up', async () => {
-  const { pushToken } = await device(sara)
+  const { pushToken } = await registerDevice(sara)
   fcm.answers.set(pushToken, failure(500, 'INTERNAL'))
-  await notify(sara, 'system', words())
+  await notify(sara, 'system', serviceMessage())
   const waits: number[] = []
   for (let i = 0; i < 10; i++) {
-    await run()
-    const [row] = await rowsOf(sara)
+    await sendPushes()
+    const [row] = await waitingPushes(sara)
     if (row) waits.push(row.wait)
-    await passed(sara)
+    await agePushes(sara)
   }
   expect(waits).toHaveLength(8)
   const usual = [5, 20, 80, 320, 1280, 3600, 3600, 3600]
@@ -116,35 +116,35 @@ testLocally('the waits grow, and after eight tries a push is given up', async ()
     expect(wait).toBeGreaterThan(usual[i]! * 0.75 - 3)
     expect(wait).toBeLessThan(usual[i]! * 1.25 + 2)
   })
-  expect(fcm.of(pushToken)).toHaveLength(8)
-  expect(await rowsOf(sara)).toEqual([])
+  expect(fcm.sentTo(pushToken)).toHaveLength(8)
+  expect(await waitingPushes(sara)).toEqual([])
   expect(await hasDevice(sara)).toBe(true)
 })
 
 testLocally('what is a day too late is dropped', async () => {
-  const { pushToken } = await device(sara)
-  await notify(sara, 'system', words())
+  const { pushToken } = await registerDevice(sara)
+  await notify(sara, 'system', serviceMessage())
   await database().query(
     `update private.push_outbox set expires_at = now() - interval '1 second' where account_id = $1`,
     [sara.id],
   )
-  await run()
-  expect(fcm.of(pushToken)).toEqual([])
-  expect(await rowsOf(sara)).toEqual([])
+  await sendPushes()
+  expect(fcm.sentTo(pushToken)).toEqual([])
+  expect(await waitingPushes(sara)).toEqual([])
 })
 
 testLocally('a slow answer is given up after four seconds, others do not wait for it', async () => {
-  const slow = await device(sara)
-  const quick = await device(sara)
+  const slow = await registerDevice(sara)
+  const quick = await registerDevice(sara)
   fcm.answers.set(slow.pushToken, () => {})
-  await notify(sara, 'system', words())
+  await notify(sara, 'system', serviceMessage())
   const began = Date.now()
   let over = false
-  const running = run().then(() => (over = true))
-  await until('the quick one is there', () => fcm.of(quick.pushToken).length === 1)
+  const running = sendPushes().then(() => (over = true))
+  await waitUntil('the quick one is there', () => fcm.sentTo(quick.pushToken).length === 1)
   expect(over).toBe(false)
   await running
   expect(Date.now() - began).toBeGreaterThan(3800)
   expect(Date.now() - began).toBeLessThan(6000)
-  expect(await rowsOf(sara)).toMatchObject([{ attempts: 1, lease: null }])
+  expect(await waitingPushes(sara)).toMatchObject([{ attempts: 1, lease: null }])
 })

@@ -2,17 +2,17 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { database, type Person, secretKey, signUp } from '../../support/client.ts'
 import { type Facade, hasStack, startFacade } from '../../support/facade.ts'
-import { type FcmStub, startFcm } from '../../support/stub-fcm.ts'
+import { type FcmStub, startFcmStub } from '../stub-fcm.ts'
 
 export let fcm: FcmStub
 export let jobs: Facade
 export let sara: Person
 
 /** For the one file that runs them: two processes that drain one outbox would take from each other. */
-export function sharePushes() {
+export function startPushes() {
   beforeAll(async () => {
     if (!hasStack) return
-    fcm = await startFcm()
+    fcm = await startFcmStub()
     jobs = await startFacade(fcm.settings, 'jobs')
   })
   afterAll(async () => {
@@ -25,7 +25,7 @@ export function sharePushes() {
 }
 
 /** Sends what is due. */
-export async function run(process = jobs) {
+export async function sendPushes(process = jobs) {
   const response = await fetch(`${process.url}/send_pushes`, {
     method: 'POST',
     headers: { apikey: secretKey },
@@ -48,7 +48,7 @@ export async function withOwnJobs(work: (own: Facade) => Promise<void>, settings
 /** Ends what FCM asked of everybody. */
 const rested = () => database().query(`delete from private.moments where name = 'pushes_paused'`)
 
-export const rowsOf = async (person: Person) =>
+export const waitingPushes = async (person: Person) =>
   (await database().query(
     `select *, extract(epoch from due_at - now())::float as wait from private.push_outbox
      where account_id = $1 order by id`,
@@ -56,7 +56,7 @@ export const rowsOf = async (person: Person) =>
   )).rows
 
 /** Lets time pass for what waits. */
-export const passed = (person: Person, seconds = 5000) =>
+export const agePushes = (person: Person, seconds = 5000) =>
   database().query(
     `update private.push_outbox set due_at = due_at - make_interval(secs => $2)
      where account_id = $1`,

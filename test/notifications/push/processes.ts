@@ -2,19 +2,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { signUp } from '../../support/client.ts'
-import { startFacade } from '../../support/facade.ts'
-import { testLocally } from '../../support/other-functions.ts'
-import { answer } from '../../support/stub-fcm.ts'
-import { device, notify, words } from '../../support/told.ts'
-import { until } from '../../support/until.ts'
-import { fcm, passed, rowsOf, run, sara, withOwnJobs } from './process.ts'
+import { startFacade, testLocally } from '../../support/facade.ts'
+import { answer } from '../stub-fcm.ts'
+import { notify, registerDevice, serviceMessage } from '../../support/notifications.ts'
+import { waitUntil } from '../../support/wait.ts'
+import { agePushes, fcm, sara, sendPushes, waitingPushes, withOwnJobs } from './process.ts'
 
 testLocally('a hundred devices: twenty calls at once at most, each of them once', async () => {
   const people = await Promise.all(Array.from({ length: 5 }, () => signUp()))
   const tokens: string[] = []
   for (const person of people) {
-    for (let i = 0; i < 20; i++) tokens.push((await device(person)).pushToken)
-    await notify(person, 'system', words())
+    for (let i = 0; i < 20; i++) tokens.push((await registerDevice(person)).pushToken)
+    await notify(person, 'system', serviceMessage())
   }
   for (const token of tokens) {
     fcm.answers.set(token, async (response) => {
@@ -22,39 +21,39 @@ testLocally('a hundred devices: twenty calls at once at most, each of them once'
       return answer(200, { name: 'one' })(response)
     })
   }
-  fcm.most = 0
-  await run()
-  expect(fcm.most).toBeGreaterThan(10)
-  expect(fcm.most).toBeLessThanOrEqual(20)
-  for (const token of tokens) expect(fcm.of(token)).toHaveLength(1)
+  fcm.mostOpen = 0
+  await sendPushes()
+  expect(fcm.mostOpen).toBeGreaterThan(10)
+  expect(fcm.mostOpen).toBeLessThanOrEqual(20)
+  for (const token of tokens) expect(fcm.sentTo(token)).toHaveLength(1)
 })
 
 testLocally('two processes at once send each push once', async () => {
   await withOwnJobs(async (own) => {
     const tokens: string[] = []
-    for (let i = 0; i < 20; i++) tokens.push((await device(sara)).pushToken)
-    await notify(sara, 'system', words())
-    await Promise.all([run(), run(own), run(), run(own)])
-    for (const token of tokens) expect(fcm.of(token)).toHaveLength(1)
+    for (let i = 0; i < 20; i++) tokens.push((await registerDevice(sara)).pushToken)
+    await notify(sara, 'system', serviceMessage())
+    await Promise.all([sendPushes(), sendPushes(own), sendPushes(), sendPushes(own)])
+    for (const token of tokens) expect(fcm.sentTo(token)).toHaveLength(1)
   })
 })
 
 testLocally('CRASH-02 killed after sending: sent once more at most, then dropped', async () => {
-  const { pushToken } = await device(sara)
+  const { pushToken } = await registerDevice(sara)
   fcm.answers.set(pushToken, () => {}) // it has arrived, and the process dies before the answer
-  await notify(sara, 'system', words())
+  await notify(sara, 'system', serviceMessage())
   for (let round = 1; round <= 2; round++) {
     const own = await startFacade(fcm.settings, 'jobs')
-    void run(own).catch(() => {})
-    await until('it has arrived', () => fcm.of(pushToken).length === round)
+    void sendPushes(own).catch(() => {})
+    await waitUntil('it has arrived', () => fcm.sentTo(pushToken).length === round)
     process.kill(own.pid, 'SIGKILL')
-    await run() // leased: nobody else sends it
-    expect(fcm.of(pushToken)).toHaveLength(round)
-    expect((await rowsOf(sara))[0].wait).toBeGreaterThan(40)
-    await passed(sara, 61)
+    await sendPushes() // leased: nobody else sends it
+    expect(fcm.sentTo(pushToken)).toHaveLength(round)
+    expect((await waitingPushes(sara))[0].wait).toBeGreaterThan(40)
+    await agePushes(sara, 61)
   }
   fcm.answers.delete(pushToken)
-  await run()
-  expect(fcm.of(pushToken)).toHaveLength(2)
-  expect(await rowsOf(sara)).toEqual([])
+  await sendPushes()
+  expect(fcm.sentTo(pushToken)).toHaveLength(2)
+  expect(await waitingPushes(sara)).toEqual([])
 })

@@ -2,20 +2,26 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { database, signIn, signUp } from '../../support/client.ts'
-import { testLocally } from '../../support/other-functions.ts'
-import { answer } from '../../support/stub-fcm.ts'
-import { clock, device, notify, told, words } from '../../support/told.ts'
-import { until } from '../../support/until.ts'
-import { fcm, rowsOf, run, sara } from './process.ts'
+import { answer } from '../stub-fcm.ts'
+import {
+  kuwaitTimeIn,
+  notificationsOf,
+  notify,
+  registerDevice,
+  serviceMessage,
+} from '../../support/notifications.ts'
+import { waitUntil } from '../../support/wait.ts'
+import { fcm, sara, sendPushes, waitingPushes } from './process.ts'
+import { testLocally } from '../../support/facade.ts'
 
 testLocally('a push says what the notification says, in the language of the account', async () => {
-  const { pushToken } = await device(sara)
+  const { pushToken } = await registerDevice(sara)
   const entityId = randomUUID()
   await notify(sara, 'invoice_paid', { number: 'INV-2026-000123', amount: 5 }, { entityId })
-  await run()
-  const [one] = await told(sara)
+  await sendPushes()
+  const [one] = await notificationsOf(sara)
   const collapse = expect.stringMatching(/^invoice_paid:[0-9a-f-]{36}$/)
-  expect(fcm.of(pushToken).map(({ message }) => message)).toEqual([{
+  expect(fcm.sentTo(pushToken).map(({ message }) => message)).toEqual([{
     token: pushToken,
     notification: { title: one.titleAr, body: one.bodyAr },
     data: {
@@ -43,69 +49,72 @@ testLocally('a push says what the notification says, in the language of the acco
       notification: { tag: collapse },
     },
   }])
-  expect(await rowsOf(sara)).toEqual([])
-  await run()
-  expect(fcm.of(pushToken)).toHaveLength(1)
+  expect(await waitingPushes(sara)).toEqual([])
+  await sendPushes()
+  expect(fcm.sentTo(pushToken)).toHaveLength(1)
 
   await sara.patch('/settings', { language: 'en' })
-  await notify(sara, 'system', words('Sara'))
-  await run()
-  expect(fcm.of(pushToken)[1]).toMatchObject({ title: 'Hello Sara', body: 'How are you, Sara?' })
+  await notify(sara, 'system', serviceMessage('Sara'))
+  await sendPushes()
+  expect(fcm.sentTo(pushToken)[1]).toMatchObject({
+    title: 'Hello Sara',
+    body: 'How are you, Sara?',
+  })
 })
 
 testLocally('every device of an account hears it, and none of anybody else', async () => {
-  const mine = [await device(sara), await device(sara, { platform: 'android' })]
+  const mine = [await registerDevice(sara), await registerDevice(sara, { platform: 'android' })]
   const other = await signUp()
-  const theirs = await device(other)
-  await notify(sara, 'system', words())
-  await run()
-  for (const { pushToken } of mine) expect(fcm.of(pushToken)).toHaveLength(1)
-  expect(fcm.of(theirs.pushToken)).toEqual([])
+  const theirs = await registerDevice(other)
+  await notify(sara, 'system', serviceMessage())
+  await sendPushes()
+  for (const { pushToken } of mine) expect(fcm.sentTo(pushToken)).toHaveLength(1)
+  expect(fcm.sentTo(theirs.pushToken)).toEqual([])
 })
 
 testLocally('ISO-16 a token that changes hands gets nothing of its former owner', async () => {
   const other = await signUp()
-  const { pushToken, deviceId } = await device(sara)
-  await notify(sara, 'system', words('قبل'))
-  await device(other, { pushToken, deviceId })
-  await notify(sara, 'system', words('بعد'))
-  await notify(other, 'system', words('للجديد'))
-  await run()
-  expect(fcm.of(pushToken)).toMatchObject([{ title: 'للجديد' }])
-  await device(sara, { pushToken, deviceId })
-  await notify(sara, 'system', words('من جديد'))
-  await notify(other, 'system', words('ليس له'))
-  await run()
-  expect(fcm.of(pushToken).map(({ title }) => title)).toEqual(['للجديد', 'من جديد'])
+  const { pushToken, deviceId } = await registerDevice(sara)
+  await notify(sara, 'system', serviceMessage('قبل'))
+  await registerDevice(other, { pushToken, deviceId })
+  await notify(sara, 'system', serviceMessage('بعد'))
+  await notify(other, 'system', serviceMessage('للجديد'))
+  await sendPushes()
+  expect(fcm.sentTo(pushToken)).toMatchObject([{ title: 'للجديد' }])
+  await registerDevice(sara, { pushToken, deviceId })
+  await notify(sara, 'system', serviceMessage('من جديد'))
+  await notify(other, 'system', serviceMessage('ليس له'))
+  await sendPushes()
+  expect(fcm.sentTo(pushToken).map(({ title }) => title)).toEqual(['للجديد', 'من جديد'])
 })
 
 testLocally('signed out, locked out or read meanwhile: no push', async () => {
   const phone = await signIn(sara.identifier, sara.password)
-  const [onPhone, here] = [await device(phone), await device(sara)]
-  await notify(sara, 'system', words())
+  const [onPhone, here] = [await registerDevice(phone), await registerDevice(sara)]
+  await notify(sara, 'system', serviceMessage())
   await phone.post('/auth/logout', {})
-  await run()
-  expect(fcm.of(onPhone.pushToken)).toEqual([])
-  expect(fcm.of(here.pushToken)).toHaveLength(1)
+  await sendPushes()
+  expect(fcm.sentTo(onPhone.pushToken)).toEqual([])
+  expect(fcm.sentTo(here.pushToken)).toHaveLength(1)
 
-  await notify(sara, 'system', words())
+  await notify(sara, 'system', serviceMessage())
   await sara.post('/notifications/read-all')
-  await run()
-  expect(fcm.of(here.pushToken)).toHaveLength(1)
+  await sendPushes()
+  expect(fcm.sentTo(here.pushToken)).toHaveLength(1)
 
-  await notify(sara, 'system', words())
+  await notify(sara, 'system', serviceMessage())
   await database().query(`update public.accounts set status = 'suspended' where id = $1`, [sara.id])
-  await run()
-  expect(fcm.of(here.pushToken)).toHaveLength(1)
-  expect(await rowsOf(sara)).toEqual([])
+  await sendPushes()
+  expect(fcm.sentTo(here.pushToken)).toHaveLength(1)
+  expect(await waitingPushes(sara)).toEqual([])
 })
 
 testLocally('whoever may not act gets no push, though a device of theirs is left', async () => {
   const due = { deletion_requested: true, suspended: false, banned: false }
   for (const [status, gets] of Object.entries(due)) {
     const person = await signUp()
-    const { pushToken } = await device(person)
-    await notify(person, 'system', words())
+    const { pushToken } = await registerDevice(person)
+    await notify(person, 'system', serviceMessage())
     // As when a session began in the moment of the ban: what ends with sessions is back.
     await database().query(`begin;
       create temporary table kept_sessions on commit drop as
@@ -121,64 +130,66 @@ testLocally('whoever may not act gets no push, though a device of theirs is left
       insert into private.push_outbox overriding system value
         select * from kept_pushes on conflict do nothing;
       commit`)
-    await run()
-    expect([status, fcm.of(pushToken).length]).toEqual([status, gets ? 1 : 0])
-    expect(await rowsOf(person)).toEqual([])
+    await sendPushes()
+    expect([status, fcm.sentTo(pushToken).length]).toEqual([status, gets ? 1 : 0])
+    expect(await waitingPushes(person)).toEqual([])
   }
 })
 
 testLocally('preferences decide by category; push without the list is possible', async () => {
-  const { pushToken } = await device(sara)
+  const { pushToken } = await registerDevice(sara)
   await sara.patch('/settings', {
     notifications: { billing: { push: false }, account: { inApp: false } },
   })
   await notify(sara, 'invoice_paid', { number: 'INV-1', amount: 1 })
-  await notify(sara, 'system', words('هنا'))
-  await run()
-  expect(fcm.of(pushToken)).toMatchObject([{ title: 'هنا', data: { kind: 'system' } }])
-  expect(fcm.of(pushToken)[0]!.data).not.toHaveProperty('notificationId')
-  expect((await told(sara)).map(({ kind }) => kind)).toEqual(['invoice_paid'])
+  await notify(sara, 'system', serviceMessage('هنا'))
+  await sendPushes()
+  expect(fcm.sentTo(pushToken)).toMatchObject([{ title: 'هنا', data: { kind: 'system' } }])
+  expect(fcm.sentTo(pushToken)[0]!.data).not.toHaveProperty('notificationId')
+  expect((await notificationsOf(sara)).map(({ kind }) => kind)).toEqual(['invoice_paid'])
 
-  await notify(sara, 'system', words())
+  await notify(sara, 'system', serviceMessage())
   await sara.patch('/settings', { notifications: { account: { push: false } } })
-  await run()
-  expect(fcm.of(pushToken)).toHaveLength(1)
+  await sendPushes()
+  expect(fcm.sentTo(pushToken)).toHaveLength(1)
 })
 
 testLocally('in quiet hours pushes wait until they end, a sign-in does not', async () => {
-  const { pushToken } = await device(sara)
-  await sara.patch('/settings', { quietHours: { from: clock(-1), to: clock(2) } })
-  await notify(sara, 'system', words('في الليل'))
+  const { pushToken } = await registerDevice(sara)
+  await sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(-1), to: kuwaitTimeIn(2) } })
+  await notify(sara, 'system', serviceMessage('في الليل'))
   await notify(sara, 'security_login', { at: new Date().toISOString() })
-  expect(await told(sara)).toHaveLength(2) // the list does not wait
-  await run()
-  expect(fcm.of(pushToken).map(({ data }) => data.kind)).toEqual(['security_login'])
-  const [waiting] = await rowsOf(sara)
+  expect(await notificationsOf(sara)).toHaveLength(2) // the list does not wait
+  await sendPushes()
+  expect(fcm.sentTo(pushToken).map(({ data }) => data.kind)).toEqual(['security_login'])
+  const [waiting] = await waitingPushes(sara)
   expect(waiting.wait).toBeGreaterThan(7000)
   expect(waiting.wait).toBeLessThanOrEqual(7200)
 
-  await sara.patch('/settings', { quietHours: { from: clock(3), to: clock(4) } })
-  await run()
-  expect(fcm.of(pushToken).map(({ title }) => title)).toContain('في الليل')
+  await sara.patch('/settings', { quietHours: { from: kuwaitTimeIn(3), to: kuwaitTimeIn(4) } })
+  await sendPushes()
+  expect(fcm.sentTo(pushToken).map(({ title }) => title)).toContain('في الليل')
 })
 
 testLocally('what waits is one push for each thing, with the newest text', async () => {
-  const { pushToken } = await device(sara)
+  const { pushToken } = await registerDevice(sara)
   const conversation = { entityId: randomUUID() }
   const say = (preview: string) =>
     notify(sara, 'message_new', { name: 'سالم', type: 'text', preview }, conversation)
   for (let i = 1; i <= 5; i++) await say(`رسالة ${i}`)
-  await run()
-  expect(fcm.of(pushToken)).toMatchObject([{ body: '5 رسائل جديدة: رسالة 5' }])
+  await sendPushes()
+  expect(fcm.sentTo(pushToken)).toMatchObject([{ body: '5 رسائل جديدة: رسالة 5' }])
   await say('السادسة')
-  await run()
-  expect(fcm.of(pushToken)).toMatchObject([{}, { body: '6 رسائل جديدة: السادسة' }])
-  const [first, second] = fcm.of(pushToken).map(({ message }) => message.android.notification.tag)
+  await sendPushes()
+  expect(fcm.sentTo(pushToken)).toMatchObject([{}, { body: '6 رسائل جديدة: السادسة' }])
+  const [first, second] = fcm.sentTo(pushToken).map(({ message }) =>
+    message.android.notification.tag
+  )
   expect(second).toBe(first) // the device replaces the one by the other
 })
 
 testLocally('a newer text that comes while the older is on its way goes out as well', async () => {
-  const { pushToken } = await device(sara)
+  const { pushToken } = await registerDevice(sara)
   const conversation = { entityId: randomUUID() }
   const say = (preview: string) =>
     notify(sara, 'message_new', { name: 'سالم', type: 'text', preview }, conversation)
@@ -187,14 +198,14 @@ testLocally('a newer text that comes while the older is on its way goes out as w
     release = () => answer(200, { name: 'one' })(response)
   })
   await say('الأولى')
-  const running = run()
-  await until('the first is on its way', () => fcm.of(pushToken).length === 1)
+  const running = sendPushes()
+  await waitUntil('the first is on its way', () => fcm.sentTo(pushToken).length === 1)
   await say('الثانية')
   fcm.answers.delete(pushToken)
   release()
   await running
-  await run()
-  expect(fcm.of(pushToken).map(({ body }) => body))
+  await sendPushes()
+  expect(fcm.sentTo(pushToken).map(({ body }) => body))
     .toEqual(['الأولى', 'رسالتان جديدتان: الثانية'])
-  expect(await rowsOf(sara)).toEqual([])
+  expect(await waitingPushes(sara)).toEqual([])
 })

@@ -3,14 +3,14 @@ import { expect } from 'vitest'
 import type { Person } from '../support/client.ts'
 import type { Listing } from '../support/listings.ts'
 
-export const toggle = (person: Person, id: string) => person.post(`/favorites/${id}`)
-export const ids = async (person: Person): Promise<string[]> =>
+export const toggleFavorite = (person: Person, id: string) => person.post(`/favorites/${id}`)
+export const savedIds = async (person: Person): Promise<string[]> =>
   (await person.get('/favorites/ids')).body.ids
-export const check = async (person: Person, id: string) =>
+export const checkFavorite = async (person: Person, id: string) =>
   (await person.get(`/favorites/check/${id}`)).body
 
 /** The whole list, page by page. */
-export async function list(person: Person, limit = 50): Promise<Listing[]> {
+export async function savedListings(person: Person, limit = 50): Promise<Listing[]> {
   const items: Listing[] = []
   for (let cursor = ''; cursor !== null;) {
     const { status, body } = await person.get(
@@ -24,11 +24,11 @@ export async function list(person: Person, limit = 50): Promise<Listing[]> {
 }
 
 /** All reads of one favorite, which must agree. */
-export async function saved(person: Person, id: string): Promise<boolean> {
+export async function isSaved(person: Person, id: string): Promise<boolean> {
   const [checked, inIds, listed] = await Promise.all([
-    check(person, id),
-    ids(person).then((all) => all.includes(id)),
-    list(person).then((items) => items.some((item) => item.id === id)),
+    checkFavorite(person, id),
+    savedIds(person).then((all) => all.includes(id)),
+    savedListings(person).then((items) => items.some((item) => item.id === id)),
   ])
   expect([inIds, listed]).toEqual([checked, checked])
   return checked

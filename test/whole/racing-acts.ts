@@ -1,11 +1,11 @@
 /** What people and admins do, as requests that race (locks.alone.test.ts). */
 import { randomUUID } from 'node:crypto'
 import type { Person } from '../support/client.ts'
-import { text } from '../support/conversations.ts'
-import { complete } from '../support/listings.ts'
+import { textMessage } from '../support/conversations.ts'
+import { completeFields } from '../support/listings.ts'
 import { returnUrl } from '../support/money.ts'
 import { jpeg } from '../support/pictures.ts'
-import type { Shot } from '../support/races.ts'
+import type { RawRequest } from '../support/races.ts'
 import { filePart, rawForm } from '../support/uploads.ts'
 
 /** Somebody with an office, a company that waits, a listing and money, acting as that office. */
@@ -28,11 +28,14 @@ export const device = () => ({
   pushToken: `token-${randomUUID()}`,
 })
 
-type Act = (by: Side, about: Side, talk: string) => Shot
+type Act = (by: Side, about: Side, talk: string) => RawRequest
 
 /** What people do, by themselves and to one another. */
 export const acts: Record<string, Act> = {
-  message: (_by, _about, talk) => ({ path: `/conversations/${talk}/messages`, body: text('هلا') }),
+  message: (_by, _about, talk) => ({
+    path: `/conversations/${talk}/messages`,
+    body: textMessage('هلا'),
+  }),
   read: (_by, _about, talk) => ({ method: 'POST', path: `/conversations/${talk}/read` }),
   favorite: (_by, { listing }) => ({ method: 'POST', path: `/favorites/${listing}` }),
   contact: (_by, { listing }) => ({
@@ -53,7 +56,7 @@ export const acts: Record<string, Act> = {
   }),
   block: (_by, { office }) => ({ method: 'POST', path: `/blocks/${office}` }),
   unblock: (_by, { office }) => ({ method: 'DELETE', path: `/blocks/${office}` }),
-  create: () => ({ path: '/properties', body: { ...complete.SALE, publish: true } }),
+  create: () => ({ path: '/properties', body: { ...completeFields.SALE, publish: true } }),
   publish: ({ drafted }) => ({ method: 'POST', path: `/properties/${drafted}/publish` }),
   patch: ({ listing }) => ({
     method: 'PATCH',
@@ -119,7 +122,7 @@ const decide = (id: string, decision: string) => ({
 })
 
 /** What admins do to somebody, more than once where it can be taken back. */
-export const adminActs: Record<string, (whom: Side) => Shot[]> = {
+export const adminActs: Record<string, (whom: Side) => RawRequest[]> = {
   'suspends the account': ({ id }) => [status(id, 'suspended')],
   'bans the account': ({ id }) => [status(id, 'banned')],
   'suspends and releases the account': ({ id }) => [status(id, 'suspended'), status(id, 'active')],

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 type Json = any
 
 /** How it behaves until told otherwise; the last three answer well only after a time-out or never. */
-export type Mood =
+export type Behaviour =
   | 'good'
   | 'slow'
   | 'cut'
@@ -19,9 +19,9 @@ export type Mood =
 
 export type PaymentStub = {
   url: string
-  mood: Mood
+  behaviour: Behaviour
   /** Requests as `METHOD /path`, oldest first. */
-  asked: string[]
+  requests: string[]
   /** Charges and invoices made, by id, as they would be answered. */
   charges: Map<string, Json>
   refunds: Map<string, Json>
@@ -58,7 +58,7 @@ function tap(stub: PaymentStub, method: string, path: string, sent: Json) {
       object: 'charge',
       live_mode: false,
       status: 'INITIATED',
-      amount: stub.mood === 'another amount' ? sent.amount + 1 : sent.amount,
+      amount: stub.behaviour === 'another amount' ? sent.amount + 1 : sent.amount,
       currency: sent.currency,
       transaction: { url: `https://pay.example/${id}`, created: String(Date.now()) },
       reference: {
@@ -155,28 +155,28 @@ export async function startPaymentStub(kind: 'tap' | 'myfatoorah'): Promise<Paym
   const server = createServer(async (request, response) => {
     const path = request.url!
     const sent = await body(request)
-    stub.asked.push(`${request.method} ${path}`)
-    const moods: Partial<Record<Mood, () => unknown>> = {
+    stub.requests.push(`${request.method} ${path}`)
+    const moods: Partial<Record<Behaviour, () => unknown>> = {
       slow: () => held.add(response),
       cut: () => request.socket.destroy(),
       'http 500': () => send(response, 500, { errors: [{ code: '9999' }] }),
       refuses: () => send(response, 400, { errors: [{ code: '1117', description: 'amount' }] }),
       html: () => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>'),
     }
-    const odd = moods[stub.mood]
+    const odd = moods[stub.behaviour]
     if (odd) return odd()
     const key = request.headers['idempotency-key'] as string | undefined
     const { status, value } = kind === 'tap'
       ? tap(stub, request.method!, path, sent)
       : myFatoorah(stub, path, sent, key)
-    if (stub.mood === 'done but silent') return held.add(response)
+    if (stub.behaviour === 'done but silent') return held.add(response)
     send(response, status, value)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const stub: PaymentStub = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    mood: 'good',
-    asked: [],
+    behaviour: 'good',
+    requests: [],
     charges: new Map(),
     refunds: new Map(),
     firstId: randomInt(1_000_000, 1_000_000_000),

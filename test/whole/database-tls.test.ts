@@ -6,10 +6,10 @@ import { connectionOf, facadeConnection } from '../../functions/_shared/connecti
 import { supabaseRoots } from '../../functions/_shared/supabase-ca.ts'
 import { databaseAt } from '../../local/postgres/connection.ts'
 import { remote, supabase } from '../../local/schema/cli.ts'
-import { authority, type Certificate, certificateFor } from '../support/certificates.ts'
+import { authority, type Certificate, certificateFor } from './certificates.ts'
 import { hasStack, startFacade, usualSettings } from '../support/facade.ts'
-import { tlsProxy } from '../support/tls-proxy.ts'
-import { until } from '../support/until.ts'
+import { tlsProxy } from './tls-proxy.ts'
+import { waitUntil } from '../support/wait.ts'
 
 const [one, other, stranger] = [authority('Root'), authority('Root'), authority('Another')]
 const trusted = one.pem + other.pem
@@ -58,7 +58,7 @@ describe.runIf(hasStack)('SEC the way to the database', () => {
         proxy.show(certificate)
         const before = proxy.seen.verified
         const ask = async () => (await fetch(`${facade.url}/meta/areas`)).status
-        if (believed) await until(what, async () => await ask() === 200)
+        if (believed) await waitUntil(what, async () => await ask() === 200)
         else expect([await ask(), await ask()], what).toEqual([503, 503])
         expect(proxy.seen.verified > before, what).toBe(believed)
       }

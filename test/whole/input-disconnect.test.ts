@@ -1,24 +1,23 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'
-import { type Functions, startFunctions, testLocally } from '../support/other-functions.ts'
-import { hasStack } from '../support/facade.ts'
-import { type OwnGateway, startGateway } from '../support/other-gateways.ts'
-import { signatureOf } from '../support/money.ts'
+import { type Facade, hasStack, startFacade, testLocally } from '../support/facade.ts'
+import { type OwnGateway, startGateway } from '../support/own-gateway.ts'
+import { sandboxSignature } from '../support/money.ts'
 import { jpeg } from '../support/pictures.ts'
 import { RawSocket, upgradeHead } from '../support/raw-socket.ts'
-import { until } from '../support/until.ts'
+import { waitUntil } from '../support/wait.ts'
 
 // Clients that are gone in the middle of something. On processes of their own, whose logs are read:
 // what a client does is no failure of ours, so nothing of it is logged as one.
 
-let functions: Functions
+let functions: Facade
 let gateway: OwnGateway
 let person: Person
 
 beforeAll(async () => {
   if (!hasStack) return
-  ;[functions, gateway, person] = await Promise.all([startFunctions({}), startGateway(), signUp()])
+  ;[functions, gateway, person] = await Promise.all([startFacade({}), startGateway(), signUp()])
 })
 
 afterAll(() => Promise.all([functions?.stop(), gateway?.terminate()]))
@@ -40,10 +39,10 @@ const linesOf = (log: string): Line[] =>
 
 /** The lines that come in the log while something is done, once there are as many as expected. */
 async function logged(count: number, work: () => Promise<unknown>): Promise<Line[]> {
-  const before = functions.log().length
+  const before = functions.output().length
   await work()
-  const lines = () => linesOf(functions.log().slice(before))
-  await until(`${count} lines`, () => lines().length >= count)
+  const lines = () => linesOf(functions.output().slice(before))
+  await waitUntil(`${count} lines`, () => lines().length >= count)
   return lines()
 }
 
@@ -76,7 +75,7 @@ const places: Record<string, () => [text: string | Buffer, routes: string]> = {
         'POST',
         '/payments/webhook/sandbox',
         body,
-        `Sandbox-Signature: ${signatureOf('{}')}`,
+        `Sandbox-Signature: ${sandboxSignature('{}')}`,
         'Content-Length: 500',
       )
     }{"id":`,
@@ -103,7 +102,7 @@ testLocally.each(
   ),
 )('PR-13 a client that is gone in $place ($how) raises no alarm', async ({ place, how }) => {
   const [text, route] = places[place]!()
-  const [line, ...more] = await logged(1, () => leave(functions.base, text, how))
+  const [line, ...more] = await logged(1, () => leave(functions.url, text, how))
   expect(line).toMatchObject({ route, status: 408, code: 'upload_timeout' })
   expect(more).toEqual([])
 })
@@ -113,14 +112,14 @@ testLocally('a client that is gone before its answer came raises no alarm', asyn
   await functions.get('/openapi.json')
   const lines = await logged(6, () =>
     Promise.all([
-      leave(functions.base, opening('GET', '/openapi.json'), 'reset'),
-      leave(functions.base, opening('GET', '/openapi.json').repeat(3), 'end'),
+      leave(functions.url, opening('GET', '/openapi.json'), 'reset'),
+      leave(functions.url, opening('GET', '/openapi.json').repeat(3), 'end'),
       leave(
-        functions.base,
+        functions.url,
         opening('GET', `/search?q=${encodeURIComponent('شقة')}`, bearer()),
         'reset',
       ),
-      leave(functions.base, opening('GET', '/auth/me', bearer()), 'reset'),
+      leave(functions.url, opening('GET', '/auth/me', bearer()), 'reset'),
     ]))
   expect(lines.map(({ status }) => status).filter((status) => status !== 200)).toEqual([])
   expect(lines.filter(({ stack, alert }) => stack || alert)).toEqual([])
@@ -132,7 +131,7 @@ testLocally(
     const { pathname } = new URL(gateway.url)
     const head = upgradeHead(pathname)
     const http = gateway.url.replace('ws:', 'http:')
-    const before = gateway.said().length
+    const before = gateway.output().length
     for (const how of ['end', 'reset'] as const) {
       await leave(http, head.slice(0, 40), how)
       await leave(http, head, how)
@@ -142,11 +141,11 @@ testLocally(
     const raw = await RawSocket.open(gateway.url)
     expect(raw.status).toBe(101)
     raw.destroy()
-    expect(gateway.said().slice(before)).not.toMatch(/error|stack|alert|uncaught|rejection/i)
+    expect(gateway.output().slice(before)).not.toMatch(/error|stack|alert|uncaught|rejection/i)
   },
 )
 
 testLocally('and the next client is served', async () => {
   expect((await functions.get('/health')).status).toBe(200)
-  expect(functions.log()).not.toMatch(/"stack"|"alert"|"status":50/)
+  expect(functions.output()).not.toMatch(/"stack"|"alert"|"status":50/)
 })

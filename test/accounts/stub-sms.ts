@@ -6,7 +6,7 @@ export type Sms = { to: string; body: string; sender: string }
 
 export type Answer = (response: ServerResponse) => void
 
-export type Stub = {
+export type SmsStub = {
   url: string
   sent: Sms[]
   /** How it answers for some phones (digits only); for all others as when all is well. */
@@ -15,7 +15,7 @@ export type Stub = {
 }
 
 /** Takes the requests of all three providers. */
-export async function startStub(): Promise<Stub> {
+export async function startSmsStub(): Promise<SmsStub> {
   const server = createServer(async (request, response) => {
     let text = ''
     for await (const chunk of request.setEncoding('utf8')) text += chunk
@@ -35,7 +35,7 @@ export async function startStub(): Promise<Stub> {
     response.end(JSON.stringify({ sid: 'SM1', result: 'OK', success: 'true' }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const stub: Stub = {
+  const stub: SmsStub = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sent: [],
     answers: new Map(),

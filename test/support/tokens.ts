@@ -26,33 +26,33 @@ export function partsOf(token: string): Parts {
 }
 
 /** Header and claims as they are signed; either may be text, to write what JSON cannot. */
-const unsigned = (header: Json | string, claims: Json | string) =>
+const signingInput = (header: Json | string, claims: Json | string) =>
   `${encoded(asText(header))}.${encoded(asText(claims))}`
 
 /** A token with an ES256 signature by this key. */
-export function signed(header: Json | string, claims: Json | string, key: KeyObject): string {
-  const text = unsigned(header, claims)
+export function signEs256(header: Json | string, claims: Json | string, key: KeyObject): string {
+  const text = signingInput(header, claims)
   const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' })
   return `${text}.${encoded(signature)}`
 }
 
 /** A token with an RS256 signature by this key. */
-export function signedRsa(header: Json, claims: Json, key: KeyObject): string {
-  const text = unsigned(header, claims)
+export function signRs256(header: Json, claims: Json, key: KeyObject): string {
+  const text = signingInput(header, claims)
   return `${text}.${encoded(sign('sha256', Buffer.from(text), key))}`
 }
 
 /** A token with an HS256 signature by this secret. */
-export function hashed(header: Json, claims: Json, secret: string | Buffer): string {
-  const text = unsigned({ ...header, alg: 'HS256' }, claims)
+export function signHs256(header: Json, claims: Json, secret: string | Buffer): string {
+  const text = signingInput({ ...header, alg: 'HS256' }, claims)
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
 }
 
 /** A token without a signature. */
-export const bare = (header: Json, claims: Json) => unsigned(header, claims)
+export const unsignedToken = (header: Json, claims: Json) => signingInput(header, claims)
 
 /** A key that no project knows. */
-export const ownKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+export const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 
 const stack = variable('LOCAL_STACK')
 
@@ -66,10 +66,10 @@ export function projectKey(): { key: KeyObject; kid: string } {
 }
 
 /** A token with the right signature: other claims than this one has, undefined takes one away. */
-export function minted(token: string, changes: Json | string, header: Json = {}): string {
+export function mintToken(token: string, changes: Json | string, header: Json = {}): string {
   const { key, kid } = projectKey()
   const claims = typeof changes === 'string' ? changes : { ...partsOf(token).claims, ...changes }
-  return signed({ alg: 'ES256', typ: 'JWT', kid, ...header }, claims, key)
+  return signEs256({ alg: 'ES256', typ: 'JWT', kid, ...header }, claims, key)
 }
 
 /** Tests that need the project's signing key, which only the embedded stack gives away. */

@@ -1,25 +1,25 @@
 /** People who come by Google or Apple, and what became of their accounts. */
 import { randomUUID } from 'node:crypto'
-import { database, guest, type Person, personOf, type Reply } from './client.ts'
-import { claims, type Provider, token } from './social-issuer.ts'
+import { database, guest, type Person, personOf, type Reply } from '../support/client.ts'
+import { refusal } from '../support/problems.ts'
+import { claims, type Provider, token } from '../support/social-issuer.ts'
 
-export const refusal = (status: number, code: string) => ({ status, body: { error: { code } } })
 /** What a token that opens nothing gets. */
-export const untrue = refusal(401, 'social_token_invalid')
+export const tokenInvalid = refusal(401, 'social_token_invalid')
 export const providers = ['google', 'apple'] as const
 export type Json = Record<string, unknown>
 
-export const come = (provider: Provider, idToken: string, more: Json = {}) =>
+export const signInWith = (provider: Provider, idToken: string, more: Json = {}) =>
   guest.post(`/auth/${provider}`, { idToken, ...more })
 
 /** Signs in with a good token that says this. */
-export const comeAs = async (provider: Provider, said: Json = {}, more: Json = {}) =>
-  await come(provider, await token(provider, claims(provider, said)), more)
+export const signInAs = async (provider: Provider, said: Json = {}, more: Json = {}) =>
+  await signInWith(provider, await token(provider, claims(provider, said)), more)
 
-export const person = ({ body }: Reply): Person => personOf(body, body.user.email, '')
+export const personFrom = ({ body }: Reply): Person => personOf(body, body.user.email, '')
 
 /** The accounts that have an email, with what belongs to them. */
-export async function accountsWith(email: string) {
+export async function accountsByEmail(email: string) {
   const { rows } = await database().query(
     `select accounts.*,
        (select count(*)::int from auth.sessions where user_id = accounts.id) as sessions,
@@ -35,7 +35,7 @@ export async function accountsWith(email: string) {
 }
 
 /** Registers an email as anybody may; gives the password. */
-export const register = async (email: string) => {
+export const registerEmail = async (email: string) => {
   const password = randomUUID()
   const { status } = await guest.post('/auth/register', { identifier: email, password })
   if (status !== 201) throw new Error(`register: ${status}`)

@@ -1,5 +1,5 @@
 /** The checks that must always hold (cases, I-01 to I-30): each gives no row when all is well. */
-import { catalogue } from './invariants-catalogue.ts'
+import { catalogue } from './catalogue-checks.ts'
 
 export type Invariant = {
   id: string

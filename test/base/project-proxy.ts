@@ -2,21 +2,21 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { projectUrl } from './client.ts'
+import { projectUrl } from '../support/client.ts'
 
 /** Answers in the project's place; one that answers nothing leaves the caller waiting. */
 export type Answer = (response: ServerResponse) => void | Promise<void>
 
-export const json = (status: number, body: unknown): Answer => (response) => {
+export const jsonAnswer = (status: number, body: unknown): Answer => (response) => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-export async function wayToProject() {
-  const asked: string[] = []
+export async function startProjectProxy() {
+  const requests: string[] = []
   const answers = new Map<string, Answer>()
   const server = createServer(async (request, response) => {
     const path = request.url!.split('?')[0]!
-    asked.push(`${request.method} ${path}`)
+    requests.push(`${request.method} ${path}`)
     const body: Buffer[] = []
     for await (const part of request) body.push(part)
     const own = answers.get(path)
@@ -40,7 +40,7 @@ export async function wayToProject() {
     },
     answers,
     /** What was asked since the last time. */
-    taken: () => asked.splice(0),
+    takeRequests: () => requests.splice(0),
     stop: () => {
       server.closeAllConnections()
       server.close()

@@ -11,7 +11,7 @@ export type OwnGateway = {
   url: string
   port: number
   pid: number
-  said: () => string
+  output: () => string
   /** As a supervisor stops it. */
   terminate: () => Promise<void>
   kill: () => Promise<void>
@@ -36,11 +36,11 @@ export async function startGateway(
     settings: { ...usualSettings(), GATEWAY_MESSAGES: '0', ...settings },
   })
   const child = spawn(program.command, program.args, { env: program.env, stdio: 'pipe' })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))
   const deadline = Date.now() + 30_000
-  while (!said.includes('@ready')) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(said)
+  while (!output.includes('@ready')) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(output)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   const end = (signal: NodeJS.Signals) => async () => {
@@ -53,7 +53,7 @@ export async function startGateway(
     url: `ws://127.0.0.1:${port}/chat`,
     port,
     pid: child.pid!,
-    said: () => said,
+    output: () => output,
     terminate: end('SIGTERM'),
     kill: end('SIGKILL'),
   }

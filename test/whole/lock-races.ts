@@ -2,23 +2,30 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { acts, device, type Side } from './acts.ts'
+import { acts, device, type Side } from './racing-acts.ts'
 import { database, type Person, signUp } from '../support/client.ts'
-import { conversation, text } from '../support/conversations.ts'
-import { race, type Shot } from '../support/races.ts'
-import { listingOf, organisationOf } from '../support/world.ts'
+import { openConversation, textMessage } from '../support/conversations.ts'
+import { race, type RawRequest } from '../support/races.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 /** A request of a person. */
-export const as = ({ accessToken }: Person, { headers = [], ...shot }: Shot): Shot => ({
+export const sentBy = (
+  { accessToken }: Person,
+  { headers = [], ...shot }: RawRequest,
+): RawRequest => ({
   ...shot,
   headers: [...headers, ['Authorization', `Bearer ${accessToken}`]],
 })
 
 async function side(witness: Person): Promise<Side> {
   const person = await signUp()
-  const office = await organisationOf(person.id, 'office')
-  const listing = await listingOf(office)
-  const drafted = await listingOf(office, { status: 'draft', published_at: null, expires_at: null })
+  const office = await insertOrganisation(person.id, 'office')
+  const listing = await insertListing(office)
+  const drafted = await insertListing(office, {
+    status: 'draft',
+    published_at: null,
+    expires_at: null,
+  })
   const { rows: [{ id: planId, price }] } = await database().query(
     `select id, price from public.plans where audience = 'office' and price between 1 and 90 and on_sale
      order by price limit 1`,
@@ -32,8 +39,8 @@ async function side(witness: Person): Promise<Side> {
     price,
     randomUUID(),
   ])
-  const company = await organisationOf(person.id, 'company')
-  await waiting(company)
+  const company = await insertOrganisation(person.id, 'company')
+  await makePending(company)
   const { body: { id: open } } = await person.post('/wallet/topup', { amount: 7 })
   const bought = await person.post('/plans/subscribe', { planId, payWith: 'wallet' })
   const { body: { id: report } } = await witness.post('/reports', {
@@ -45,10 +52,10 @@ async function side(witness: Person): Promise<Side> {
   return { ...person, office, company, listing, drafted, planId, open, paid, report }
 }
 
-export type Pair = { one: Side; other: Side; talk: string; sessions: string }
+export type Acquaintances = { one: Side; other: Side; talk: string; sessions: string }
 
 /** A company that an admin has yet to look at. */
-async function waiting(company: string) {
+async function makePending(company: string) {
   await database().query(
     `update public.identities set status = 'pending_verification', status_reason = null
      where id = $1`,
@@ -61,12 +68,12 @@ async function waiting(company: string) {
 }
 
 /** Two who know each other: a conversation with words of both, saved listings, devices, a review. */
-export async function pair(): Promise<Pair> {
+export async function twoAcquaintances(): Promise<Acquaintances> {
   const witness = await signUp()
   const [one, other] = await Promise.all([side(witness), side(witness)])
-  const { id: talk } = await conversation(other, { identityId: one.office })
+  const { id: talk } = await openConversation(other, { identityId: one.office })
   for (const [who, whom] of [[one, other], [other, one]] as const) {
-    await who.post(`/conversations/${talk}/messages`, text('مرحبا'))
+    await who.post(`/conversations/${talk}/messages`, textMessage('مرحبا'))
     await who.post(`/favorites/${whom.listing}`)
     await who.put('/devices', device())
     await who.post('/reviews', { identityId: whom.office, rating: 4, comment: 'تعامل ممتاز' })
@@ -79,7 +86,7 @@ export async function pair(): Promise<Pair> {
 }
 
 /** Everything as it was before the admin came. */
-export async function restore({ one, other, sessions }: Pair) {
+export async function restore({ one, other, sessions }: Acquaintances) {
   for (const { id, office, company, listing, drafted, report } of [one, other]) {
     await database().query(
       `update public.accounts set status = 'active', suspended_until = null where id = $1`,
@@ -106,7 +113,7 @@ export async function restore({ one, other, sessions }: Pair) {
       [drafted],
     )
     await database().query('delete from public.blocks where account_id = $1', [id])
-    await waiting(company)
+    await makePending(company)
     // One that was decided stays so: it is said once more.
     await database().query(
       `with gone as (delete from public.reports where id = $1 returning *)
@@ -132,7 +139,7 @@ export async function deadlocks(): Promise<number> {
   return deadlocks
 }
 
-export const groups = (size: number) => {
+export const groupsOfActs = (size: number) => {
   const names = Object.keys(acts)
   return Array.from(
     { length: Math.ceil(names.length / size) },
@@ -141,15 +148,15 @@ export const groups = (size: number) => {
 }
 
 /** All of a group at once, by both, with something else in their midst. */
-export async function clash(
+export async function raceGroup(
   names: string[],
-  { one, other, talk }: Pair,
-  more: Shot[],
+  { one, other, talk }: Acquaintances,
+  more: RawRequest[],
   also?: () => unknown,
 ) {
-  const shots: Shot[] = names.flatMap((name) => [
-    as(one, acts[name]!(one, other, talk)),
-    as(other, acts[name]!(other, one, talk)),
+  const shots: RawRequest[] = names.flatMap((name) => [
+    sentBy(one, acts[name]!(one, other, talk)),
+    sentBy(other, acts[name]!(other, one, talk)),
   ])
   for (const shot of more) shots.splice(Math.floor(Math.random() * shots.length), 0, shot)
   const [replies] = await Promise.all([race(shots), also?.()])

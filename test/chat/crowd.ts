@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ChatSocket, upTo } from '../support/chat-socket.ts'
 import { caller, database, type Guest, signUp } from '../support/client.ts'
 import { RawSocket, upgradeHead } from '../support/raw-socket.ts'
-import { minted } from '../support/token-maker.ts'
+import { mintToken } from '../support/tokens.ts'
 
-export type Somebody = Guest & { identityId: string; accessToken: string }
+export type SignedIn = Guest & { identityId: string; accessToken: string }
 
 /** People who are signed in without having signed in: rows, and tokens that the project's key signs. */
-export async function people(count: number): Promise<Somebody[]> {
+export async function signedInPeople(count: number): Promise<SignedIn[]> {
   const { accessToken } = await signUp()
   const { rows: sessions } = await database().query(
     `with made as (
@@ -32,7 +32,7 @@ export async function people(count: number): Promise<Somebody[]> {
     [sessions.map(({ id }) => id)],
   )
   return rows.map(({ id, user_id, active_identity_id: identityId }) => {
-    const token = minted(accessToken, { sub: user_id, session_id: id })
+    const token = mintToken(accessToken, { sub: user_id, session_id: id })
     return { ...caller(token), identityId, accessToken: token }
   })
 }
@@ -48,7 +48,7 @@ async function inTens<T>(count: number, open: (i: number) => Promise<T>): Promis
 }
 
 /** Sends its head a byte a second until it is cut off. */
-function dripping(url: string): RawSocket {
+function openSlowly(url: string): RawSocket {
   const raw = new RawSocket(url)
   void (async () => {
     for (const byte of upgradeHead(new URL(url).pathname)) {
@@ -61,13 +61,13 @@ function dripping(url: string): RawSocket {
 }
 
 /** What CHAT-10 puts on a gateway; all of it is open when this returns. */
-export async function fill(url: string) {
+export async function fillGateway(url: string) {
   const one = await signUp()
-  const accounts = await people(500)
-  const idle = await inTens(2000, (i) => ChatSocket.of(accounts[i % 500]!, url))
-  const same = await inTens(200, () => ChatSocket.of(one, url))
+  const accounts = await signedInPeople(500)
+  const idle = await inTens(2000, (i) => ChatSocket.connect(accounts[i % 500]!, url))
+  const same = await inTens(200, () => ChatSocket.connect(one, url))
   const silent = await inTens(500, () => RawSocket.open(url))
-  const slow = upTo(500).map(() => dripping(url))
+  const slow = upTo(500).map(() => openSlowly(url))
   const close = () => {
     for (const socket of [...idle, ...same]) socket.close()
     for (const raw of [...silent, ...slow]) raw.destroy()

@@ -5,7 +5,7 @@ import { variable } from '../../local/environment.ts'
 const secret = /password|token|secret|authorization/i
 
 /** Notes every text that stands under the name of a secret, wherever in the value. */
-export function noteSecrets(value: unknown) {
+export function recordSecrets(value: unknown) {
   const file = variable('USED_SECRETS')
   if (!file || typeof value !== 'object' || value === null) return
   const found: string[] = []
@@ -19,7 +19,7 @@ export function noteSecrets(value: unknown) {
   if (found.length) appendFileSync(file, `${found.join('\n')}\n`)
 }
 
-export function usedSecrets(): Set<string> {
+export function recordedSecrets(): Set<string> {
   const file = variable('USED_SECRETS')
   return new Set(
     file && existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [],

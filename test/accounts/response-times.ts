@@ -38,7 +38,7 @@ type Kind = { before?: () => Promise<unknown>; ask: () => Promise<unknown> }
  * Asks each kind so often, in turn, and holds their times against each other: medians within 15 ms,
  * and, if ranked, nothing that a rank test sees.
  */
-export async function sameTimes(kinds: Record<string, Kind>, samples: number, ranked = true) {
+export async function expectSameTimes(kinds: Record<string, Kind>, samples: number, ranked = true) {
   const names = Object.keys(kinds)
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]]))
   for (let i = -5; i < samples; i++) {

@@ -12,7 +12,7 @@ export type Answer = { status: number; body: any; text: string; headers: Record<
 type Sent = { headers?: Record<string, string>; body?: string | Buffer }
 
 /** A request whose path goes out byte for byte. */
-export function literal(method: string, path: string, { headers, body }: Sent = {}) {
+export function sendLiteral(method: string, path: string, { headers, body }: Sent = {}) {
   return new Promise<Answer>((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
     const options = {
@@ -43,7 +43,7 @@ export function literal(method: string, path: string, { headers, body }: Sent = 
 }
 
 /** Bytes as they are; gives what came until the other side closed or nothing more came for a while. */
-export function bytes(text: string | Buffer, { quiet = 500, end = false } = {}) {
+export function sendBytes(text: string | Buffer, { quiet = 500, end = false } = {}) {
   return new Promise<string>((resolve) => {
     let got = ''
     const socket = connect(Number(port || 80), hostname)
@@ -57,9 +57,9 @@ export function bytes(text: string | Buffer, { quiet = 500, end = false } = {}) 
 }
 
 /** The head of a request as text. */
-export const head = (method: string, path: string, ...lines: string[]) =>
+export const requestHead = (method: string, path: string, ...lines: string[]) =>
   [`${method} ${root}${path} HTTP/1.1`, `Host: ${hostname}:${port}`, ...lines, '', ''].join('\r\n')
 
 /** The status lines in an exchange of bytes. */
-export const statuses = (got: string) =>
+export const statusCodes = (got: string) =>
   [...got.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) => Number(status))

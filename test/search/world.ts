@@ -1,7 +1,7 @@
 /** Thousands of listings over all types and categories, and random searches among them. */
 import { randomUUID } from 'node:crypto'
 import { database, type Person, signUp } from '../support/client.ts'
-import { organisationOf } from '../support/world.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
 
 export type Search = {
   strategy: string
@@ -18,9 +18,9 @@ export type World = { companyIds: string[] }
 export async function fillWorld(count = 3000): Promise<World> {
   const person = await signUp()
   const rival = await signUp()
-  const verified = await organisationOf(person.id, 'company')
-  const office = await organisationOf(person.id, 'office')
-  const unproven = await organisationOf(rival.id, 'company')
+  const verified = await insertOrganisation(person.id, 'company')
+  const office = await insertOrganisation(person.id, 'office')
+  const unproven = await insertOrganisation(rival.id, 'company')
   const db = database()
   await db.query('update public.organisations set verified = false where identity_id = $1', [
     unproven,

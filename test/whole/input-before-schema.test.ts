@@ -6,10 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { denoBinary, denoPackages } from '../../local/stack/packages.ts'
 import { ChatSocket } from '../support/chat-socket.ts'
 import { signUp } from '../support/client.ts'
-import { hasStack } from '../support/facade.ts'
-import { type Functions, startFunctions } from '../support/other-functions.ts'
-import { type OwnGateway, startGateway } from '../support/other-gateways.ts'
-import { until } from '../support/until.ts'
+import { type Facade, hasStack, startFacade } from '../support/facade.ts'
+import { type OwnGateway, startGateway } from '../support/own-gateway.ts'
+import { waitUntil } from '../support/wait.ts'
 
 const odd = [
   '{"toString":1,"valueOf":1}',
@@ -26,10 +25,10 @@ const odd = [
 ]
 
 describe.runIf(hasStack)('a webhook of a provider without its signature', () => {
-  let functions: Functions
+  let functions: Facade
 
   beforeAll(async () => {
-    functions = await startFunctions({
+    functions = await startFacade({
       TAP_SECRET_KEY: 'sk_test_of_nobody_at_all',
       MYFATOORAH_TOKEN: 'token of nobody at all',
       MYFATOORAH_WEBHOOK_SECRET: 'secret of nobody at all',
@@ -72,7 +71,7 @@ describe.runIf(hasStack)('a webhook of a provider without its signature', () => 
   test.each(Object.entries(events))('%s is 401, whatever is in it', async (name, of) => {
     const texts = of.bodies.flatMap((one) => odd.map((value) => one.replaceAll('@', () => value)))
     for (const text of texts) {
-      const response = await fetch(`${functions.base}/payments/webhook/${name}`, {
+      const response = await fetch(`${functions.url}/payments/webhook/${name}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', [of.header]: of.sign },
         body: text,
@@ -81,7 +80,7 @@ describe.runIf(hasStack)('a webhook of a provider without its signature', () => 
       expect([response.status, error.code], text.slice(0, 200))
         .toEqual([401, 'webhook_signature_invalid'])
     }
-    expect(functions.log()).not.toMatch(/"stack"|"status":5/)
+    expect(functions.output()).not.toMatch(/"stack"|"status":5/)
   })
 })
 
@@ -91,7 +90,7 @@ describe.runIf(hasStack)('frames of a socket', () => {
 
   beforeAll(async () => {
     gateway = await startGateway()
-    socket = await ChatSocket.of(await signUp(), gateway.url)
+    socket = await ChatSocket.connect(await signUp(), gateway.url)
   })
   afterAll(() => gateway?.terminate())
 
@@ -108,7 +107,7 @@ describe.runIf(hasStack)('frames of a socket', () => {
       for (const text of [...frames, ...data]) {
         const before = socket.frames.length
         socket.socket.send(text.replace('@', value))
-        await until('an answer', () => socket.frames.length > before || !!socket.closed)
+        await waitUntil('an answer', () => socket.frames.length > before || !!socket.closed)
         const { event, data } = socket.frames[before] ?? { event: 'closed', data: socket.closed }
         expect([event, data.code], text).toEqual(['error', 'validation_failed'])
       }

@@ -30,8 +30,8 @@ export type FcmStub = {
   tokens: string[]
   tokensGiven: number
   /** The most sends that were open at once. */
-  most: number
-  of: (token: string) => Received[]
+  mostOpen: number
+  sentTo: (token: string) => Received[]
   stop: () => Promise<void>
 }
 
@@ -70,7 +70,7 @@ function fault(assertion: string): string | undefined {
   return exp - iat > 3600 || exp * 1000 < Date.now() ? 'time' : undefined
 }
 
-export async function startFcm(): Promise<FcmStub> {
+export async function startFcmStub(): Promise<FcmStub> {
   let open = 0
   const giveToken = (text: string, response: ServerResponse) => {
     if (stub.tokenAnswer) return stub.tokenAnswer(response)
@@ -95,7 +95,7 @@ export async function startFcm(): Promise<FcmStub> {
     }
     const { message } = JSON.parse(text)
     const { token, notification, data } = message
-    stub.most = Math.max(stub.most, ++open)
+    stub.mostOpen = Math.max(stub.mostOpen, ++open)
     response.on('close', () => open--)
     stub.received.push({ token, ...notification, data, message, bearer })
     const given = stub.answers.get(token)
@@ -119,8 +119,8 @@ export async function startFcm(): Promise<FcmStub> {
     tokenLife: 3600,
     tokens: [],
     tokensGiven: 0,
-    most: 0,
-    of: (token) => stub.received.filter((one) => one.token === token),
+    mostOpen: 0,
+    sentTo: (token) => stub.received.filter((one) => one.token === token),
     stop: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

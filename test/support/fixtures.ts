@@ -6,7 +6,7 @@ import { database, type Person } from './client.ts'
 type Query = Pick<pg.Pool, 'query'>
 
 /** An active, verified company or office of the account. */
-export async function organisationOf(
+export async function insertOrganisation(
   accountId: string,
   type: 'company' | 'office' = 'company',
   db: Query = database(),
@@ -27,7 +27,7 @@ export async function organisationOf(
 }
 
 /** A complete listing of the identity, active unless told otherwise. */
-export async function listingOf(
+export async function insertListing(
   identityId: string,
   columns: Record<string, unknown> = {},
   db: Query = database(),
@@ -61,7 +61,7 @@ export async function listingOf(
 }
 
 /** All that is theirs, in one word. */
-export async function fingerprint({ id }: Person): Promise<string> {
+export async function fingerprintOf({ id }: Person): Promise<string> {
   const { rows } = await database().query(
     `with mine as (select identities.id from public.identities where account_id = $1)
      select md5(string_agg(line, e'\\n' order by line)) as hash from (

@@ -2,14 +2,14 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { projectUrl } from './client.ts'
+import { projectUrl } from '../support/client.ts'
 
-type Said = { status: number; body: unknown }
+type CannedAnswer = { status: number; body: unknown }
 
-export type OddAuth = Awaited<ReturnType<typeof startOddAuth>>
+export type AuthProxy = Awaited<ReturnType<typeof startAuthProxy>>
 
-export async function startOddAuth() {
-  const waiting = new Map<string, Said[]>()
+export async function startAuthProxy() {
+  const waiting = new Map<string, CannedAnswer[]>()
   const server = createServer(async (asked, response) => {
     const parts: Buffer[] = []
     for await (const part of asked) parts.push(part)
@@ -33,7 +33,7 @@ export async function startOddAuth() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** What the next sign-ins with a token are told; after these Auth answers. */
-    answers: (idToken: string, all: Said[]) => waiting.set(idToken, [...all]),
+    answerNext: (idToken: string, all: CannedAnswer[]) => waiting.set(idToken, [...all]),
     stop: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
   }
 }

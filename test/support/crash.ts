@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { variable } from '../../local/environment.ts'
-import { noteCalls } from './called-functions.ts'
+import { recordCalls } from './called-functions.ts'
 import { descendants } from './descendants.ts'
-import { until } from './until.ts'
+import { waitUntil } from './wait.ts'
 
 const folder = () => variable('LOCAL_STACK')!
 
@@ -14,15 +14,15 @@ function supervisor(): number {
 }
 
 /** The process of this stack whose command line has this in it. */
-export const partOf = (what: string): number | undefined =>
+export const processIdOf = (what: string): number | undefined =>
   descendants(supervisor()).find(({ command }) => command.includes(what))?.pid
 
 /** kill -9, and waits until there is another one; of a function's workers a request has one begun. */
 export async function crash(what: string): Promise<void> {
-  const old = partOf(what)
+  const old = processIdOf(what)
   if (!old) throw new Error(`${what} does not run`)
   process.kill(old, 'SIGKILL')
-  await until(`${what} is back`, () => ![old, undefined].includes(partOf(what)))
+  await waitUntil(`${what} is back`, () => ![old, undefined].includes(processIdOf(what)))
 }
 
 /** kill -9 of the database's main process; waits until it answers again. */
@@ -30,9 +30,9 @@ export async function crashDatabase(): Promise<void> {
   const pid = Number(
     readFileSync(join(folder(), 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0],
   )
-  await noteCalls(variable('DATABASE_URL')!)
+  await recordCalls(variable('DATABASE_URL')!)
   process.kill(pid, 'SIGKILL')
-  await until('the database is back', async () => {
+  await waitUntil('the database is back', async () => {
     const client = new pg.Client({ connectionString: variable('DATABASE_URL') })
     client.on('error', () => {})
     await client.connect()
