@@ -17,7 +17,7 @@ select cron.schedule('jobs', '* * * * *', $$
   )
 $$);
 
--- Pushes and notifications of many leave within seconds; the function is called only when there are any.
+-- Pushes and notifications for many leave within seconds; called only when there are any.
 select cron.schedule('jobs often', '5 seconds', $$
   select net.http_post(
     url := (select decrypted_secret from vault.decrypted_secrets where name = 'project_url')

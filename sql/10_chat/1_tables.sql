@@ -86,7 +86,7 @@ create table public.blocks (
   constraint blocks_is_of_somebody_else check (blocked_account_id <> account_id)
 );
 comment on table public.blocks is 'Identities that an account has blocked.';
-comment on column public.blocks.account_id is 'Who blocks; for all of its identities.';
+comment on column public.blocks.account_id is 'Who blocks, for all of its identities.';
 comment on column public.blocks.identity_id is 'The identity that was blocked, as it was known.';
 comment on column public.blocks.blocked_account_id is
   'The account behind it, which the block acts on.';

@@ -27,7 +27,8 @@ begin
       end if;
     when 'image' then null;
     when 'location' then
-      place := regexp_match(clean, '^(-?[0-9]{1,2}(?:\.[0-9]{1,7})?),(-?[0-9]{1,3}(?:\.[0-9]{1,7})?)$');
+      place := regexp_match(clean,
+        '^(-?[0-9]{1,2}(?:\.[0-9]{1,7})?),(-?[0-9]{1,3}(?:\.[0-9]{1,7})?)$');
       if not coalesce(place[1]::numeric between -90 and 90
         and place[2]::numeric between -180 and 180, false) then
         perform private.refuse_field('body', 'invalid');

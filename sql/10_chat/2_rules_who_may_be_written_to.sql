@@ -3,7 +3,7 @@
 create function private.are_blocked(one_account_id uuid, other_account_id uuid) returns boolean
   language plpgsql
   stable
-  security definer -- reads blocks of both
+  security definer -- reads the blocks of both
   set search_path = ''
 as $$
 begin
@@ -21,7 +21,7 @@ comment on function private.are_blocked is 'Whether one of two accounts has bloc
 create function private.has_conversation_with(account_id uuid, identity_id uuid) returns boolean
   language plpgsql
   stable
-  security definer -- reads both sides of conversations
+  security definer -- reads the rows of both participants
   set search_path = ''
 as $$
 begin

@@ -26,7 +26,7 @@ comment on function private.require_participant is
 create function private.get_conversation(conversation_id uuid) returns json
   language plpgsql
   stable
-  security definer -- reads the other side
+  security definer -- reads the other participant
   set search_path = ''
 as $$
 declare
@@ -54,7 +54,7 @@ create function private.list_conversations(page_cursor text, page_size integer)
   returns table (items json, "nextCursor" text, "unreadTotal" bigint, "realtimeTopic" text)
   language plpgsql
   stable
-  security definer -- reads the other sides
+  security definer -- reads the other participants
   set search_path = ''
 as $$
 declare
@@ -114,7 +114,7 @@ create function private.list_messages(
 ) returns table (items json, "hasMore" boolean)
   language plpgsql
   stable
-  security definer -- reads messages of both sides
+  security definer -- reads the messages of both participants
   set search_path = ''
 as $$
 declare
@@ -222,7 +222,7 @@ begin
   return query select * from private.list_blocks(page_cursor, page_size);
 end
 $$;
-comment on function api.list_blocks is 'Whom I blocked, newest first.';
+comment on function api.list_blocks is 'Identities that the caller has blocked, newest first.';
 
 grant execute on function
   private.get_conversation, private.list_conversations, private.list_messages, private.list_blocks

@@ -1,4 +1,4 @@
--- Chat: blocking an identity and taking that back.
+-- Chat: blocking and unblocking an identity.
 
 create function private.block_identity(identity_id uuid) returns void
   language plpgsql
@@ -62,7 +62,7 @@ begin
   perform private.unblock_identity(identity_id);
 end
 $$;
-comment on function api.unblock_identity is 'Takes a block back. Can be repeated.';
+comment on function api.unblock_identity is 'Unblocks an identity. Can be repeated.';
 
 grant execute on function private.block_identity, private.unblock_identity to authenticated;
 grant execute on function api.block_identity, api.unblock_identity to authenticated;

@@ -4,7 +4,7 @@ create function private.open_conversation(
   caller_id uuid, property_id uuid, identity_id uuid, out id uuid, out created boolean
 )
   language plpgsql
-  security definer -- writes both sides' rows
+  security definer -- writes the rows of both participants
   set search_path = ''
 as $$
 declare
@@ -48,7 +48,7 @@ create function private.create_conversation(property_id uuid, identity_id uuid, 
   set search_path = ''
 as $$
 declare
-  -- It may bring a message, so it counts as one.
+  -- It may have a message, so it counts as one.
   hit timestamptz := private.count_action('messages');
   caller_id uuid := private.lock_identity();
   opened record;

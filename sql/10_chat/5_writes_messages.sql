@@ -115,7 +115,7 @@ comment on function api.send_message is
   'Stores a message and gives {created, message}. The same clientMessageId of the same sender '
   'gives the stored one again. Body: a text of at most 4,000 characters; of an image a caption or '
   'nothing beside mediaId; of a location "lat,lng"; of a property its id. 404 '
-  'conversation_not_found; 403 blocked, also when the other side cannot act any more; 422 '
+  'conversation_not_found; 403 blocked, also when the other participant may no longer act; 422 '
   'message_empty, message_too_long, idempotency_mismatch.';
 
 create function private.read_conversation(conversation_id uuid, up_to_seq bigint) returns json

@@ -99,7 +99,7 @@ as $$
 $$;
 comment on function private.report_record is 'A report as its reporter sees it.';
 
-create function private.reported_json(report public.reports) returns json
+create function private.admin_report_json(report public.reports) returns json
   language plpgsql
   stable
   security definer -- reads what belongs to others; its caller requires an admin
@@ -160,5 +160,5 @@ begin
   );
 end
 $$;
-comment on function private.reported_json is
+comment on function private.admin_report_json is
   'A report as admins see it: by whom, about what and whom.';

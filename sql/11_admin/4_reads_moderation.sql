@@ -56,7 +56,7 @@ begin
       end,
       'listing', records.record,
       'changes', properties.pending_changes,
-      'report', private.reported_json(reports)
+      'report', private.admin_report_json(reports)
     ) order by page.place) filter (where page.place <= page_size), '[]'),
     private.next_cursor(query,
       jsonb_agg(jsonb_build_array(page.since, page.id) order by page.place)

@@ -121,7 +121,7 @@ begin
     order by reports.id
     for no key update;
     select * into report from public.reports where reports.id = decide_moderation.id;
-    if private.reported_json(report) -> 'target' ->> 'accountId' = admin_id::text then
+    if private.admin_report_json(report) -> 'target' ->> 'accountId' = admin_id::text then
       perform private.refuse(409, 'admin_self');
     end if;
     return private.moderate_report(report, decision, why);

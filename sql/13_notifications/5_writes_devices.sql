@@ -11,17 +11,7 @@ declare
   caller_id uuid := private.require_account();
   caller_session_id uuid := private.session_id();
   device public.devices;
-  problem text := case
-    when (char_length(device_id) between 1 and 200 and device_id !~ '[[:cntrl:]]') is not true
-      then 'deviceId'
-    when (platform in ('ios', 'android', 'web')) is not true then 'platform'
-    when (push_token ~ '^[\x21-\x7E]+$' and char_length(push_token) <= 2048) is not true
-      then 'pushToken'
-    when not (char_length(app_version) between 1 and 40 and app_version !~ '[[:cntrl:]]')
-      then 'appVersion'
-    when locale !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$' or char_length(locale) > 35
-      then 'locale'
-  end;
+  problem text := private.device_problem(device_id, platform, push_token, app_version, locale);
 begin
   if problem is not null then
     perform private.refuse_field(problem,

@@ -32,7 +32,7 @@ create function private.on_messages_read() returns trigger
   set search_path = ''
 as $$
 begin
-  -- One that is being counted up in this moment stands for a newer message: it stays.
+  -- One that is being counted up at this moment stands for a newer message: it stays.
   update public.notifications set read_at = clock_timestamp()
   where notifications.id in (
     select unread.id from public.notifications as unread

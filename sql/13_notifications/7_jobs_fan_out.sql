@@ -153,7 +153,7 @@ begin
   if event.id is null then
     return 0;
   end if;
-  -- Its owner cannot be deleted meanwhile, which would take back only what was written before.
+  -- An owner who is deleted meanwhile would take away only the notifications written before.
   perform private.lock_owner(properties.owner_identity_id) from public.properties
   where properties.id = event.property_id;
   text_facts := private.listing_event_facts(event) || jsonb_build_object('at', event.created_at);
@@ -175,7 +175,7 @@ begin
       perform private.notify(
         saver.account_id, saver.identity_id, event.kind, event.property_id, text_facts);
     exception
-      when lock_not_available or deadlock_detected then raise; -- all of them once more
+      when lock_not_available or deadlock_detected then raise; -- then all of them once more
       when others then
         perform private.record_failure(
           'fan_out_listing_events', saver.identity_id::text, sqlstate, sqlerrm);
@@ -214,7 +214,7 @@ begin
     return 0;
   end if;
   delete from private.deferred_notifications where deferred_notifications.id = deferred.id;
-  -- Whose words they are may have been deleted since, and the words with them.
+  -- The identity that it quotes may have been closed since, and its words deleted.
   if not exists (
     select from public.identities
     where identities.id = (deferred.facts ->> 'from')::uuid and identities.status = 'closed'
