@@ -20,7 +20,7 @@ export type Stack = {
   stop: () => Promise<void>
 }
 
-/** Starts it with the given settings (see README) and waits until it is ready. Its folder goes with it. */
+/** Starts it with the given settings (docs/settings.md) and waits until it is ready. Its folder goes with it. */
 export async function startStack(settings: Record<string, string> = {}): Promise<Stack> {
   const folder = settings.LOCAL_DATA ?? mkdtempSync(join(tmpdir(), 'property-test-'))
   const port = settings.PORT ?? await freePorts()

@@ -4,7 +4,13 @@ import { expect, test } from 'vitest'
 
 const at = (path: string) => new URL(`../../${path}`, import.meta.url)
 const { scripts } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
-const docs = ['README.md', 'docs/deploy.md', 'CHANGELOG.md']
+const docs = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'docs/conventions.md',
+  'docs/deploy.md',
+  'CHANGELOG.md',
+]
   .map((path) => [path, readFileSync(at(path), 'utf8')] as const)
 
 test.each(Object.entries<string>(scripts))('npm run %s runs a file that is there', (_, line) => {
