@@ -106,7 +106,7 @@ create trigger favorites_are_counted
 
 create function private.delete_favorites() returns trigger
   language plpgsql
-  security definer -- deletes rows of whoever is going
+  security definer -- deletes rows of a closed identity
   set search_path = ''
 as $$
 begin
@@ -231,10 +231,9 @@ begin
         'titleAr', case when page.status <> 'active' and page.owner_active then page.title_ar end
       ))) order by page.place) filter (where page.place <= page_size),
       '[]'),
-    case when count(*) > page_size then (
-      select private.cursor_of(query, jsonb_build_array(page.created_at, page.id))
-      from page where page.place = page_size
-    ) end
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.place)
+        filter (where page.place >= page_size))
   from page
   left join private.property_records(
     array(select page.id from page where page.available), owner_id

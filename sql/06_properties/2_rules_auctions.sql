@@ -1,4 +1,4 @@
--- When an auction can be set, changed or removed. Bidding comes later.
+-- When an auction can be set, changed or removed. There is no bidding yet.
 --
 -- A window begins in the future, lasts at least an hour and ends within 90 days. Until it begins it
 -- can be changed or removed; from then on it stands, and once it is over another one can follow.
@@ -30,8 +30,7 @@ declare
   property public.properties := private.lock_own_property(property_id);
 begin
   if property.type <> 'SALE' then
-    perform private.refuse(422, 'field_not_for_type',
-      '{"fields":[{"path":"auction","code":"field_not_for_type"}]}');
+    perform private.refuse_field('auction', 'field_not_for_type');
   elsif property.status not in ('draft', 'pending_review', 'active', 'paused')
     or now() between property.auction_starts_at and property.auction_ends_at then
     perform private.refuse_act(property);

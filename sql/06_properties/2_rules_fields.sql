@@ -1,5 +1,5 @@
 -- The fields that an owner writes, and what each may hold whatever the others say. The facade
--- checks the same with its schemas; these rules hold for whoever bypasses it.
+-- checks the same with its schemas; these rules also bind callers of the Data API.
 
 create function private.property_fields()
   returns table (
@@ -136,7 +136,7 @@ declare
   problems jsonb;
 begin
   if jsonb_typeof(fields) is distinct from 'object' then
-    perform private.refuse_fields('[{"path":"","code":"invalid"}]');
+    perform private.refuse_field('', 'invalid');
   end if;
   select
     coalesce(jsonb_object_agg(given.key, parsed.clean), '{}'),

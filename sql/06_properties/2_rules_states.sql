@@ -4,7 +4,7 @@
 
 create function private.enter_property_state() returns trigger
   language plpgsql
-  security definer -- reads plans and listings of whoever owns it
+  security definer -- reads the owner's plan and listings
   set search_path = ''
 as $$
 declare

@@ -17,7 +17,7 @@ declare
 begin
   if status not in ('draft', 'pending_review', 'active', 'rejected', 'paused', 'sold', 'rented',
     'exchanged', 'expired', 'archived', 'suspended') then
-    perform private.refuse_fields('[{"path":"status","code":"invalid"}]');
+    perform private.refuse_field('status', 'invalid');
   end if;
   ids := array(
     select properties.id from public.properties
@@ -31,10 +31,11 @@ begin
   return query
   select
     coalesce(json_agg(records.record order by records.place), '[]'),
-    case when cardinality(ids) > page_size then (
-      select private.cursor_of(query, jsonb_build_array(properties.created_at, properties.id))
-      from public.properties where properties.id = ids[page_size]
-    ) end
+    private.next_cursor(query, (
+      select jsonb_agg(jsonb_build_array(properties.created_at, properties.id)
+        order by properties.created_at desc, properties.id desc)
+      from public.properties where properties.id = any (ids[page_size:])
+    ))
   from private.property_records(ids[:page_size], owner_id) as records;
 end
 $$;
@@ -88,10 +89,9 @@ begin
       json_agg(json_build_object('price', page.price, 'changedAt', page.changed_at)
         order by page.place) filter (where page.place <= page_size),
       '[]'),
-    case when count(*) > page_size then (
-      select private.cursor_of(query, jsonb_build_array(page.changed_at, page.id))
-      from page where page.place = page_size
-    ) end
+    private.next_cursor(query,
+      jsonb_agg(jsonb_build_array(page.changed_at, page.id) order by page.place)
+        filter (where page.place >= page_size))
   from page;
 end
 $$;

@@ -13,7 +13,7 @@ declare
   property public.properties;
 begin
   if not given ? 'type' then
-    perform private.refuse_fields('[{"path":"type","code":"required"}]');
+    perform private.refuse_field('type', 'required');
   end if;
   perform private.count_action('listings');
   if publish then

@@ -20,7 +20,7 @@ declare
   conversation_id uuid;
 begin
   if kind is null or kind not in ('call', 'whatsapp', 'chat') then
-    perform private.refuse_fields('[{"path":"kind","code":"invalid"}]');
+    perform private.refuse_field('kind', 'invalid');
   end if;
   select * into property from public.properties
   where properties.id = contact_property.property_id
@@ -39,7 +39,7 @@ begin
   left join public.organisations on organisations.identity_id = identities.id
   where identities.id = property.owner_identity_id;
   if owner_account_id = private.account_id() then
-    perform private.refuse_fields('[{"path":"id","code":"invalid"}]'); -- the caller's own listing
+    perform private.refuse_field('id', 'invalid'); -- the caller's own listing
   end if;
 
   -- A closed listing is still seen by link, but can no longer be asked about.

@@ -4,7 +4,7 @@ create function private.decide_property(
   property_id uuid, approved boolean, reason text default null
 ) returns void
   language plpgsql
-  security definer -- writes a listing of whoever owns it
+  security definer -- writes a listing of another
   set search_path = ''
 as $$
 declare
@@ -46,7 +46,7 @@ comment on function private.decide_property is
 
 create function private.suspend_property(property_id uuid, reason text) returns void
   language plpgsql
-  security definer -- writes a listing of whoever owns it
+  security definer -- writes a listing of another
   set search_path = ''
 as $$
 begin
@@ -64,7 +64,7 @@ comment on function private.suspend_property is 'An admin suspends a listing, wi
 
 create function private.lift_suspension(property_id uuid) returns void
   language plpgsql
-  security definer -- writes a listing of whoever owns it
+  security definer -- writes a listing of another
   set search_path = ''
 as $$
 begin

@@ -3,7 +3,7 @@
 
 create function private.update_listings_of_owner(identity_id uuid) returns void
   language sql
-  security definer -- writes listings of whoever's state changed
+  security definer -- writes listings of others: those of the owner that changed
   set search_path = ''
 as $$
   update public.properties
@@ -27,7 +27,7 @@ comment on function private.update_listings_of_owner is
 
 create function private.on_owner_account() returns trigger
   language plpgsql
-  security definer -- writes listings of whoever's state changed
+  security definer -- writes listings of others: those of the owner that changed
   set search_path = ''
 as $$
 begin
@@ -49,7 +49,7 @@ create trigger accounts_carry_their_listings
 
 create function private.on_owner_identity() returns trigger
   language plpgsql
-  security definer -- writes listings of whoever's state changed
+  security definer -- writes listings of others: those of the owner that changed
   set search_path = ''
 as $$
 begin
@@ -77,7 +77,7 @@ create trigger identities_carry_their_listings
 
 create function private.on_owner_organisation() returns trigger
   language plpgsql
-  security definer -- writes listings of whoever's state changed
+  security definer -- writes listings of others: those of the owner that changed
   set search_path = ''
 as $$
 begin

@@ -83,7 +83,7 @@ create function private.sweep_views() returns bigint
   security definer -- deletes from a closed table
   set search_path = ''
 as $$
-  with gone as (
+  with deleted as (
     delete from private.property_views where property_views.ctid = any (array(
       select property_views.ctid from private.property_views
       where property_views.day < (now() at time zone 'Asia/Kuwait')::date - 1
@@ -95,7 +95,7 @@ as $$
     ))
     returning 1
   )
-  select count(*) from gone
+  select count(*) from deleted
 $$;
 comment on function private.sweep_views is
   'Job: deletes views older than two days; those that could not be counted, after a week.';

@@ -198,7 +198,7 @@ declare
   answer private.search_filters;
 begin
   if jsonb_typeof(filters) is distinct from 'object' then
-    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"","code":"invalid"}]}');
+    perform private.refuse_field('', 'invalid');
   end if;
   for given in
     select name, parsed.clean, case

@@ -25,8 +25,7 @@ create function private.require_snapshot(asked timestamptz) returns timestamptz
 as $$
 begin
   if asked > now() or asked < now() - interval '6 hours' then
-    perform private.refuse(422, 'cursor_invalid',
-      '{"fields":[{"path":"snapshot","code":"cursor_invalid"}]}');
+    perform private.refuse_field('snapshot', 'cursor_invalid');
   end if;
   -- No commit takes that long, so for an older snapshot there is nothing to wait for.
   if asked > now() - interval '15 seconds' then

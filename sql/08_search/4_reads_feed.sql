@@ -228,12 +228,11 @@ create function api.list_feed(
 as $$
 begin
   if filter is null or filter not in ('all', 'sale', 'rent', 'exchange') then
-    perform private.refuse(422, 'feed_filter_unknown',
-      '{"fields":[{"path":"filter","code":"feed_filter_unknown"}]}');
+    perform private.refuse_field('filter', 'feed_filter_unknown');
   elsif page is null or page not between 1 and 500 then
-    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"page","code":"invalid"}]}');
+    perform private.refuse_field('page', 'invalid');
   elsif page_size is null or page_size not between 1 and 50 then
-    perform private.refuse(422, 'validation_failed', '{"fields":[{"path":"limit","code":"invalid"}]}');
+    perform private.refuse_field('limit', 'invalid');
   end if;
   return private.list_feed(filter, page, page_size, snapshot);
 end

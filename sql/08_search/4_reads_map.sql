@@ -119,7 +119,7 @@ declare
   conditions text;
 begin
   if not coalesce(zoom between 0 and 20, false) then
-    perform private.refuse_search('[{"path":"zoom","code":"invalid"}]');
+    perform private.refuse_field('zoom', 'invalid');
   end if;
   wanted := private.parse_search_filters(
     filters || jsonb_build_object('bbox', coalesce(bbox, 'null')), 'map');

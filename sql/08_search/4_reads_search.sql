@@ -99,9 +99,9 @@ begin
       'fields', '[{"path":"strategy","code":"search_strategy_unknown"}]'::jsonb,
       'allowed', strategies));
   elsif char_length(q) > 200 then
-    perform private.refuse_search('[{"path":"q","code":"too_big"}]');
+    perform private.refuse_field('q', 'too_big');
   elsif not coalesce(page_size between 1 and 50, false) then
-    perform private.refuse_search('[{"path":"limit","code":"invalid"}]');
+    perform private.refuse_field('limit', 'invalid');
   end if;
   wanted := private.parse_search_filters(filters, strategy);
   sort := private.search_sort(strategy, sort, wanted);

@@ -7,5 +7,5 @@ create trigger media_are_removed_with_their_files
     is distinct from (new.discarded_at, new.removed_at, new.pending)
   )
   execute function private.refuse_edit(
-    'A picture is removed with its file: in the SQL editor, select private.discard_media(array[id]). '
-    'A pending one is decided with the changes of its listing.');
+    'A picture is removed with its file: in the SQL editor, select '
+    'private.discard_media(array[id]). A pending one is decided with the changes of its listing.');

@@ -16,7 +16,7 @@ comment on function private.media_url is 'The public address of a stored picture
 
 create function private.set_files_url(url text) returns void
   language plpgsql
-  security definer -- writes a switch, and addresses of whoever has a picture
+  security definer -- writes a setting, and addresses in the rows of others
   set search_path = ''
 as $$
 declare

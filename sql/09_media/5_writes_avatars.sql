@@ -71,8 +71,7 @@ begin
     perform private.discard_picture_of(person_id, 'avatar');
   elsif jsonb_typeof(given) <> 'string'
     or not pg_input_is_valid(given #>> '{}', 'uuid') then
-    perform private.refuse(422, 'validation_failed',
-      '{"fields":[{"path":"avatarMediaId","code":"invalid"}]}');
+    perform private.refuse_field('avatarMediaId', 'invalid');
   else
     url := private.use_picture((given #>> '{}')::uuid, person_id, 'avatar');
   end if;

@@ -98,7 +98,7 @@ comment on function private.change_pictures is
 
 create function private.decide_pictures(property public.properties, approved boolean) returns void
   language plpgsql
-  security definer -- writes pictures of whoever owns the listing
+  security definer -- writes pictures of another's listing
   set search_path = ''
 as $$
 begin
@@ -122,7 +122,7 @@ begin
   if not media_ids <@ existing then
     perform private.refuse(404, 'not_found');
   elsif cardinality(media_ids) <> cardinality(existing) or not existing <@ media_ids then
-    perform private.refuse_fields('[{"path":"mediaIds","code":"invalid"}]');
+    perform private.refuse_field('mediaIds', 'invalid');
   end if;
   perform private.change_pictures(property, media_ids);
   return private.property_record(property.id, property.owner_identity_id);

@@ -20,7 +20,7 @@ begin
   if upload.identity_id <> owner_id then
     perform private.refuse(409, 'identity_changed');
   elsif start_position not between 0 and 999 then
-    perform private.refuse_fields('[{"path":"startPosition","code":"invalid"}]');
+    perform private.refuse_field('startPosition', 'invalid');
   end if;
   -- As everywhere, the listing is locked before anything that belongs to it.
   if listing_id is null then

@@ -2,7 +2,7 @@
 
 create function private.on_property_deleted() returns trigger
   language plpgsql
-  security definer -- writes pictures of whoever owned it
+  security definer -- writes pictures of another's listing
   set search_path = ''
 as $$
 begin
@@ -20,7 +20,7 @@ create trigger properties_take_their_pictures
 
 create function private.on_pictures_owner_closed() returns trigger
   language plpgsql
-  security definer -- writes pictures of whoever is gone
+  security definer -- writes pictures of a closed identity
   set search_path = ''
 as $$
 begin

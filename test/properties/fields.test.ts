@@ -1,6 +1,6 @@
 /** Every limit of a field at its edge, on both sides; over HTTP and past the facade. */
 import { beforeAll, expect, test } from 'vitest'
-import { asCaller, guest, type Person, signUp } from '../support/client.ts'
+import { asCaller, database, guest, type Person, signUp } from '../support/client.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 
@@ -272,4 +272,32 @@ test('an exchange says what it wants in words, in kinds or in areas', async () =
     const fields = { ...completeFields.EXCHANGE, descriptionAr: null, ...wanted, publish: true }
     expect(await seller.post('/properties', fields)).toMatchObject({ status: 201 })
   }
+})
+
+test('save_property writes every column of a listing that owners and admins may change', async () => {
+  const { rows } = await database().query<{ name: string; saved: boolean }>(
+    `select attname as name, pg_get_functiondef('private.save_property'::regproc)
+       ~ format('[^.]\\m%1$s = property\\.%1$s\\M', attname) as saved
+     from pg_attribute
+     where attrelid = 'public.properties'::regclass and attnum > 0
+       and not attisdropped and attgenerated = ''
+     order by attname`,
+  )
+  // What never changes, what triggers copy from elsewhere, and counters.
+  expect(rows.filter(({ saved }) => !saved).map(({ name }) => name)).toEqual([
+    'auction_ends_at',
+    'auction_starts_at',
+    'created_at',
+    'drop_pct',
+    'drop_until',
+    'favorites_count',
+    'id',
+    'listed',
+    'owner_active',
+    'owner_identity_id',
+    'owner_type',
+    'owner_verified',
+    'ref_no',
+    'views_count',
+  ])
 })
