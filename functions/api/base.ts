@@ -50,7 +50,7 @@ const table = route({
           z.object({ code: z.string(), status: z.int(), ar: z.string(), en: z.string() }),
         ),
       }).openapi('Errors'),
-      'As in section 9 of the contract.',
+      'All of them.',
     ),
     ...problems(),
   },

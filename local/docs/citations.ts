@@ -1,4 +1,5 @@
 // What comments, tests and docs cite must be there: cases and promises, sections of the contract, files.
+import { dirname, join } from 'node:path/posix'
 import { type File, files, paths } from './files.ts'
 
 const textOf = (path: string) => files.find((file) => file.path === path)?.text ?? ''
@@ -13,7 +14,9 @@ const codes = new Set([...caseIds, ...matches(cases, /^\| ([A-Z]+-\d\d) \|/gm)])
 const sections = new Set(matches(textOf('docs/contract.md'), /^## (\d+)\. /gm))
 
 const code = /\b(?!CRC|UTF)[A-Z]{1,6}-\d\d\b/g
-const section = /contract,? \(?section (\d+)|section (\d+) of the contract/gi
+const section = /contract(?:\.md\))?[, (]+section (\d+)/g
+/** By a section, and nothing but what docs/ has. */
+const vague = /\(contract(?!, section \d)[,)]|section \d+ of the contract|specification/
 /** In comments and pages alone: code makes files that nobody has. */
 const comment = /(?:^|\s)(?:--|\/\/|\/?\*\*?|#) (.*)/
 const file = /(?<![\w/:.@<*-])(?:\.{1,2}\/)*([\w-][\w./-]*\.(?:ts|sql|md|toml))\b(?!\/)/g
@@ -26,11 +29,12 @@ function wrongIn({ path, text }: File): string[] {
     for (const [name] of line.matchAll(code)) {
       if (!codes.has(name)) wrong.push(`${at}: docs/cases.md has no ${name}`)
     }
-    for (const [, one, other] of line.matchAll(section)) {
-      if (!sections.has((one ?? other)!)) {
-        wrong.push(`${at}: no section ${one ?? other} of the contract`)
-      }
+    for (const [, number] of line.matchAll(section)) {
+      if (!sections.has(number!)) wrong.push(`${at}: docs/contract.md has no section ${number}`)
     }
+    const [words] = path !== 'local/docs/citations.ts' && vague.exec(line) || []
+    if (words) wrong.push(`${at}: "${words}": say (contract, section …)`)
+    if (page) wrong.push(...brokenLinks(path, line).map((link) => `${at}: ${link} leads nowhere`))
     const said = page ? line : comment.exec(line)?.[1] ?? ''
     for (const [, name] of said.matchAll(file)) {
       const there = paths.some((one) => one === name || one.endsWith(`/${name}`))
@@ -38,6 +42,18 @@ function wrongIn({ path, text }: File): string[] {
     }
   })
   return wrong
+}
+
+/** Links to pages of the repository, and to headings in them. */
+function brokenLinks(from: string, line: string): string[] {
+  return matches(line, /\]\(([^)\s:]+)\)/g).filter((link) => {
+    const [page = '', heading] = link.split('#')
+    const path = page ? join(dirname(from), page) : from
+    if (!heading) return !paths.includes(path)
+    const headings = matches(textOf(path), /^#+ (.*)$/gm)
+      .map((text) => text.toLowerCase().replace(/[^\w\s-]/g, '').replaceAll(' ', '-'))
+    return !headings.includes(heading)
+  })
 }
 
 /** A case is either cited by a test or named among those without one. */

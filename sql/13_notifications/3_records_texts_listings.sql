@@ -44,7 +44,7 @@ begin
     when 'favorite_unavailable' then
       texts.title_ar := 'عقار في مفضلتك لم يعد متاحاً';
       texts.title_en := 'A saved property is no longer available';
-      -- Only the owner may say why: otherwise no title, no reason (contract, favorites).
+      -- Only the owner may say why: otherwise no title, no reason (contract, section 4).
       texts.body_ar := coalesce(case facts ->> 'status'
         when 'sold' then 'تم بيع ' || name_ar
         when 'rented' then 'تم تأجير ' || name_ar

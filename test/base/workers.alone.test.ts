@@ -55,7 +55,7 @@ const forget = (kind: string) =>
 const linesOf = (facade: Facade, kind: string) =>
   facade.output().split(`{"alert":"${kind}"`).length - 1
 
-describe.runIf(hasStack)('OPS the jobs of a project', () => {
+describe.runIf(hasStack)('the jobs of a project', () => {
   const run = (facade: Facade, apikey: string | undefined, job = 'fan_out_listing_events') =>
     ask(facade, `/${job}`, { method: 'POST', headers: apikey === undefined ? {} : { apikey } })
 

@@ -25,7 +25,7 @@ const shown: [what: string, certificate: Certificate | undefined, believed: bool
   ['no TLS at all', undefined, false],
 ]
 
-describe.runIf(hasStack)('SEC the way to the database', () => {
+describe.runIf(hasStack)('the way to the database', () => {
   let proxy: Awaited<ReturnType<typeof tlsProxy>>
 
   beforeAll(async () => {

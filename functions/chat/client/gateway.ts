@@ -94,7 +94,7 @@ class GatewayLink implements Link {
     return (await this.ask('send_message', message)).message
   }
 
-  /** The gateway's clients speak the specification's events, which has none for this. */
+  /** The gateway has no event for this. */
   typing(): void {}
 
   close(): void {

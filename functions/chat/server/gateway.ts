@@ -1,6 +1,6 @@
 /**
- * The chat gateway (contract, section 6): sockets for clients that speak the specification's
- * events. It carries Realtime and keeps nothing that Realtime and the database do not have.
+ * The chat gateway (contract, section 6): sockets for clients that do not speak Realtime. It carries
+ * Realtime to them and keeps nothing that Realtime and the database do not have.
  */
 import { env } from '../../_shared/env.ts'
 import { prefersEnglish } from '../../_shared/error-body.ts'
