@@ -72,8 +72,8 @@ on conflict (id) do update set
   public = excluded.public, file_size_limit = excluded.file_size_limit,
   allowed_mime_types = excluded.allowed_mime_types;
 
--- The other sides of the ledger.
-insert into public.wallets (id, part, house) values
+-- The system accounts of the ledger.
+insert into public.wallets (id, part, system_account) values
   ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1001', 'house', 'provider'),
   ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1002', 'house', 'sales'),
   ('7a0f3a52-58d4-4f2c-9d7e-0c1b6b1f1003', 'house', 'adjustments')

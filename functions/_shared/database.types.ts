@@ -1546,14 +1546,14 @@ isOneToOne: false
                   ]
                 },"wallets": {
                   Row: {
-                    "balance": number,"created_at": string,"house": string | null,"id": string,"identity_id": string | null,"part": string
+                    "balance": number,"created_at": string,"id": string,"identity_id": string | null,"part": string,"system_account": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "balance"?: number,"created_at"?: string,"house"?: string | null,"id"?: string,"identity_id"?: string | null,"part": string
+                    "balance"?: number,"created_at"?: string,"id"?: string,"identity_id"?: string | null,"part": string,"system_account"?: string | null
                   }
                   Update: {
-                    "balance"?: number,"created_at"?: string,"house"?: string | null,"id"?: string,"identity_id"?: string | null,"part"?: string
+                    "balance"?: number,"created_at"?: string,"id"?: string,"identity_id"?: string | null,"part"?: string,"system_account"?: string | null
                   }
                   Relationships: [
                     {

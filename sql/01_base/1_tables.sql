@@ -3,7 +3,8 @@
 create schema private;
 comment on schema private is 'Helpers, rules and counters. Exposed to nobody.';
 create schema api;
-comment on schema api is 'The functions that clients may call. The only schema that the Data API exposes.';
+comment on schema api is
+  'The functions that clients may call. The only schema that the Data API exposes.';
 
 revoke all on schema private, api from public;
 -- Functions are born closed, and what may be called is granted by name. For every schema: what is
@@ -25,10 +26,8 @@ create table private.settings (
   value jsonb not null,
   note text not null
 );
-comment on table private.settings is 'Switches that an admin sets in Studio; the rows are in 91_data.sql.';
-comment on column private.settings.name is 'What is switched.';
-comment on column private.settings.value is 'The value now.';
-comment on column private.settings.note is 'What it does.';
+comment on table private.settings is
+  'Switches that an admin sets in Studio; the rows are in 91_data.sql.';
 alter table private.settings enable row level security;
 create policy "nobody but functions of their owner" on private.settings using (false);
 
@@ -39,10 +38,9 @@ create table private.rates (
   note text not null
 );
 comment on table private.rates is 'What may be done how often; change a row to change the rate.';
-comment on column private.rates.rule is 'The name that functions count under.';
-comment on column private.rates.max is 'Hits allowed within the window; a million or more is no limit.';
+comment on column private.rates.max is
+  'Hits allowed within the window; a million or more means no limit.';
 comment on column private.rates.seconds is 'Length of the sliding window in seconds.';
-comment on column private.rates.note is 'What is counted, and per what.';
 alter table private.rates enable row level security;
 create policy "nobody but functions of their owner" on private.rates using (false);
 
@@ -53,11 +51,13 @@ create table private.rate_hits (
   expires_at timestamptz not null,
   primary key (rule, subject)
 );
-comment on table private.rate_hits is 'The last hits of each subject; emptied by a job.';
-comment on column private.rate_hits.rule is 'Which rate.';
-comment on column private.rate_hits.subject is 'Who or what is counted: an account, an address, a phone.';
-comment on column private.rate_hits.hits is 'When, oldest first, no more than the rule''s max.';
-comment on column private.rate_hits.expires_at is 'From then on the row says nothing any more.';
+comment on table private.rate_hits is 'The last hits of each subject; a job deletes old ones.';
+comment on column private.rate_hits.subject is
+  'Who or what is counted: an account, an address, a phone.';
+comment on column private.rate_hits.hits is
+  'Times of the hits, oldest first, at most as many as the rate allows.';
+comment on column private.rate_hits.expires_at is
+  'When the last hit leaves the window; the row may go then.';
 create index rate_hits_expires_idx on private.rate_hits (expires_at);
 alter table private.rate_hits enable row level security;
 create policy "nobody but functions of their owner" on private.rate_hits using (false);
@@ -73,16 +73,13 @@ create table private.alarms (
   seen_at timestamptz not null default now()
 );
 comment on table private.alarms is
-  'What an admin has to look at: money that does not fit, a job or a provider that fails. One row '
-  'for each until it is settled; settled ones go after a year.';
-comment on column private.alarms.id is 'Order.';
-comment on column private.alarms.kind is 'What happened, as wallet_differs, payment_mismatch or job_failed.';
-comment on column private.alarms.subject_id is 'The wallet, payment, invoice or event; of job_failed the job and what it failed on; of others the provider, setting or route.';
-comment on column private.alarms.facts is 'What was seen.';
-comment on column private.alarms.raised_at is 'When.';
-comment on column private.alarms.settled_at is 'When an admin was done with it.';
-comment on column private.alarms.settled_note is 'What the admin did.';
-comment on column private.alarms.seen_at is 'When it was last seen.';
+  'What an admin has to look at: money that does not add up, a job or a provider that fails. One '
+  'row for each until it is settled; settled ones are deleted after a year.';
+comment on column private.alarms.kind is
+  'What happened, as wallet_differs, payment_mismatch or job_failed.';
+comment on column private.alarms.subject_id is
+  'The wallet, payment, invoice or event; for job_failed the job and the row it failed on; for '
+  'others the provider, setting or route.';
 create unique index alarms_one_unsettled_key on private.alarms (kind, subject_id)
   where settled_at is null;
 create index alarms_settled_idx on private.alarms (settled_at) where settled_at is not null;
@@ -93,9 +90,8 @@ create table private.moments (
   name text primary key,
   at timestamptz not null
 );
-comment on table private.moments is 'Moments that hold for all workers of the functions.';
+comment on table private.moments is 'Times that all workers of the functions share.';
 comment on column private.moments.name is
-  'jobs_ran: when a run of all jobs last came to its end. pushes_paused: until when FCM wants none.';
-comment on column private.moments.at is 'The moment.';
+  'jobs_ran: when a run of all jobs last finished. pushes_paused: until when FCM accepts none.';
 alter table private.moments enable row level security;
 create policy "nobody but functions of their owner" on private.moments using (false);

@@ -14,7 +14,8 @@ begin
   return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
 end
 $$;
-comment on function private.claims is 'The verified claims of the caller''s token; null for a guest.';
+comment on function private.claims is
+  'The verified claims of the caller''s token; null for a guest.';
 
 create function private.session_id() returns uuid
   language plpgsql

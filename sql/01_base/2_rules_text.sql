@@ -20,7 +20,8 @@ begin
   return value !~ '[\u0001-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]';
 end
 $$;
-comment on function private.is_clean is 'Text without control characters other than tab and line breaks.';
+comment on function private.is_clean is
+  'Text without control characters other than tab and line breaks.';
 
 create function private.tidy(value text) returns text
   language sql
@@ -47,7 +48,8 @@ as $$
     and value = btrim(value)
     and char_length(value) between 2 and 120
 $$;
-comment on function private.is_name is 'A name that shows as it is: 2 to 120 characters, none invisible.';
+comment on function private.is_name is
+  'A name that shows as it is: 2 to 120 characters, none invisible.';
 
 grant execute on function private.ascii_digits, private.is_clean, private.tidy, private.is_name
   to anon, authenticated, service_role, backend;

@@ -118,7 +118,8 @@ as $$
   update private.alarms set settled_at = now(), settled_note = 'they run again'
   where alarms.kind = 'jobs_late' and alarms.settled_at is null;
 $$;
-comment on function private.note_jobs_ran is 'All jobs had their turn: whoever asks for health sees it.';
+comment on function private.note_jobs_ran is
+  'All jobs had their turn: whoever asks for health sees it.';
 
 grant execute on function private.sweep_alarms, private.sweep_rates, private.note_jobs_ran
   to backend;

@@ -11,11 +11,8 @@ create table public.vocabularies (
 );
 comment on table public.vocabularies is 'Every list of codes with its Arabic and English texts.';
 comment on column public.vocabularies.vocabulary is 'Which list: kind, usage, amenity …';
-comment on column public.vocabularies.code is 'The word on the wire.';
-comment on column public.vocabularies.text_ar is 'What a client shows, Arabic.';
-comment on column public.vocabularies.text_en is 'What a client shows, English.';
-comment on column public.vocabularies.note is 'For kinds: the listing types that they usually have.';
-comment on column public.vocabularies.position is 'Order in which to show it.';
+comment on column public.vocabularies.note is
+  'For kinds: the listing types that they usually have.';
 
 create table public.governorates (
   id text primary key,
@@ -26,12 +23,8 @@ create table public.governorates (
   position integer not null
 );
 comment on table public.governorates is 'The six governorates of Kuwait.';
-comment on column public.governorates.id is 'Slug.';
-comment on column public.governorates.name_ar is 'Name in Arabic.';
-comment on column public.governorates.name_en is 'Name in English.';
 comment on column public.governorates.lat is 'Centroid, degrees north.';
 comment on column public.governorates.lng is 'Centroid, degrees east.';
-comment on column public.governorates.position is 'Order in which to show it.';
 
 create table public.areas (
   id text primary key,
@@ -47,15 +40,10 @@ create table public.areas (
   constraint areas_governorate_key unique (governorate_id, id)
 );
 comment on table public.areas is 'The areas of Kuwait that listings lie in.';
-comment on column public.areas.id is 'Slug.';
-comment on column public.areas.governorate_id is 'The governorate it belongs to.';
-comment on column public.areas.name_ar is 'Name in Arabic.';
-comment on column public.areas.name_en is 'Name in English.';
-comment on column public.areas.alias_ar is 'Another Arabic name that people search for.';
 comment on column public.areas.lat is 'Centroid, degrees north; null where none is known.';
 comment on column public.areas.lng is 'Centroid, degrees east; null where none is known.';
-comment on column public.areas.approximate is 'The centroid is a fall-back for the map, not sourced.';
-comment on column public.areas.position is 'Order in which to show it.';
+comment on column public.areas.approximate is
+  'The centroid is a fall-back for the map, not sourced.';
 
 alter table public.vocabularies enable row level security;
 alter table public.governorates enable row level security;

@@ -47,7 +47,8 @@ as $$
     order by vocabularies.position
   ) as item
 $$;
-comment on function api.list_kinds is 'Kinds of property, with the listing types they usually have.';
+comment on function api.list_kinds is
+  'Kinds of property, with the listing types they usually have.';
 
 create function api.list_amenities() returns json
   language sql
@@ -89,7 +90,8 @@ as $$
     group by vocabularies.vocabulary
   ) as words
 $$;
-comment on function api.list_enums is 'Every vocabulary by its camelCase name, each in the order to show it.';
+comment on function api.list_enums is
+  'Every vocabulary by its camelCase name, each in the order to show it.';
 
 grant execute on function
   api.list_governorates, api.list_areas, api.list_kinds, api.list_amenities, api.list_enums

@@ -35,26 +35,27 @@ create table public.accounts (
 );
 comment on table public.accounts is 'A person''s sign-in; one for each user of Auth.';
 comment on column public.accounts.id is 'The id of the Auth user.';
-comment on column public.accounts.email is 'Lower case, domain in ASCII; null once deleted.';
+comment on column public.accounts.email is 'In lower case, domain in ASCII; null once deleted.';
 comment on column public.accounts.phone is 'Kuwaiti mobile as +965XXXXXXXX; null once deleted.';
 comment on column public.accounts.email_proven is
-  'Whether the owner of the email has shown it, by a code or a provider. Registration does not.';
+  'Whether a code or a provider has proven who owns the email. Registration does not.';
 comment on column public.accounts.taken_over_at is
-  'When the owner of the email came by a provider and ended what was there; null after a reset.';
-comment on column public.accounts.language is 'ar or en: of messages and notifications.';
+  'When the owner of the email signed in by a provider, which ended all earlier access; null after '
+  'a password reset.';
+comment on column public.accounts.language is 'ar or en, for messages and notifications.';
 comment on column public.accounts.status is
   'active, suspended, banned, deletion_requested (14 days, signing in cancels), deleted.';
-comment on column public.accounts.status_reason is 'Why it is suspended or banned, shown to the person.';
-comment on column public.accounts.suspended_until is 'When a suspension ends by itself; null is never.';
+comment on column public.accounts.status_reason is
+  'Why it is suspended or banned; shown to the person.';
 comment on column public.accounts.delete_at is 'When a requested deletion is carried out.';
 comment on column public.accounts.active_identity_id is
-  'Acts as this identity now; null when it was taken away, until switch, sign-in or refresh.';
+  'The identity it acts as; null when that was suspended or closed, until the next switch, sign-in '
+  'or refresh.';
 comment on column public.accounts.topic is
-  'Name of its Realtime channel; another one from the moment that a session or a right ends.';
+  'Name of its Realtime channel; replaced whenever a session or a right ends.';
 comment on column public.accounts.live_key is
-  'Random, and shown to nobody: the names of its conversations'' live channels are made of it. '
-  'Another one whenever the topic changes, and when one of its identities is taken away.';
-comment on column public.accounts.created_at is 'When it was made.';
+  'Random, shown to nobody: the names of its conversations'' live channels are derived from it. '
+  'Replaced with the topic, and when one of its identities stops being active.';
 -- Partial: to change a column of a whole unique index locks the row also against those who only
 -- refer to it.
 create unique index accounts_email_key on public.accounts (email) where email is not null;
@@ -70,9 +71,8 @@ create table public.individual_profiles (
   avatar_url text
 );
 comment on table public.individual_profiles is 'The person behind an account.';
-comment on column public.individual_profiles.account_id is 'Whose.';
-comment on column public.individual_profiles.full_name is 'As the person writes it; null until given.';
-comment on column public.individual_profiles.avatar_url is 'Public address of the picture, if any.';
+comment on column public.individual_profiles.full_name is
+  'As the person writes it; null until given.';
 
 create table public.identities (
   id uuid primary key default gen_random_uuid(),
@@ -92,16 +92,13 @@ create table public.identities (
   ),
   constraint identities_account_key unique (account_id, id)
 );
-comment on table public.identities is 'Whom an account acts as: itself, a company, an office.';
-comment on column public.identities.id is 'Named by listings, favorites, conversations, wallets.';
-comment on column public.identities.account_id is 'Who acts.';
-comment on column public.identities.type is 'individual, company (developer or firm), office (brokerage).';
+comment on table public.identities is 'Whom an account acts as: the person, a company, an office.';
+comment on column public.identities.type is
+  'individual, company (developer or firm), office (brokerage).';
 comment on column public.identities.status is
-  'An individual is born active; company and office begin in pending_verification.';
-comment on column public.identities.status_reason is 'Why rejected or suspended, shown to the owner.';
-comment on column public.identities.display_name is 'What others see.';
-comment on column public.identities.avatar_url is 'Public address of the picture, if any.';
-comment on column public.identities.created_at is 'When it was made.';
+  'An individual starts as active, a company or office as pending_verification.';
+comment on column public.identities.status_reason is
+  'Why it was rejected or suspended; shown to the owner.';
 create unique index identities_one_individual_key on public.identities (account_id)
   where type = 'individual';
 
@@ -145,21 +142,18 @@ create table public.account_settings (
   )
 );
 comment on table public.account_settings is
-  'What an account has chosen; one without a row has chosen nothing and gets the defaults.';
-comment on column public.account_settings.account_id is 'Whose.';
+  'What an account has chosen; without a row the defaults hold.';
 comment on column public.account_settings.notifications is
   'Choices by category and channel that differ from the defaults: {"leads":{"push":false}}.';
-comment on column public.account_settings.quiet_from is 'Pushes wait from then, time in Kuwait.';
+comment on column public.account_settings.quiet_from is 'Pushes wait from this time on, in Kuwait.';
 comment on column public.account_settings.quiet_to is
-  'Pushes go on then, time in Kuwait; earlier than quiet_from is the next day.';
+  'Pushes continue at this time, in Kuwait; before quiet_from means the next day.';
 comment on column public.account_settings.show_phone is
   'The account''s own number is given to whoever asks for the contact of a listing.';
 comment on column public.account_settings.read_receipts is
-  'The other side of a conversation hears that messages were read.';
+  'The other side of a conversation is told that messages were read.';
 comment on column public.account_settings.show_last_seen is
-  'Kept for clients; nothing in the service shows when somebody was last there.';
-comment on column public.account_settings.marketing_consent is 'Wants to hear of offers.';
-comment on column public.account_settings.updated_at is 'When it was last changed.';
+  'Kept for clients; the service itself never shows when somebody was last seen.';
 
 alter table public.account_settings enable row level security;
 revoke all on public.account_settings from anon, authenticated;
@@ -176,12 +170,9 @@ create table private.idempotency_keys (
   created_at timestamptz not null default now(),
   primary key (account_id, key)
 );
-comment on table private.idempotency_keys is 'Answers kept for repeated requests.';
-comment on column private.idempotency_keys.account_id is 'Whose key; nobody else''s counts.';
-comment on column private.idempotency_keys.key is 'The header Idempotency-Key.';
-comment on column private.idempotency_keys.request_hash is 'SHA-256 of identity, function and arguments.';
-comment on column private.idempotency_keys.answer is 'The first answer.';
-comment on column private.idempotency_keys.created_at is 'Kept for 24 hours.';
+comment on table private.idempotency_keys is 'Answers kept for repeated requests, for 24 hours.';
+comment on column private.idempotency_keys.request_hash is
+  'SHA-256 of identity, function and arguments.';
 create index idempotency_keys_created_at_idx on private.idempotency_keys (created_at);
 alter table private.idempotency_keys enable row level security;
 create policy "nobody but functions of their owner" on private.idempotency_keys using (false);

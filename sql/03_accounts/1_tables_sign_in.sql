@@ -11,16 +11,14 @@ create table private.registrations (
   created_at timestamptz not null default now()
 );
 comment on table private.registrations is
-  'Attempts to register a phone, refused ones too; gone at verification or after an hour.';
-comment on column private.registrations.id is 'The attempt''s secret name (registrationId).';
-comment on column private.registrations.phone is 'As +965XXXXXXXX.';
+  'Attempts to register a phone, refused ones too; deleted at verification or after an hour.';
+comment on column private.registrations.id is
+  'Secret: whoever names it (registrationId) made the attempt.';
 comment on column private.registrations.sealed_password is
-  'AES-GCM, with a key of the functions; null where the last attempts were refused and have no code.';
-comment on column private.registrations.full_name is 'The name given, if any.';
-comment on column private.registrations.created_at is 'An attempt lives for an hour.';
+  'AES-GCM, with a key of the functions; null in the one row that stands for refused attempts.';
 create index registrations_phone_idx on private.registrations (phone, created_at desc);
 create index registrations_created_at_idx on private.registrations (created_at);
--- Of those that were refused one row says enough: that somebody else may have tried.
+-- One row stands for all refused attempts: it says that somebody else may have tried.
 create unique index registrations_refused_key on private.registrations (phone)
   where sealed_password is null;
 alter table private.registrations enable row level security;
@@ -30,8 +28,7 @@ create table private.email_claims (
   email text primary key,
   claimed_at timestamptz not null default now()
 );
-comment on table private.email_claims is 'Emails that somebody registers just now.';
-comment on column private.email_claims.email is 'In its one form.';
+comment on table private.email_claims is 'Emails that are being registered at this moment.';
 comment on column private.email_claims.claimed_at is 'A claim counts for ten seconds.';
 create index email_claims_claimed_at_idx on private.email_claims (claimed_at);
 alter table private.email_claims enable row level security;
@@ -53,19 +50,15 @@ create table private.codes (
   replaced boolean not null default false
 );
 comment on table private.codes is 'One-time codes: a short life, few tries, one use.';
-comment on column private.codes.id is 'Names it while it is being used.';
-comment on column private.codes.purpose is 'register, reset or delete; a code is for one of them.';
+comment on column private.codes.purpose is 'register, reset or delete; a code serves one of them.';
 comment on column private.codes.identifier is 'The phone or email it was sent to.';
-comment on column private.codes.registration_id is 'The attempt it belongs to (register).';
-comment on column private.codes.account_id is 'The account it is for; null where there is none.';
+comment on column private.codes.registration_id is 'The registration it belongs to (register).';
 comment on column private.codes.hmac is 'HMAC-SHA256 of purpose, identifier and code.';
 comment on column private.codes.asked_by is
-  'From which address, as private.address_mark of the identifier; null is none that is known.';
+  'The address that asked for it, as private.address_mark of the identifier; null if unknown.';
 comment on column private.codes.tries is
-  'Wrong codes of whoever named its attempt or came from the address that asked for it.';
-comment on column private.codes.stranger_tries is 'Wrong codes of all others together.';
-comment on column private.codes.created_at is 'When it was made.';
-comment on column private.codes.used_at is 'When it was used.';
+  'Wrong guesses by whoever named its registration or came from the address that asked for it.';
+comment on column private.codes.stranger_tries is 'Wrong guesses by everybody else together.';
 comment on column private.codes.replaced is 'A newer code took its place.';
 create index codes_identifier_idx on private.codes (identifier, purpose, created_at desc);
 create index codes_registration_idx on private.codes (registration_id);
@@ -81,11 +74,12 @@ create table private.known_addresses (
   primary key (account_id, mark)
 );
 comment on table private.known_addresses is
-  'Addresses from which an account was signed in to: limits that strangers use up do not hold there.';
-comment on column private.known_addresses.account_id is 'Whose; nothing is left of a deleted one.';
+  'Addresses from which an account was signed in to: limits that strangers use up do not apply '
+  'there.';
 comment on column private.known_addresses.mark is
-  'private.address_mark: it says nothing to whoever reads it, so no export has it.';
-comment on column private.known_addresses.known_until is '90 days after the last sign-in from there.';
+  'private.address_mark: it tells a reader nothing, so no export has it.';
+comment on column private.known_addresses.known_until is
+  '90 days after the last sign-in from there.';
 create index known_addresses_until_idx on private.known_addresses (known_until);
 alter table private.known_addresses enable row level security;
 create policy "nobody but functions of their owner" on private.known_addresses using (false);
@@ -95,12 +89,12 @@ create table private.social_tokens (
   expires_at timestamptz not null
 );
 comment on table private.social_tokens is
-  'Id tokens and nonces that were taken: each gives one session. For two minutes while it is tried, '
-  'until it expires once it gave one.';
+  'Id tokens and nonces that were used: each gives one session. Kept for two minutes while it is '
+  'tried, and until it expires once it gave a session.';
 comment on column private.social_tokens.key is
   'Provider and SHA-256 of what the token signs, or of the nonce.';
 comment on column private.social_tokens.expires_at is
-  'From then on it may be tried again, or nobody would take it anyhow.';
+  'From then on it may be tried again, or has expired.';
 create index social_tokens_expires_idx on private.social_tokens (expires_at);
 alter table private.social_tokens enable row level security;
 create policy "nobody but functions of their owner" on private.social_tokens using (false);
@@ -114,12 +108,11 @@ create table private.apple_tokens (
   primary key (account_id, client_id)
 );
 comment on table private.apple_tokens is
-  'Apple''s refresh tokens, kept for one thing: to revoke them when the account is deleted.';
-comment on column private.apple_tokens.account_id is 'Whose.';
+  'Apple''s refresh tokens, kept only to revoke them when the account is deleted.';
 comment on column private.apple_tokens.client_id is 'The app or site that it was given to.';
 comment on column private.apple_tokens.sealed_token is 'AES-GCM, with a key of the functions.';
-comment on column private.apple_tokens.revoke_at is 'When it is to be revoked; null is never.';
-comment on column private.apple_tokens.tries is 'How often Apple was asked in vain.';
+comment on column private.apple_tokens.revoke_at is 'When it is to be revoked; null means never.';
+comment on column private.apple_tokens.tries is 'Failed attempts to revoke it.';
 create index apple_tokens_revoke_idx on private.apple_tokens (revoke_at)
   where revoke_at is not null;
 alter table private.apple_tokens enable row level security;

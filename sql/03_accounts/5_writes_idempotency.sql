@@ -47,6 +47,7 @@ as $$
     and idempotency_keys.key = keep_answer.key
   returning idempotency_keys.answer
 $$;
-comment on function private.keep_answer is 'Keeps an answer for the key taken before, and gives it.';
+comment on function private.keep_answer is
+  'Keeps an answer for the key taken before, and gives it.';
 
 grant execute on function private.kept_answer, private.keep_answer to authenticated;

@@ -79,7 +79,8 @@ begin
   return added;
 end
 $$;
-comment on function private.add_identity is 'A company or office identity, waiting for verification.';
+comment on function private.add_identity is
+  'A company or office identity, waiting for verification.';
 
 create function api.add_identity(type text, fields jsonb) returns json
   language plpgsql

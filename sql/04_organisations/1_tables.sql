@@ -43,37 +43,24 @@ create table public.organisations (
     foreign key (governorate_id, area_id) references public.areas (governorate_id, id)
 );
 comment on table public.organisations is 'The public page of a company or office identity.';
-comment on column public.organisations.identity_id is 'Whose page.';
 comment on column public.organisations.type is 'company or office; kept by triggers.';
-comment on column public.organisations.name_ar is 'Name in Arabic.';
-comment on column public.organisations.name_en is 'Name in English.';
-comment on column public.organisations.slug is 'For addresses of pages; made by the database.';
-comment on column public.organisations.licence_no is 'Commercial licence; one organisation each.';
-comment on column public.organisations.licence_expires_on is 'Last day on which it is good (Asia/Kuwait).';
-comment on column public.organisations.logo_url is 'Public address of the logo.';
-comment on column public.organisations.cover_url is 'Public address of the cover picture.';
-comment on column public.organisations.about_ar is 'About, in Arabic, at most 4000 characters.';
-comment on column public.organisations.phone is 'Business phone, public.';
-comment on column public.organisations.whatsapp is 'Business WhatsApp, public.';
-comment on column public.organisations.email is 'Business email, public.';
-comment on column public.organisations.website is 'https address.';
-comment on column public.organisations.governorate_id is 'Where: slug of a governorate.';
-comment on column public.organisations.area_id is 'Where: slug of an area of that governorate.';
-comment on column public.organisations.address_ar is 'Street and building.';
-comment on column public.organisations.working_hours is 'As the organisation writes them.';
+comment on column public.organisations.slug is 'For addresses of pages; set by the database.';
+comment on column public.organisations.licence_no is
+  'Commercial licence; no two organisations share one.';
+comment on column public.organisations.licence_expires_on is
+  'Last day on which it is valid (Asia/Kuwait).';
 comment on column public.organisations.verified is 'An admin has seen the licence.';
 comment on column public.organisations.active is
-  'Its identity and account are in order; kept by triggers.';
+  'Its identity and account may act; kept by triggers.';
 comment on column public.organisations.listed is 'Everybody sees it.';
 comment on column public.organisations.words is 'The words of its names, as searches compare them.';
-comment on column public.organisations.rating_avg is 'Average of reviews, 1 to 5; kept by a trigger.';
-comment on column public.organisations.rating_count is 'How many reviews.';
-comment on column public.organisations.active_listings_count is 'Listings that strangers see now.';
-comment on column public.organisations.median_response_minutes is 'Measured from chat, minutes.';
-comment on column public.organisations.created_at is 'Member since.';
+comment on column public.organisations.rating_avg is
+  'Average of reviews, 1 to 5; kept by a trigger.';
+comment on column public.organisations.active_listings_count is 'Listings that everybody sees now.';
+comment on column public.organisations.median_response_minutes is 'Measured from chat by a job.';
 create unique index organisations_licence_no_key on public.organisations (upper(licence_no));
 
--- One for each order in which lists are walked, with the place in front where one is asked for.
+-- One for each order of the lists, led by the place where one is asked for.
 create index organisations_rating_idx on public.organisations
   (type, (- coalesce(rating_avg, 0)), identity_id) where listed;
 create index organisations_governorate_rating_idx on public.organisations
@@ -92,9 +79,9 @@ create index organisations_governorate_newest_idx on public.organisations
   (governorate_id, type, created_at, identity_id) where listed;
 create index organisations_area_newest_idx on public.organisations
   (area_id, type, created_at, identity_id) where listed;
--- And for words that are too rare to be met on such a walk.
+-- For words that are too rare to be met soon in any of those orders.
 create index organisations_words_idx on public.organisations using gin (words) where listed;
--- For the job that looks for licences that are over.
+-- For the job that looks for expired licences.
 create index organisations_licence_expires_idx on public.organisations (licence_expires_on)
   where active;
 create index organisations_place_idx on public.organisations (governorate_id, area_id);
@@ -113,9 +100,9 @@ create table private.response_measures (
   identity_id uuid primary key references public.identities (id) on delete cascade,
   measured_at timestamptz not null default '-infinity'
 );
-comment on table private.response_measures is 'When each organisation''s answers were last measured.';
-comment on column private.response_measures.identity_id is 'Which organisation.';
-comment on column private.response_measures.measured_at is 'Those that wait longest come first.';
+comment on table private.response_measures is
+  'When each organisation''s answers were last measured.';
+comment on column private.response_measures.measured_at is 'Those measured longest ago come first.';
 create index response_measures_oldest_idx on private.response_measures (measured_at);
 alter table private.response_measures enable row level security;
 create policy "nobody but functions of their owner" on private.response_measures using (false);

@@ -13,7 +13,8 @@ begin
   )::tsquery;
 end
 $$;
-comment on function private.word_query is 'All of these words or beginnings of words, in any order.';
+comment on function private.word_query is
+  'All of these words or beginnings of words, in any order.';
 
 create function private.organisations_after(
   wanted public.organisations, sort text, query tsquery, key jsonb, take integer

@@ -25,21 +25,15 @@ create table public.plans (
   on_sale boolean not null default true
 );
 comment on table public.plans is 'What can be subscribed to; the rows are in 91_data.sql.';
-comment on column public.plans.id is 'Named when subscribing.';
 comment on column public.plans.code is
-  'Short name; the plan called free is everybody''s without another.';
-comment on column public.plans.name_ar is 'Name in Arabic.';
-comment on column public.plans.name_en is 'Name in English.';
-comment on column public.plans.audience is 'The type of identity that it is for.';
+  'Short name; the plan called free applies to everybody who has no other.';
 comment on column public.plans.price is 'KWD for one interval.';
 comment on column public.plans.interval_days is 'Days that one payment lasts.';
-comment on column public.plans.active_listings is 'How many listings may be active at once.';
 comment on column public.plans.listing_days is 'Days that a listing lives once published.';
-comment on column public.plans.photos_per_listing is 'Pictures that a listing may have.';
 comment on column public.plans.featured_credits is
   'Featured listings that come with each interval.';
-comment on column public.plans.position is 'Order in the list.';
-comment on column public.plans.on_sale is 'Shown and sold; one that is not goes on for who has it.';
+comment on column public.plans.on_sale is
+  'Shown and sold; one that is not continues for those who have it.';
 
 create table public.subscriptions (
   id uuid primary key default gen_random_uuid(),
@@ -58,19 +52,15 @@ create table public.subscriptions (
   constraint subscriptions_end_is_told check ((status = 'active') = (ended_at is null))
 );
 comment on table public.subscriptions is 'Which identity has which plan, from when to when.';
-comment on column public.subscriptions.id is 'Its id.';
-comment on column public.subscriptions.identity_id is 'Who has it.';
-comment on column public.subscriptions.plan_id is 'What.';
 comment on column public.subscriptions.status is
-  'active; lapsed when its time was over; replaced by another plan; refunded.';
-comment on column public.subscriptions.starts_at is 'From then on.';
+  'active; lapsed at its end; replaced by another plan; refunded.';
 comment on column public.subscriptions.ends_at is 'Paid until then.';
 comment on column public.subscriptions.pay_with is
-  'How it is renewed: from the wallet by itself, or by an invoice that is sent before the end.';
+  'How it is renewed: automatically from the wallet, or by an invoice that is sent before the end.';
 comment on column public.subscriptions.renews is
-  'False once cancelled: it ends when its time is over.';
-comment on column public.subscriptions.reminded_at is 'When its owner was told that it ends soon.';
-comment on column public.subscriptions.ended_at is 'When it stopped holding.';
+  'False once cancelled: it still runs to its end.';
+comment on column public.subscriptions.reminded_at is
+  'When its owner was notified that it ends soon.';
 create unique index subscriptions_one_active_key on public.subscriptions (identity_id)
   where status = 'active';
 create index subscriptions_identity_idx on public.subscriptions (identity_id, starts_at desc);

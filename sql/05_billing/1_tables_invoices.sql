@@ -43,24 +43,18 @@ create table public.invoices (
   )
 );
 comment on table public.invoices is 'What an identity has to pay or has paid.';
-comment on column public.invoices.id is 'Its id.';
 comment on column public.invoices.year is 'The year in Kuwait in which it was issued.';
-comment on column public.invoices.serial is 'Its place in that year: no number is left out.';
-comment on column public.invoices.number is 'What people read out: INV-2026-000123.';
-comment on column public.invoices.identity_id is 'Who pays.';
-comment on column public.invoices.account_id is 'Whose account that identity is of.';
+comment on column public.invoices.serial is 'Its place in that year, without gaps.';
+comment on column public.invoices.number is 'As people quote it: INV-2026-000123.';
 comment on column public.invoices.purpose is 'What for: plan, topup of the wallet, feature.';
 comment on column public.invoices.state is
-  'Where it is; which way it can go is private.invoice_steps.';
+  'private.invoice_steps says which state may follow which.';
 comment on column public.invoices.total is 'KWD; the sum of its lines.';
-comment on column public.invoices.currency is 'KWD.';
-comment on column public.invoices.issued_at is 'When it was made.';
-comment on column public.invoices.due_at is 'Not paid until then it expires.';
-comment on column public.invoices.paid_at is 'When it was paid.';
+comment on column public.invoices.due_at is 'It expires if it is not paid by then.';
 comment on column public.invoices.paid_with is 'charge (at the payment provider) or wallet.';
 comment on column public.invoices.credited is
-  'What was paid stands in the wallet: a top-up, or something that could not be given any more.';
-comment on column public.invoices.refunded is 'KWD given back so far.';
+  'The amount went to the wallet: a top-up, or something that could no longer be delivered.';
+comment on column public.invoices.refunded is 'KWD refunded so far.';
 create index invoices_identity_idx on public.invoices (identity_id, issued_at desc, id desc);
 create index invoices_account_idx on public.invoices (account_id);
 create index invoices_due_idx on public.invoices (due_at) where state in ('open', 'failed');
@@ -83,16 +77,11 @@ create table public.invoice_lines (
   constraint invoice_lines_plan_is_named check ((kind = 'plan') = (plan_id is not null))
 );
 comment on table public.invoice_lines is
-  'What an invoice is for; each line says what paying gives.';
-comment on column public.invoice_lines.invoice_id is 'Of which invoice.';
-comment on column public.invoice_lines.position is 'Order, from 1.';
+  'What an invoice is for; each line says what paying it delivers.';
 comment on column public.invoice_lines.kind is 'The purpose of the invoice.';
-comment on column public.invoice_lines.plan_id is 'The plan that is switched on.';
-comment on column public.invoice_lines.title_ar is 'What, in Arabic, as it was called then.';
-comment on column public.invoice_lines.title_en is 'What, in English, as it was called then.';
-comment on column public.invoice_lines.quantity is 'How many.';
-comment on column public.invoice_lines.unit_price is 'KWD for one, as it was then.';
-comment on column public.invoice_lines.amount is 'KWD.';
+comment on column public.invoice_lines.title_ar is 'Name in Arabic at the time of issue.';
+comment on column public.invoice_lines.title_en is 'Name in English at the time of issue.';
+comment on column public.invoice_lines.unit_price is 'KWD, at the time of issue.';
 create index invoice_lines_plan_idx on public.invoice_lines (plan_id);
 create index invoice_lines_purpose_idx on public.invoice_lines (invoice_id, kind);
 
@@ -104,11 +93,6 @@ create table public.invoice_events (
   at timestamptz not null default clock_timestamp()
 );
 comment on table public.invoice_events is 'Every state that an invoice has had.';
-comment on column public.invoice_events.id is 'Order of the events.';
-comment on column public.invoice_events.invoice_id is 'Which invoice.';
-comment on column public.invoice_events.from_state is 'Before; null at first.';
-comment on column public.invoice_events.to_state is 'From then on.';
-comment on column public.invoice_events.at is 'When.';
 create index invoice_events_invoice_idx on public.invoice_events (invoice_id, id);
 
 create table private.invoice_numbers (
@@ -116,10 +100,8 @@ create table private.invoice_numbers (
   last integer not null
 );
 comment on table private.invoice_numbers is
-  'The last number of each year. Taken under the row''s lock by the transaction that makes the '
-  'invoice, so one that is undone gives its number back.';
-comment on column private.invoice_numbers.year is 'Year in Kuwait.';
-comment on column private.invoice_numbers.last is 'The last number given.';
+  'The last invoice number of each year. Taken under the row''s lock by the transaction that makes '
+  'the invoice, so a transaction that is undone gives its number back.';
 
 alter table public.invoices enable row level security;
 alter table public.invoice_lines enable row level security;
@@ -152,12 +134,10 @@ create table public.receipts (
   made_at timestamptz not null default now()
 );
 comment on table public.receipts is
-  'What was true when an invoice was paid. Written once, never changed: refunds have their own.';
-comment on column public.receipts.invoice_id is 'Of which invoice.';
+  'What held when an invoice was paid. Written once and never changed; refunds have their own.';
 comment on column public.receipts.payer_name is
-  'Who paid, as called then; forgotten when the account is deleted, and nothing else ever changes.';
-comment on column public.receipts.receipt is 'All else that the printed page says.';
-comment on column public.receipts.made_at is 'When.';
+  'Who paid, by the name at that time; replaced when the account is deleted. Nothing else changes.';
+comment on column public.receipts.receipt is 'Everything else on the printed page.';
 alter table public.receipts enable row level security;
 revoke all on public.receipts from anon, authenticated, service_role;
 grant select on public.receipts to authenticated, service_role;

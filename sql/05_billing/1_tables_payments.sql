@@ -28,28 +28,23 @@ create table public.payments (
     (state in ('captured', 'surplus')) = (captured_at is not null)
   )
 );
-comment on table public.payments is 'A try to pay an invoice at the payment provider.';
+comment on table public.payments is 'An attempt to pay an invoice at the payment provider.';
 comment on column public.payments.id is 'The reference that the provider knows it by.';
-comment on column public.payments.invoice_id is 'Of which invoice.';
-comment on column public.payments.provider is 'Who takes the money.';
-comment on column public.payments.mode is 'live, or test: a test payment never pays a live charge.';
+comment on column public.payments.mode is
+  'live or test: a test payment never pays a live charge.';
 comment on column public.payments.state is
-  'starting: the provider was asked, its answer is not here yet; open: it waits for the person; '
-  'superseded: a newer one took its place; failed; captured; surplus: it was paid already.';
-comment on column public.payments.amount is 'KWD: the invoice''s total, never what a client says.';
-comment on column public.payments.currency is 'KWD.';
-comment on column public.payments.return_url is 'Where the person comes back to.';
-comment on column public.payments.redirect_url is 'Where the person pays.';
+  'starting: the provider was asked and has not answered; open: waits for the person; superseded: '
+  'replaced by a newer one; failed; captured; surplus: captured after the invoice was paid.';
+comment on column public.payments.amount is
+  'KWD: the total of the invoice, never what a client says.';
 comment on column public.payments.provider_ref is 'The provider''s id of the charge.';
 comment on column public.payments.provider_payment_id is
-  'The provider''s id of the money taken: a second lock against counting it twice.';
+  'The provider''s id of the money taken; unique, so that it is never counted twice.';
 comment on column public.payments.details is
   'What the receipt shows: method, track and reference ids.';
-comment on column public.payments.created_at is
-  'When it was begun; the same charge for 15 minutes.';
-comment on column public.payments.asked_at is 'When the provider was last asked to make it.';
-comment on column public.payments.looked_up_at is 'When the job last asked what became of it.';
-comment on column public.payments.captured_at is 'When the money was known to be taken.';
+comment on column public.payments.asked_at is
+  'When the provider was last asked to make the charge.';
+comment on column public.payments.looked_up_at is 'When the job last asked the provider about it.';
 create unique index payments_one_open_key on public.payments (invoice_id)
   where state in ('starting', 'open');
 create index payments_invoice_idx on public.payments (invoice_id, created_at);
@@ -76,23 +71,18 @@ create table public.payment_events (
   constraint payment_events_once_key unique (provider, event_key)
 );
 comment on table public.payment_events is
-  'What a provider told, each thing once and for ever: a repeated event finds its row.';
-comment on column public.payment_events.id is 'Order.';
-comment on column public.payment_events.provider is 'Who told.';
+  'What providers reported, each event once: a repeated one finds its row.';
 comment on column public.payment_events.event_key is
-  'What makes the event the same one: the provider''s reference and the hash of what was signed.';
+  'Identifies the event: the provider''s reference and the hash of what was signed.';
 comment on column public.payment_events.kind is
-  'payment, refund, look_up (we asked by ourselves), other (nothing that concerns us).';
-comment on column public.payment_events.payment_id is 'About which payment, if we know it.';
+  'payment, refund, look_up (we asked), other (nothing that concerns us).';
 comment on column public.payment_events.status is 'What the provider answered when asked.';
-comment on column public.payment_events.amount is 'The amount that was told, else received.';
-comment on column public.payment_events.currency is 'Its currency.';
+comment on column public.payment_events.amount is
+  'The amount in the event, else in the provider''s answer.';
 comment on column public.payment_events.payload_sha256 is
-  'Of the body as it came. The body itself names people and cards, so it is not kept.';
+  'Of the raw body, which is not kept because it names people and cards.';
 comment on column public.payment_events.outcome is
-  'What it did; mismatch and unmatched changed nothing and are an admin''s to look at.';
-comment on column public.payment_events.received_at is 'When it came.';
-comment on column public.payment_events.processed_at is 'When it was done with.';
+  'What it changed; mismatch and unmatched changed nothing and an admin has to look at them.';
 create index payment_events_payment_idx on public.payment_events (payment_id);
 create index payment_events_outcome_idx on public.payment_events (outcome, id desc);
 create trigger payment_events_stay
@@ -135,20 +125,16 @@ create table public.refunds (
   constraint refunds_source_has_a_payment check (destination = 'wallet' or payment_id is not null),
   constraint refunds_settled_tells_when check ((state = 'settled') = (settled_at is not null))
 );
-comment on table public.refunds is 'Money of a paid invoice that is given back.';
+comment on table public.refunds is 'Money of a paid invoice that is paid back.';
 comment on column public.refunds.id is 'The reference that the provider knows it by.';
-comment on column public.refunds.invoice_id is 'Of which invoice.';
-comment on column public.refunds.payment_id is 'The payment that it goes back through; of a surplus: that is given back.';
+comment on column public.refunds.payment_id is
+  'The payment that it goes back through, or the surplus payment that is given back.';
 comment on column public.refunds.destination is 'wallet, or source: the card or account that paid.';
-comment on column public.refunds.amount is 'KWD.';
 comment on column public.refunds.state is
-  'requested at the provider, settled, or rejected by it. The first two count as given back.';
-comment on column public.refunds.reason is 'Why, as the admin wrote it.';
+  'requested at the provider, settled, or rejected by it. The first two count as refunded.';
 comment on column public.refunds.admin_id is 'Who decided it; null for one made at the provider.';
 comment on column public.refunds.provider_ref is 'The provider''s id of the refund.';
-comment on column public.refunds.created_at is 'When it was decided.';
 comment on column public.refunds.asked_at is 'When the provider was last asked about it.';
-comment on column public.refunds.settled_at is 'When the money was given back.';
 create index refunds_invoice_idx on public.refunds (invoice_id);
 create index refunds_payment_idx on public.refunds (payment_id);
 create index refunds_requested_idx on public.refunds (created_at) where state = 'requested';
@@ -173,16 +159,8 @@ create table private.sandbox_charges (
   decided_at timestamptz
 );
 comment on table private.sandbox_charges is 'Charges at the sandbox.';
-comment on column private.sandbox_charges.id is 'The sandbox''s own id.';
 comment on column private.sandbox_charges.reference is
-  'What the merchant calls it; asked again it is the same.';
-comment on column private.sandbox_charges.amount is 'KWD.';
-comment on column private.sandbox_charges.currency is 'KWD.';
-comment on column private.sandbox_charges.title is 'What the page says it is for.';
-comment on column private.sandbox_charges.return_url is 'Where the person goes afterwards.';
-comment on column private.sandbox_charges.state is 'pending, paid or failed.';
-comment on column private.sandbox_charges.created_at is 'When it was made.';
-comment on column private.sandbox_charges.decided_at is 'When the person paid or failed.';
+  'The merchant''s reference; asked for again it gives the same charge.';
 alter table private.sandbox_charges enable row level security;
 create policy "nobody but functions of their owner" on private.sandbox_charges using (false);
 
@@ -194,11 +172,6 @@ create table private.sandbox_refunds (
   created_at timestamptz not null default now()
 );
 comment on table private.sandbox_refunds is 'Refunds at the sandbox; each is done at once.';
-comment on column private.sandbox_refunds.id is 'The sandbox''s own id.';
-comment on column private.sandbox_refunds.charge_id is 'Of which charge.';
-comment on column private.sandbox_refunds.reference is 'What the merchant calls it.';
-comment on column private.sandbox_refunds.amount is 'KWD.';
-comment on column private.sandbox_refunds.created_at is 'When.';
 create index sandbox_refunds_charge_idx on private.sandbox_refunds (charge_id);
 alter table private.sandbox_refunds enable row level security;
 create policy "nobody but functions of their owner" on private.sandbox_refunds using (false);

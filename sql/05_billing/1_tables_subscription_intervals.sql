@@ -14,14 +14,12 @@ create table public.subscription_intervals (
   taken_back_at timestamptz
 );
 comment on table public.subscription_intervals is
-  'What each payment added to a subscription, one after the other.';
-comment on column public.subscription_intervals.id is 'Their order.';
-comment on column public.subscription_intervals.subscription_id is 'Of which subscription.';
+  'What each payment added to a subscription, in order.';
 comment on column public.subscription_intervals.invoice_id is
   'The invoice that paid it; null where an admin gave it.';
-comment on column public.subscription_intervals.days is 'How long it is, as the plan was then.';
+comment on column public.subscription_intervals.days is 'Its length, by the plan at that time.';
 comment on column public.subscription_intervals.taken_back_at is
-  'When its invoice was refunded: what of it was still to come is gone.';
+  'When its invoice was refunded, which ended what was left of it.';
 create index subscription_intervals_subscription_idx
   on public.subscription_intervals (subscription_id, id);
 alter table public.subscription_intervals enable row level security;
@@ -30,7 +28,7 @@ grant select on public.subscription_intervals to service_role;
 create policy "nobody but functions of their owner" on public.subscription_intervals
   using (false);
 
--- Oldest first when they are used, so that what is left is what was paid last.
+-- Used oldest first, so that what is left was paid last.
 create table public.featured_credits (
   identity_id uuid not null references public.identities (id),
   credits integer not null constraint featured_credits_never_below_zero check (credits >= 0),
@@ -39,12 +37,9 @@ create table public.featured_credits (
   id bigint generated always as identity primary key
 );
 comment on table public.featured_credits is
-  'Featured listings that an identity has paid for: a row for what each invoice gave.';
-comment on column public.featured_credits.identity_id is 'Who.';
-comment on column public.featured_credits.credits is 'How many of them are left.';
+  'Featured listings that an identity has paid for: one row for each invoice.';
 comment on column public.featured_credits.invoice_id is
   'The invoice that paid them; null where an admin gave them.';
-comment on column public.featured_credits.id is 'Their order.';
 create index featured_credits_identity_idx on public.featured_credits (identity_id, id);
 alter table public.featured_credits enable row level security;
 revoke all on public.featured_credits from anon, authenticated;

@@ -1,38 +1,38 @@
 -- The wallet: a ledger in double entry.
 --
 -- Money moves by transfers whose entries sum to zero. Entries are only added; a balance is the sum
--- of its wallet's entries and never below zero. The table holds all of it by itself: no role, not
--- even the owner, can write it otherwise. Houses are the other side: what stands at the payment
--- provider, what was sold.
+-- of its wallet's entries and never below zero. The tables enforce this themselves, against every
+-- role and the owner too. System accounts are the other side: what the payment provider holds, what
+-- was sold.
 
 create table public.wallets (
   id uuid primary key default gen_random_uuid(),
   identity_id uuid references public.identities (id),
   part text not null
     constraint wallets_part_is_known check (part in ('available', 'held', 'house')),
-  house text constraint wallets_house_key unique,
+  system_account text constraint wallets_system_account_key unique,
   balance numeric not null default 0,
   created_at timestamptz not null default now(),
   constraint wallets_belongs_to_one check ((part = 'house') = (identity_id is null)),
-  constraint wallets_house_has_a_name check ((part = 'house') = (house is not null)),
+  constraint wallets_system_account_is_named
+    check ((part = 'house') = (system_account is not null)),
   constraint wallets_balance_has_three_decimals check (balance = round(balance, 3)),
   -- NaN counts as larger than any number, so the upper bound keeps it out.
   constraint wallets_never_below_zero check (balance >= 0 and balance <= 99999999999.999),
-  constraint wallets_house_keeps_no_balance check (part <> 'house' or balance = 0),
+  constraint wallets_system_account_keeps_no_balance
+    check (system_account is null or balance = 0),
   constraint wallets_identity_key unique (identity_id, part)
 );
 comment on table public.wallets is
-  'The money of an identity: what it may spend and what is held back; and the houses opposite.';
-comment on column public.wallets.id is 'Named by entries.';
-comment on column public.wallets.identity_id is 'Whose; null for a house.';
+  'The money of an identity: what it may spend and what is held; and the system accounts opposite.';
+comment on column public.wallets.identity_id is 'Null for a system account.';
 comment on column public.wallets.part is
-  'available, held (being paid back to its source), or house.';
-comment on column public.wallets.house is
+  'available; held: being refunded to its source; house: a system account.';
+comment on column public.wallets.system_account is
   'provider: taken by the payment provider; sales: for plans; adjustments: by an admin.';
 comment on column public.wallets.balance is
-  'KWD: the sum of its entries, kept with each of them. A house keeps none: every payment would '
+  'KWD: the sum of its entries, updated with each. System accounts keep none: every payment would '
   'wait for that one row.';
-comment on column public.wallets.created_at is 'When it was made.';
 
 create table public.wallet_transfers (
   id uuid primary key default gen_random_uuid(),
@@ -46,16 +46,12 @@ create table public.wallet_transfers (
   created_at timestamptz not null default now(),
   constraint wallet_transfers_one_per_source_key unique (source_kind, source_id)
 );
-comment on table public.wallet_transfers is 'One movement of money, once for its source.';
-comment on column public.wallet_transfers.id is 'Its id.';
+comment on table public.wallet_transfers is 'A movement of money, one for each source.';
 comment on column public.wallet_transfers.kind is
   'topup (of a wallet), payment (of an invoice by card), purchase (from the wallet), refund, hold, '
   'release, adjustment (by an admin).';
-comment on column public.wallet_transfers.source_kind is 'What caused it.';
 comment on column public.wallet_transfers.source_id is
   'The payment, invoice, refund or decision that caused it.';
-comment on column public.wallet_transfers.invoice_id is 'The invoice that it is about.';
-comment on column public.wallet_transfers.created_at is 'When.';
 create index wallet_transfers_invoice_idx on public.wallet_transfers (invoice_id);
 
 create table public.wallet_entries (
@@ -70,14 +66,10 @@ create table public.wallet_entries (
     check (amount <> 0 and amount between -99999999999.999 and 99999999999.999)
 );
 comment on table public.wallet_entries is
-  'One side of a transfer. Added, never changed: of each transfer they sum to zero.';
-comment on column public.wallet_entries.id is 'Order of the entries.';
-comment on column public.wallet_entries.transfer_id is 'Of which transfer.';
-comment on column public.wallet_entries.wallet_id is 'On which wallet.';
-comment on column public.wallet_entries.amount is 'KWD; above zero comes in, below goes out.';
+  'One side of a transfer. Never changed; those of a transfer sum to zero.';
+comment on column public.wallet_entries.amount is 'KWD; positive comes in, negative goes out.';
 comment on column public.wallet_entries.balance_after is
-  'What the wallet held afterwards; null for a house.';
-comment on column public.wallet_entries.created_at is 'When.';
+  'What the wallet held afterwards; null for a system account.';
 create index wallet_entries_transfer_idx on public.wallet_entries (transfer_id);
 create index wallet_entries_wallet_idx on public.wallet_entries (wallet_id, id desc);
 
@@ -109,7 +101,5 @@ create table private.recounts (
   last_wallet_id uuid not null
 );
 comment on table private.recounts is 'How far the recount of the wallets has come.';
-comment on column private.recounts.name is 'Which recount.';
-comment on column private.recounts.last_wallet_id is 'The last wallet counted.';
 alter table private.recounts enable row level security;
 create policy "nobody but functions of their owner" on private.recounts using (false);

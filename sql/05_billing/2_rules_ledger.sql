@@ -7,7 +7,7 @@ create function private.keep_balance() returns trigger
 as $$
 begin
   update public.wallets set balance = wallets.balance + new.amount
-  where wallets.id = new.wallet_id and wallets.part <> 'house'
+  where wallets.id = new.wallet_id and wallets.system_account is null
   returning wallets.balance into new.balance_after;
   return new;
 end
@@ -58,7 +58,8 @@ as $$
 begin
   -- One deeper than a plain update: the entry's own trigger is doing it.
   if pg_trigger_depth() < 2 or (new.id, new.part) is distinct from (old.id, old.part)
-    or new.identity_id is distinct from old.identity_id or new.house is distinct from old.house then
+    or new.identity_id is distinct from old.identity_id
+    or new.system_account is distinct from old.system_account then
     raise exception 'a wallet changes by its entries only' using errcode = '42501';
   end if;
   return new;

@@ -191,7 +191,7 @@ begin
     perform private.refuse(409, 'status_transition_invalid');
   end if;
   perform private.move_money(
-    private.wallet_of(invoice.identity_id), private.house('sales'), invoice.total,
+    private.wallet_of(invoice.identity_id), private.system_account('sales'), invoice.total,
     'purchase', 'purchase', invoice.id, invoice.id);
   perform private.mark_paid(invoice, 'wallet', false);
   perform private.deliver_invoice(invoice, 'wallet');

@@ -40,7 +40,7 @@ begin
 
   if invoice.paid_at is not null then
     perform private.move_money(
-      private.house('provider'), private.wallet_of(invoice.identity_id), payment.amount,
+      private.system_account('provider'), private.wallet_of(invoice.identity_id), payment.amount,
       'payment', 'charge', payment.id, invoice.id);
     perform private.raise_alarm('paid_twice', payment.id::text,
       jsonb_build_object('invoice', invoice.number, 'amount', payment.amount));
@@ -53,9 +53,9 @@ begin
   given := private.can_deliver(invoice);
   into_wallet := invoice.purpose = 'topup' or not given;
   perform private.move_money(
-    private.house('provider'),
+    private.system_account('provider'),
     case when into_wallet then private.wallet_of(invoice.identity_id)
-      else private.house('sales') end,
+      else private.system_account('sales') end,
     payment.amount, case when invoice.purpose = 'topup' then 'topup' else 'payment' end,
     'charge', payment.id, invoice.id);
   perform private.mark_paid(invoice, 'charge', into_wallet);

@@ -22,17 +22,17 @@ begin
     where payments.id = refund.payment_id and payments.state = 'surplus'
   );
   from_wallet := case
-    when not invoice.credited and not is_surplus then private.house('sales')
+    when not invoice.credited and not is_surplus then private.system_account('sales')
     when refund.admin_id is null then private.wallet_of(invoice.identity_id)
     else private.wallet_of(invoice.identity_id, 'held')
   end;
   perform private.move_money(
     from_wallet,
     case refund.destination when 'wallet' then private.wallet_of(invoice.identity_id)
-      else private.house('provider') end,
+      else private.system_account('provider') end,
     refund.amount, 'refund', 'refund', refund.id, invoice.id,
     -- The provider has given it back, whatever the wallet still holds.
-    case when refund.admin_id is null then private.house('adjustments') end);
+    case when refund.admin_id is null then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
   if not is_surplus then
     update public.invoices

@@ -22,15 +22,15 @@ $$;
 comment on function private.wallet_of is
   'A part of an identity''s wallet, made when it is missing.';
 
-create function private.house(name text) returns uuid
+create function private.system_account(name text) returns uuid
   language sql
   stable
-  security definer -- houses are nobody's to see
+  security definer -- clients see no system account
   set search_path = ''
 as $$
-  select wallets.id from public.wallets where wallets.house = house.name
+  select wallets.id from public.wallets where wallets.system_account = system_account.name
 $$;
-comment on function private.house is 'The wallet of a house.';
+comment on function private.system_account is 'The wallet of a system account, by its name.';
 
 create function private.move_money(
   from_wallet uuid, to_wallet uuid, amount numeric,
@@ -51,15 +51,15 @@ begin
   end if;
   -- One order for everybody, so that no two transfers wait for each other.
   perform from public.wallets
-  where wallets.id in (from_wallet, to_wallet) and wallets.part <> 'house'
+  where wallets.id in (from_wallet, to_wallet) and wallets.system_account is null
   order by wallets.id
   for no key update;
   select wallets.balance into available from public.wallets
-  where wallets.id = from_wallet and wallets.part <> 'house';
+  where wallets.id = from_wallet and wallets.system_account is null;
   if available < amount and missing_from is null then
     perform private.refuse(402, 'wallet_insufficient');
   end if;
-  available := least(available, amount); -- of a house: all of it
+  available := least(available, amount); -- of a system account: all of it
   insert into public.wallet_transfers (id, kind, source_kind, source_id, invoice_id)
   values (made, move_money.kind, move_money.source_kind, move_money.source_id,
     move_money.invoice_id);
@@ -76,7 +76,7 @@ end
 $$;
 comment on function private.move_money is
   'The one way in which money moves: a transfer, once for its source. 402 wallet_insufficient, '
-  'unless there is a house that gives what the wallet lacks.';
+  'unless a system account is named that gives what the wallet lacks.';
 
 create function private.adjust_wallet(identity_id uuid, amount numeric, decision_id uuid)
   returns uuid
@@ -86,7 +86,7 @@ create function private.adjust_wallet(identity_id uuid, amount numeric, decision
 as $$
 declare
   wallet_id uuid := private.wallet_of(identity_id);
-  other_side uuid := private.house('adjustments');
+  other_side uuid := private.system_account('adjustments');
 begin
   if amount < 0 then
     return private.move_money(

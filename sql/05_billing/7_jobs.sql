@@ -141,7 +141,8 @@ begin
   return true;
 end
 $$;
-comment on function private.remind_of_plan is 'Tells an owner that a plan ends, with the invoice that renews it.';
+comment on function private.remind_of_plan is
+  'Tells an owner that a plan ends, with the invoice that renews it.';
 
 create function private.remind_of_plans() returns bigint
   language sql
@@ -189,7 +190,8 @@ exception
     return false;
 end
 $$;
-comment on function private.renew_plan is 'Renews a plan from the wallet, unless that is empty by now.';
+comment on function private.renew_plan is
+  'Renews a plan from the wallet, unless that is empty by now.';
 
 create function private.renew_plans() returns bigint
   language sql
@@ -258,7 +260,7 @@ begin
       where wallet_entries.wallet_id = wallets.id
     ) as summed
     from public.wallets
-    where wallets.id > last and wallets.part <> 'house'
+    where wallets.id > last and wallets.system_account is null
     order by wallets.id
     limit 2000
   loop

@@ -418,7 +418,7 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
       )
       expect(rows).toEqual([{ kind: 'refund_uncovered', available: '3', state: 'settled' }])
       const { rows: sides } = await database().query(
-        `select coalesce(house, part) as wallet, wallet_entries.amount::float from public.wallet_entries
+        `select coalesce(system_account, part) as wallet, wallet_entries.amount::float from public.wallet_entries
          join public.wallets on wallets.id = wallet_id
          join public.wallet_transfers on wallet_transfers.id = transfer_id
          join public.refunds on refunds.id = source_id

@@ -160,19 +160,19 @@ test('WAL-03 a thousandth ten thousand times is exactly 10.000', async () => {
       )
     }
   }
-  const house = `private.house('adjustments')`
+  const adjustments = `private.system_account('adjustments')`
   for (const expected of [5, 10]) {
-    await move(house, '$1')
+    await move(adjustments, '$1')
     expect((await walletOf(person)).available).toBe(expected)
   }
   const exact = async () =>
     (await database().query('select balance::text from public.wallets where id = $1', [id])).rows[0]
       .balance
   expect(await exact()).toBe('10.000')
-  await move('$1', house)
-  await move('$1', house)
+  await move('$1', adjustments)
+  await move('$1', adjustments)
   expect(await exact()).toBe('0.000')
-  await expect(move('$1', house)).rejects.toMatchObject({ message: 'wallet_insufficient' })
+  await expect(move('$1', adjustments)).rejects.toMatchObject({ message: 'wallet_insufficient' })
 })
 
 describe('WAL-04 the ledger cannot be rewritten', () => {
@@ -250,7 +250,7 @@ describe('WAL-04 the ledger cannot be rewritten', () => {
     await expect(
       database().query(
         `insert into public.wallet_entries (transfer_id, wallet_id, amount)
-       values ($1, private.wallet_of($2), -1.001), ($1, private.house('adjustments'), 1.001)`,
+       values ($1, private.wallet_of($2), -1.001), ($1, private.system_account('adjustments'), 1.001)`,
         [id, person.identityId],
       ),
     ).rejects.toMatchObject({ constraint: 'wallets_never_below_zero' })

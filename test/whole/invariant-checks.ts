@@ -184,7 +184,7 @@ export const invariants: Invariant[] = [
         left join (
           select wallet_id, sum(amount) as total from public.wallet_entries group by wallet_id
         ) as entries on wallet_id = wallets.id
-        -- A house keeps no balance of its own: it is its entries.
+        -- A system account keeps no balance of its own: it is its entries.
         where part <> 'house' and balance <> coalesce(total, 0)`,
     plant: `${unguarded('public.wallets')}
       insert into public.wallets (identity_id, part, balance)
@@ -237,7 +237,7 @@ export const invariants: Invariant[] = [
       ) as open on open.identity_id = w.identity_id
       where w.part = 'held' and w.balance <> coalesce(open.asked, 0)`,
     plant: `select private.move_money(
-        private.house('adjustments'), private.wallet_of(identities.id, 'held'), 1,
+        private.system_account('adjustments'), private.wallet_of(identities.id, 'held'), 1,
         'hold', 'hold', gen_random_uuid())
       from public.identities limit 1`,
   },

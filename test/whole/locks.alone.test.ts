@@ -147,7 +147,7 @@ test('two who know each other are deleted at once, by an admin and by the job', 
       [other.id],
     )
     await database().query(
-      `select private.move_money(private.wallet_of($1), private.house('adjustments'), 500,
+      `select private.move_money(private.wallet_of($1), private.system_account('adjustments'), 500,
          'adjustment', 'adjustment', $2)`,
       [other.office, randomUUID()],
     )

@@ -119,7 +119,8 @@ export const tables: Record<string, Table> = {
   'public.wallets': {
     of: 'identity_id',
     may: { select: ofIdentity },
-    plant: `select private.move_money(private.house('provider'), private.wallet_of(:identity), 1,
+    plant:
+      `select private.move_money(private.system_account('provider'), private.wallet_of(:identity), 1,
       'topup', 'charge', gen_random_uuid())`,
   },
   'public.wallet_entries': {
