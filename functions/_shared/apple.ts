@@ -1,20 +1,18 @@
 /**
- * Apple's side of an account: the authorization code of a sign-in becomes a refresh token, which is
- * kept sealed for one thing, to be revoked when the account is deleted (Apple asks for that).
+ * Tokens of Apple: the authorization code of a sign-in is exchanged for a refresh token, which is kept
+ * sealed only to be revoked when the account is deleted (Apple requires that).
  */
 import { importPKCS8, SignJWT } from 'jose'
 import { alarm } from './alarms.ts'
+import { seal, unseal } from './crypto.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'
+import { fetchOnce, formType } from './http-client.ts'
 import { secret as secretOf, setting } from './read-setting.ts'
-import { seal, unseal } from './secrets.ts'
 
 const base = !env.production && setting('APPLE_URL') || 'https://appleid.apple.com'
 
-// fetch repeats a request of its own accord when a kept connection breaks. A code is good once.
-const freshConnections = Deno.createHttpClient?.({ poolMaxIdlePerHost: 0 })
-
-/** Who we are to Apple; undefined while its key is not set. */
+/** How we authenticate to Apple; undefined while its key is not set. */
 async function clientSecret(clientId: string): Promise<string | undefined> {
   const [team, kid] = [setting('APPLE_TEAM_ID'), setting('APPLE_KEY_ID')]
   const key = secretOf('APPLE_PRIVATE_KEY')
@@ -26,18 +24,15 @@ async function clientSecret(clientId: string): Promise<string | undefined> {
     .setAudience('https://appleid.apple.com')
     .setIssuedAt()
     .setExpirationTime('5 minutes')
-    // One line in an environment: its line breaks may be written as \n.
+    // Its line breaks may be written as \n in the environment.
     .sign(await importPKCS8(key.replaceAll('\\n', '\n'), 'ES256'))
 }
 
 async function post(path: string, form: Record<string, string>): Promise<string> {
-  const response = await fetch(base + path, {
-    client: freshConnections,
+  const response = await fetchOnce(base + path, {
     method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    headers: formType,
     body: new URLSearchParams(form),
-    redirect: 'error',
-    signal: AbortSignal.timeout(4000),
   })
   const text = await response.text()
   if (response.ok) return text
@@ -45,10 +40,10 @@ async function post(path: string, form: Record<string, string>): Promise<string>
   throw new Error(`HTTP ${response.status} ${error}`.trim())
 }
 
-const about = (accountId: string, clientId: string) => `apple ${accountId} ${clientId}`
+const sealUse = (accountId: string, clientId: string) => `apple ${accountId} ${clientId}`
 
-/** Exchanges the code at once. Whatever goes wrong is told to the log; the sign-in stands. */
-export async function keepAppleCode(accountId: string, clientId: string, code: string) {
+/** Exchanges the code at once. Whatever goes wrong raises an alarm; the sign-in stands. */
+export async function exchangeAppleCode(accountId: string, clientId: string, code: string) {
   try {
     const secret = await clientSecret(clientId)
     if (!secret) throw new Error('APPLE_TEAM_ID, APPLE_KEY_ID or APPLE_PRIVATE_KEY is not set')
@@ -60,7 +55,7 @@ export async function keepAppleCode(accountId: string, clientId: string, code: s
     })
     const { refresh_token: token } = JSON.parse(answer)
     if (typeof token !== 'string' || !token) throw new Error('no refresh token')
-    const sealedToken = await seal(token, about(accountId, clientId))
+    const sealedToken = await seal(token, sealUse(accountId, clientId))
     await backend('keep_apple_token', { accountId, clientId, sealedToken })
   } catch (error) {
     alarm('apple_code', 'apple', { cause: (error as Error).message })
@@ -69,15 +64,15 @@ export async function keepAppleCode(accountId: string, clientId: string, code: s
 
 type Due = { accountId: string; clientId: string; sealed: string }
 
-/** Job: revokes what deleted accounts left at Apple. Gives how many. */
-export async function revokeApple(): Promise<number> {
+/** Job: revokes the tokens of deleted accounts. Gives how many. */
+export async function revokeAppleTokens(): Promise<number> {
   let revoked = 0
   for (
     const { accountId, clientId, sealed } of await backend<Due[]>('take_apple_revocations', {})
   ) {
     try {
-      const token = await unseal(sealed, about(accountId, clientId))
-      // Sealed with a key that is gone: nobody can open it any more.
+      const token = await unseal(sealed, sealUse(accountId, clientId))
+      // One sealed with a former key cannot be opened any more.
       if (token !== undefined) await revoke(clientId, token)
       await backend('finish_apple_revocation', { accountId, clientId })
       revoked++

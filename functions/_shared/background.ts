@@ -1,8 +1,8 @@
-/** Work that may outlive its answer. What must happen goes through a table and a job besides. */
+/** Work that goes on after the answer. What must happen is also in a table that a job drains. */
 
 type Runtime = { EdgeRuntime?: { waitUntil(work: Promise<void>): void } }
 
-/** Keeps the worker until this is settled, or until its own end. Says nothing of failures. */
+/** Keeps the worker alive until the work is settled or the worker has to end. Ignores failures. */
 export function inBackground(work: Promise<unknown>): void {
   const settled = work.then(() => {}, () => {})
   ;(globalThis as Runtime).EdgeRuntime?.waitUntil(settled)

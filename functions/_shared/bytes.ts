@@ -1,5 +1,18 @@
+/** Bytes, and what text says of them. */
+
 /**
  * Bytes in memory of their own, as fetch and crypto want them: what newer TypeScript calls
  * Uint8Array<ArrayBuffer>, and that of the edge runtime just Uint8Array.
  */
 export type Bytes = ReturnType<Uint8Array['slice']>
+
+const utf8 = new TextEncoder()
+
+export const bytesOf = (data: string | Uint8Array): Bytes =>
+  typeof data === 'string' ? utf8.encode(data) : data as Bytes
+
+export const toBase64 = (data: string | Uint8Array): string =>
+  btoa(String.fromCharCode(...bytesOf(data)))
+
+export const fromBase64 = (text: string): Bytes =>
+  Uint8Array.from(atob(text), (char) => char.charCodeAt(0))

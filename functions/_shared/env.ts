@@ -1,5 +1,5 @@
 /** The settings of the functions, read once. A missing one is named at start, never its value. */
-import type { Bytes } from './bytes.ts'
+import { type Bytes, fromBase64 } from './bytes.ts'
 import { authorities, type Connection, facadeConnection, UnfitUrl } from './connection.ts'
 import { isSecret } from './is-secret.ts'
 import { listed, refuseSecret, setting } from './read-setting.ts'
@@ -47,7 +47,7 @@ function required(name: SettingName, value: string): void {
 const key = (name: SettingName): Bytes => {
   let bytes: Bytes | undefined
   try {
-    bytes = Uint8Array.from(atob(text(name)), (c) => c.charCodeAt(0))
+    bytes = fromBase64(text(name))
   } catch (error) {
     if (!(error instanceof DOMException)) throw error
   }

@@ -1,17 +1,17 @@
-/** Emails and Kuwaiti phones in their one form. The same rules are constraints of accounts. */
+/** Emails and Kuwaiti phones in their canonical form. The same rules are constraints of accounts. */
 import { z } from '@hono/zod-openapi'
 
 const digits = (text: string) =>
   text.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 0xf))
 
 /** NFKC, ASCII digits, no white space outside. */
-export const tidyTyped = (text: string) => digits(text.normalize('NFKC')).trim()
+export const normalizeTyped = (text: string) => digits(text.normalize('NFKC')).trim()
 
 const phone = /^(?:\+?965)?([569][0-9]{7})$/
 
 /** +965XXXXXXXX, or undefined when it is no Kuwaiti mobile. */
-export function normalPhone(text: string): string | undefined {
-  const national = phone.exec(tidyTyped(text))?.[1]
+function normalizePhone(text: string): string | undefined {
+  const national = phone.exec(normalizeTyped(text))?.[1]
   return national && `+965${national}`
 }
 
@@ -20,7 +20,7 @@ const local = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/
 
 /** Lower case with the domain in ASCII, or undefined when it is no address. */
-export function normalEmail(text: string): string | undefined {
+function normalizeEmail(text: string): string | undefined {
   const [name, host, ...more] = text.normalize('NFKC').trim().toLowerCase().split('@')
   if (!host || more.length || name.length > 64 || !local.test(name)) return undefined
   const ascii = asciiDomain(host)
@@ -38,19 +38,16 @@ function asciiDomain(host: string): string | undefined {
   }
 }
 
-export const isPhone = (text: string) => normalPhone(text) !== undefined
-export const isEmail = (text: string) => normalEmail(text) !== undefined
-
 export type Identifier = { kind: 'phone' | 'email'; value: string }
 
-/** What a person types to say who they are; either kind in its one form. */
+/** An email or phone as a person types it, in its canonical form. */
 export const Identifier = z
   .string({ error: 'identifier_invalid' })
   .max(320, { error: 'identifier_invalid' })
   .transform((text, context): Identifier => {
-    const asPhone = normalPhone(text)
+    const asPhone = normalizePhone(text)
     if (asPhone) return { kind: 'phone', value: asPhone }
-    const asEmail = normalEmail(text)
+    const asEmail = normalizeEmail(text)
     if (asEmail) return { kind: 'email', value: asEmail }
     context.addIssue({ code: 'custom', message: 'identifier_invalid' })
     return z.NEVER
@@ -65,19 +62,19 @@ export const NewPassword = z
   .refine((text) => new TextEncoder().encode(text).length <= 72, { error: 'password_too_long' })
   .openapi({ type: 'string', minLength: 8, description: 'At most 72 bytes.' })
 
-/** Any password that might be right: it may have been set at Auth itself, by other rules than ours. */
+/** Any password that might be right: it may have been set at Auth itself, under other rules. */
 export const Password = z.string().min(1).max(1024)
 
 export const Code = z
   .string({ error: 'otp_invalid' })
-  .transform(tidyTyped)
+  .transform(normalizeTyped)
   .refine((text) => /^[0-9]{6}$/.test(text), { error: 'otp_invalid' })
   .openapi({ type: 'string', description: 'Six digits.', example: '042913' })
 
-// Nothing that cannot be seen: control, format and separator characters.
+// Control, format and separator characters.
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
-/** A person's name in one line, nothing invisible. */
+/** A person's name on one line, without invisible characters. */
 export const PersonName = z
   .string()
   .transform((text) => text.normalize('NFKC').replace(/\s+/g, ' ').trim())

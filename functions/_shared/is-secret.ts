@@ -1,9 +1,9 @@
-/** What can be a secret at all; deploy asks before it sends one. */
+/** Whether a value can be a secret; `deploy` asks before it sends one. */
 
-const leastLength = 16
-/** A random text has more of them; zeros and their like do not. */
-const leastLetters = 5
-// What stands where a secret should, alone or joined: changeme-changeme, your_secret_key_here.
+const minLength = 16
+/** A random text has more different characters; zeros and their like do not. */
+const minCharacters = 5
+// Placeholders, alone or joined: changeme-changeme, your_secret_key_here.
 const fillers = new Set(
   ('undefined null nan none empty nil true false change changeme me replace replaceme this your my ' +
     'with secret secrets key token password passwd pass webhook api sk pk test live value here ' +
@@ -11,12 +11,13 @@ const fillers = new Set(
 )
 const isFiller = (word: string) =>
   /^(.)\1\1+$/.test(word) || fillers.has(word.replace(/^(.+?)\1*$/, '$1'))
-const runs = '01234567890123456789 abcdefghijklmnopqrstuvwxyz qwertyuiop'
+const keyboardRuns = '01234567890123456789 abcdefghijklmnopqrstuvwxyz qwertyuiop'
 
-/** Whether it can keep anything: not empty, not short, not what stands where a secret should. */
+/** Not empty, not short, no placeholder and nothing that is typed along a keyboard. */
 export function isSecret(value: string): boolean {
   const rest = value.toLowerCase()
     .replace(/[a-z]+/g, (word) => isFiller(word) ? '' : word)
     .replace(/[\s_.:-]/g, '')
-  return value.length >= leastLength && new Set(rest).size >= leastLetters && !runs.includes(rest)
+  return value.length >= minLength && new Set(rest).size >= minCharacters &&
+    !keyboardRuns.includes(rest)
 }

@@ -4,15 +4,15 @@
  * takes such literals only while standard_conforming_strings is on, so they cannot be misread either.
  */
 import { invalidFields } from './refusal.ts'
+import { isUuid } from './uuid.ts'
 
 const codeOf = (unit: number) => `\\${unit.toString(16).padStart(4, '0')}`
 // Latin and Arabic, which nearly all of it is.
 const codes = Array.from({ length: 0x700 }, (_, unit) => codeOf(unit))
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** A text as a literal; characters beyond 0xffff as their two surrogates. */
 function quote(text: string): string {
-  if (uuid.test(text)) return `'${text}'`
+  if (isUuid(text)) return `'${text}'`
   // The one character that Postgres cannot hold.
   if (text.includes('\0')) throw invalidFields()
   const whole = text.toWellFormed()
@@ -22,6 +22,12 @@ function quote(text: string): string {
     coded += codes[unit] ?? codeOf(unit)
   }
   return `U&'${coded}'`
+}
+
+/** The claims of a caller as a literal of their JSON: ids and a fixed word, short as they are. */
+export function claimsLiteral(accountId: string, sessionId: string): string {
+  if (!isUuid(accountId) || !isUuid(sessionId)) throw new Error('claims that are no ids')
+  return `'{"sub":"${accountId}","session_id":"${sessionId}","role":"authenticated"}'`
 }
 
 /** A value as a literal of its type in Postgres. */

@@ -1,10 +1,10 @@
 /**
- * multipart/form-data read from a stream, part by part: nothing of a part is kept but the piece that
- * is being handed over. Runs wherever bytes come in turns; used by the facade and by local/storage.
+ * multipart/form-data read from a stream, part by part. Nothing is kept of a part but the piece that is
+ * being handed over. Used by uploads and by local/storage.
  */
 import type { Bytes } from './bytes.ts'
 
-/** Broken or cut short; whoever reads it says so to the client. */
+/** The form is broken or incomplete. */
 export class MultipartError extends Error {}
 
 export type Part = {
@@ -34,13 +34,13 @@ export function boundaryOf(contentType: string): string | undefined {
 export async function* partsOf(
   body: AsyncIterable<Uint8Array>,
   boundary: string,
-  most: number,
+  maxParts: number,
 ): AsyncGenerator<Part, void> {
   const source = new Source(body, boundary)
-  // What stands before the first boundary is nobody's.
+  // What comes before the first boundary belongs to no part.
   await drain(source.upToBoundary(headLimit))
   for (let count = 0; await source.another(); count++) {
-    if (count === most) throw new MultipartError('too many parts')
+    if (count === maxParts) throw new MultipartError('too many parts')
     const head = headOf(await source.head())
     const content = source.upToBoundary()
     yield { ...head, content }
@@ -48,14 +48,14 @@ export async function* partsOf(
   }
 }
 
-export async function drain(content: AsyncGenerator<Uint8Array>) {
-  while (!(await content.next()).done) { /* nobody wants it */ }
+async function drain(content: AsyncGenerator<Uint8Array>) {
+  while (!(await content.next()).done) { /* skipped */ }
 }
 
 class Source {
   private readonly pieces: AsyncIterator<Uint8Array>
   private readonly mark: Bytes
-  // As if a line had ended before the first byte: the first boundary is then like the others.
+  // As if a line had ended before the first byte, so that the first boundary looks like the others.
   private rest: Bytes = ascii.encode('\r\n')
 
   constructor(body: AsyncIterable<Uint8Array>, boundary: string) {
@@ -101,7 +101,7 @@ class Source {
       const [first, second] = this.rest
       if (first === 0x0d && second === 0x0a) return true
       if (first === 0x2d && second === 0x2d) return false
-      // Spaces may stand between boundary and line end; anything else is no boundary of ours.
+      // Only spaces may stand between a boundary and the end of its line.
       if (first !== 0x20 && first !== 0x09) throw new MultipartError('no boundary')
       this.take(1)
     }

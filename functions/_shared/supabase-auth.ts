@@ -1,12 +1,12 @@
-/** Supabase Auth, which keeps users, passwords, sessions and tokens. One try. */
+/** Supabase Auth, which keeps users, passwords, sessions and tokens. Requests are made once. */
 import { decodeJwt } from 'jose'
 import { alarm } from './alarms.ts'
+import { unknownPassword } from './crypto.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'
 import { type ErrorCode, isErrorCode } from './errors.ts'
 import type { Identifier } from './identifiers.ts'
-import { Refusal } from './refusal.ts'
-import { unknownPassword } from './secrets.ts'
+import { invalidField, Refusal } from './refusal.ts'
 
 export type Tokens = {
   access_token: string
@@ -16,13 +16,17 @@ export type Tokens = {
   user: { id: string }
 }
 
-/** The token hook said no to somebody who proved to be who they are: why, and what to tell. */
-export type Refused = { refused: ErrorCode; reason?: string }
+/** Somebody proved who they are, and the token hook does not let them in. */
+export type SignInDenied = { denied: ErrorCode; reason?: string }
 
-type Answer = { status: number; body: Record<string, unknown> }
-type Sent = { body?: unknown; token?: string; address?: string }
+type AuthAnswer = { status: number; body: Record<string, unknown> }
+type AuthRequest = { body?: unknown; token?: string; address?: string }
 
-async function ask(method: string, path: string, { body, token, address }: Sent): Promise<Answer> {
+async function request(
+  method: string,
+  path: string,
+  { body, token, address }: AuthRequest,
+): Promise<AuthAnswer> {
   const headers: Record<string, string> = {
     apikey: env.secretKey,
     'content-type': 'application/json',
@@ -46,7 +50,7 @@ async function ask(method: string, path: string, { body, token, address }: Sent)
   }
 }
 
-function unavailable({ status, body }: Answer): Refusal {
+function unavailable({ status, body }: AuthAnswer): Refusal {
   console.error(JSON.stringify({ auth: status, code: body.code ?? body.error }))
   return status === 429
     ? new Refusal('rate_limited', { retryAfter: 60 })
@@ -54,18 +58,18 @@ function unavailable({ status, body }: Answer): Refusal {
 }
 
 // Auth writes phones without +.
-const named = ({ kind, value }: Identifier) =>
+const identifierFields = ({ kind, value }: Identifier) =>
   kind === 'phone' ? { phone: value.slice(1) } : { email: value }
 
 type NewUser = { identifier: Identifier; password: string; fullName?: string | null }
 
-/** Makes a confirmed user and with it account, profile and identity. 409 when there is one. */
+/** Creates a confirmed user, and by it account, profile and identity. 409 when there is one. */
 export async function createUser({ identifier, password, fullName }: NewUser): Promise<string> {
   const id = crypto.randomUUID()
-  const answer = await ask('POST', '/admin/users', {
+  const answer = await request('POST', '/admin/users', {
     body: {
       id,
-      ...named(identifier),
+      ...identifierFields(identifier),
       password,
       [`${identifier.kind}_confirm`]: true,
       user_metadata: fullName ? { full_name: fullName } : {},
@@ -73,7 +77,7 @@ export async function createUser({ identifier, password, fullName }: NewUser): P
   })
   if (answer.status === 200) return id
   if (answer.body.code === 'validation_failed') throw new Refusal('identifier_invalid')
-  // Two at once make Auth fail, and an answer may get lost: the database knows what became of it.
+  // Two at once make Auth fail, and an answer may get lost: the database knows the outcome.
   const holder = await backend<string | null>('account_with', { identifier: identifier.value })
   if (holder === id) return id
   const exists = ['email_exists', 'phone_exists'].includes(String(answer.body.code))
@@ -82,51 +86,51 @@ export async function createUser({ identifier, password, fullName }: NewUser): P
   throw new Refusal(code, { fields: [{ path: 'identifier', code }] })
 }
 
-// private.custom_access_token says it as `code: reason`.
-function refused({ body }: Answer): Refused {
+// private.custom_access_token writes `code: reason`.
+function denied({ body }: AuthAnswer): SignInDenied {
   const [code, reason] = String(body.message).split(/: (.*)/s)
-  return { refused: isErrorCode(code) ? code : 'token_invalid', reason }
+  return { denied: isErrorCode(code) ? code : 'token_invalid', reason }
 }
 
-/** Signs in. Refused only after the right password; undefined: wrong password or no such user. */
+/** Signs in. Denied only after the right password; undefined: wrong password or no such user. */
 export async function signIn(
   identifier: Identifier,
   password: string,
   address: string,
-): Promise<Tokens | Refused | undefined> {
-  // bcrypt reads 72 bytes: a longer one is wrong, and must not be right by its beginning.
-  const read = new TextEncoder().encode(password).length > 72 ? unknownPassword() : password
-  const answer = await ask('POST', '/token?grant_type=password', {
-    body: { ...named(identifier), password: read },
+): Promise<Tokens | SignInDenied | undefined> {
+  // bcrypt reads 72 bytes: a longer password is wrong, and must not pass by its beginning.
+  const tried = new TextEncoder().encode(password).length > 72 ? unknownPassword() : password
+  const answer = await request('POST', '/token?grant_type=password', {
+    body: { ...identifierFields(identifier), password: tried },
     address,
   })
   if (answer.status === 200) return answer.body as Tokens
   if (answer.body.code === 'invalid_credentials') return undefined
-  if (answer.status === 401 || answer.status === 403) return refused(answer)
+  if (answer.status === 401 || answer.status === 403) return denied(answer)
   throw unavailable(answer)
 }
 
-type ByToken = { idToken: string; nonce?: string }
+type IdToken = { idToken: string; nonce?: string }
 
 /**
  * Trouble of Auth's own: with its database, or with the provider's keys for a token that we have
- * verified ourselves. Two that link one subject at once are such trouble for one of them.
+ * verified ourselves. It is also what one of two gets who link one subject at the same time.
  */
-const passes = ({ status, body }: Answer) =>
+const isTransient = ({ status, body }: AuthAnswer) =>
   status >= 500 || body.error === 'server_error' || body.error_description === 'Bad ID token'
 
 /**
- * Signs in by a provider's id token, which we have verified before; undefined: Auth does not take
- * it. What passes is tried again, but for an answer that did not come in time.
+ * Signs in with a provider's id token that we have verified; undefined: Auth does not accept it.
+ * Transient failures are tried again, except when no answer came in time.
  */
-export async function signInByToken(
+export async function signInWithIdToken(
   provider: 'google' | 'apple',
-  { idToken, nonce }: ByToken,
+  { idToken, nonce }: IdToken,
   address: string,
-): Promise<Tokens | Refused | undefined> {
+): Promise<Tokens | SignInDenied | undefined> {
   const end = Date.now() + 6000
   for (let tries = 1;; tries++) {
-    const answer = await ask('POST', '/token?grant_type=id_token', {
+    const answer = await request('POST', '/token?grant_type=id_token', {
       body: { provider, id_token: idToken, nonce },
       address,
     })
@@ -136,26 +140,26 @@ export async function signInByToken(
       const name = provider === 'google' ? 'Google' : 'Apple'
       throw new Refusal('provider_disabled', { provider: name })
     }
-    if (status === 401 || status === 403) return refused(answer)
-    if (!passes(answer) && (status === 400 || status === 422)) {
-      // Its settings are not ours, or it knows of the account what we do not.
+    if (status === 401 || status === 403) return denied(answer)
+    if (!isTransient(answer) && (status === 400 || status === 422)) {
+      // Its settings differ from ours, or it knows something of the account that we do not.
       const cause = body.error_description ?? body.code
       alarm('auth_refuses_token', provider, { cause })
       return undefined
     }
     const late = body.code === 'TimeoutError' || Date.now() > end
-    if (!passes(answer) || late || tries === 4) throw unavailable(answer)
+    if (!isTransient(answer) || late || tries === 4) throw unavailable(answer)
     await new Promise((resolve) => setTimeout(resolve, 50 * tries + Math.random() * 100))
   }
 }
 
-// An unknown identifier is tried against this user, so that the work and the time are the same.
+// An unknown identifier is tried against this user, so that it takes the same work and time.
 const decoy: Identifier = { kind: 'email', value: 'decoy@accounts.invalid' }
 
-export const signInNobody = (password: string, address: string) => signIn(decoy, password, address)
+export const signInDecoy = (password: string, address: string) => signIn(decoy, password, address)
 
-/** Makes the decoy where there is none; several at once make one. */
-export async function makeDecoy(): Promise<void> {
+/** Creates the decoy; several at once create one. */
+export async function createDecoy(): Promise<void> {
   try {
     await createUser({ identifier: decoy, password: unknownPassword() })
   } catch (error) {
@@ -164,66 +168,67 @@ export async function makeDecoy(): Promise<void> {
 }
 
 /** Job: there is a decoy before anybody signs in. */
-export async function keepDecoy(): Promise<number> {
+export async function ensureDecoy(): Promise<number> {
   if (await backend<string | null>('account_with', { identifier: decoy.value })) return 0
-  await makeDecoy()
+  await createDecoy()
   return 1
 }
 
 /** Nobody can register or sign in as the decoy. */
 export const isDecoy = ({ value }: Identifier) => value === decoy.value
 
-/** Fresh tokens; undefined: the refresh token is no good. */
-export async function refresh(
+/** Fresh tokens; undefined: the refresh token is not valid. */
+export async function refreshSession(
   refreshToken: string,
   address: string,
-): Promise<Tokens | Refused | undefined> {
-  const answer = await ask('POST', '/token?grant_type=refresh_token', {
+): Promise<Tokens | SignInDenied | undefined> {
+  const answer = await request('POST', '/token?grant_type=refresh_token', {
     body: { refresh_token: refreshToken },
     address,
   })
   if (answer.status === 200) return answer.body as Tokens
-  if (answer.status === 403) return refused(answer)
+  if (answer.status === 403) return denied(answer)
   if (answer.status === 400 || answer.status === 401) return undefined
   throw unavailable(answer)
 }
 
-export type Scope = 'local' | 'others' | 'global'
+type Scope = 'local' | 'others' | 'global'
 
-/** Ends sessions. What is gone already is no failure. */
+/** Ends sessions; one that has ended already is no failure. */
 export async function signOut(token: string, scope: Scope): Promise<void> {
-  const answer = await ask('POST', `/logout?scope=${scope}`, { token })
+  const answer = await request('POST', `/logout?scope=${scope}`, { token })
   if (answer.status >= 500 || answer.status === 429) throw unavailable(answer)
 }
 
-/** Ends a session whose tokens nobody was given: nobody's channels change by that. */
-export const discard = ({ access_token }: Tokens) =>
+/** Ends a session whose tokens were given to nobody: no Realtime topic changes by it. */
+export const discardSession = ({ access_token }: Tokens) =>
   backend('discard_session', { sessionId: decodeJwt(access_token).session_id as string })
 
 // Rules that the project's Auth settings add to ours.
-const notTaken = ['same_password', 'weak_password']
-const badPassword = () =>
-  new Refusal('validation_failed', { fields: [{ path: 'newPassword', code: 'invalid' }] })
+const passwordErrors = ['same_password', 'weak_password']
 
-/** Sets a password in the caller's name, who knows the present one; other sessions end. */
+/** The new password is not accepted. */
+export const invalidNewPassword = () => invalidField('newPassword', 'invalid')
+
+/** Sets a password in the name of a caller who knows the current one; other sessions end. */
 export async function changePassword(
   token: string,
-  { present, next }: { present: string; next: string },
+  { current, next }: { current: string; next: string },
   address: string,
 ): Promise<void> {
-  const body = { password: next, current_password: present }
-  const answer = await ask('PUT', '/user', { token, body, address })
+  const body = { password: next, current_password: current }
+  const answer = await request('PUT', '/user', { token, body, address })
   if (answer.status === 200) return
-  // Somebody changed it since it was tried.
+  // It was changed since it was tried.
   if (answer.body.code === 'current_password_invalid') throw new Refusal('invalid_credentials')
-  if (notTaken.includes(String(answer.body.code))) throw badPassword()
+  if (passwordErrors.includes(String(answer.body.code))) throw invalidNewPassword()
   if (answer.status === 401 || answer.status === 403) throw new Refusal('token_invalid')
   throw unavailable(answer)
 }
 
-/** Sets a password for whoever proved the account by a code; every session ends. */
+/** Sets a password for somebody who proved the account by a code; every session ends. */
 export async function resetPassword(userId: string, password: string): Promise<void> {
-  const answer = await ask('PUT', `/admin/users/${userId}`, { body: { password } })
-  if (notTaken.includes(String(answer.body.code))) throw badPassword()
+  const answer = await request('PUT', `/admin/users/${userId}`, { body: { password } })
+  if (passwordErrors.includes(String(answer.body.code))) throw invalidNewPassword()
   if (answer.status !== 200) throw unavailable(answer)
 }

@@ -1,6 +1,6 @@
 /** Supabase Storage, which keeps the files. Only the functions write there, with the secret key. */
 import { alarm } from './alarms.ts'
-import type { Bytes } from './bytes.ts'
+import { type Bytes, toBase64 } from './bytes.ts'
 import { backend } from './db.ts'
 import { env } from './env.ts'
 import { Refusal } from './refusal.ts'
@@ -32,19 +32,19 @@ function streamOf(pieces: Bytes[]) {
 type File = { type: string; pieces: Bytes[] }
 
 /** Stores a file with what is known of it. A second try may find what the first one left. */
-export async function store(
+export async function storeFile(
   bucket: Bucket,
   name: string,
   { type, pieces }: File,
   facts: Record<string, unknown>,
 ) {
   const send = async () =>
-    isGood(
-      await ask('POST', `/object/${bucket}/${name}`, streamOf(pieces), {
+    isSuccess(
+      await request('POST', `/object/${bucket}/${name}`, streamOf(pieces), {
         'content-type': type,
         'cache-control': cacheControl,
         'x-upsert': 'true',
-        'x-metadata': btoa(JSON.stringify(facts)),
+        'x-metadata': toBase64(JSON.stringify(facts)),
       }),
     )
   if (await send() || await send()) return
@@ -52,23 +52,23 @@ export async function store(
 }
 
 // Storage refuses more than 1,000 names at once.
-const mostNames = 500
-// One name that it will not delete is found by halves; a Storage that refuses everything is left.
-const mostRefusals = 20
+const maxNames = 500
+// A name that it does not delete is found by halving; when it refuses everything we stop.
+const maxRefusals = 20
 
-/** Removes files, some at a time; gives how many. What could not be removed is asked again by the job. */
-export async function remove(bucket: Bucket, names: string[]): Promise<number> {
+/** Removes files in batches; gives how many. The job tries again what could not be removed. */
+export async function removeFiles(bucket: Bucket, names: string[]): Promise<number> {
   const slices: string[][] = []
-  for (let at = 0; at < names.length; at += mostNames) slices.push(names.slice(at, at + mostNames))
+  for (let at = 0; at < names.length; at += maxNames) slices.push(names.slice(at, at + maxNames))
   const refused: string[] = []
   let [removed, refusals] = [0, 0]
   for (let slice = slices.shift(); slice; slice = slices.shift()) {
     const body = JSON.stringify({ prefixes: slice })
-    const status = await ask('DELETE', `/object/${bucket}`, body, {
+    const status = await request('DELETE', `/object/${bucket}`, body, {
       'content-type': 'application/json',
     })
-    if (isGood(status)) removed += slice.length
-    else if (slice.length === 1 || status === noAnswer || ++refusals > mostRefusals) {
+    if (isSuccess(status)) removed += slice.length
+    else if (slice.length === 1 || status === noAnswer || ++refusals > maxRefusals) {
       refused.push(...slice)
     } else {
       const half = Math.ceil(slice.length / 2)
@@ -83,10 +83,10 @@ export async function remove(bucket: Bucket, names: string[]): Promise<number> {
 }
 
 const noAnswer = 0
-const isGood = (status: number) => status >= 200 && status < 300
+const isSuccess = (status: number) => status >= 200 && status < 300
 
-/** Asks Storage; gives the status of its answer. */
-async function ask(
+/** Gives the status of Storage's answer. */
+async function request(
   method: string,
   path: string,
   body: BodyInit,
@@ -100,7 +100,7 @@ async function ask(
       signal: AbortSignal.timeout(20_000),
     })
     const text = await response.text()
-    if (!response.ok) console.error(JSON.stringify({ storage: response.status, said: text }))
+    if (!response.ok) console.error(JSON.stringify({ storage: response.status, body: text }))
     return response.status
   } catch (cause) {
     console.error(JSON.stringify({ storage: (cause as Error).name }))
@@ -108,13 +108,13 @@ async function ask(
   }
 }
 
-let noted: Promise<unknown> | undefined
+let saved: Promise<unknown> | undefined
 
-/** The database writes addresses of pictures, so it must know where this project is reached. */
-export async function noteFilesUrl() {
-  noted ??= backend('set_files_url', { url: env.filesUrl })
-  await noted.catch((error) => {
-    noted = undefined
+/** Tells the database where files are read, as it writes the addresses of pictures. */
+export async function saveFilesUrl() {
+  saved ??= backend('set_files_url', { url: env.filesUrl })
+  await saved.catch((error) => {
+    saved = undefined
     throw error
   })
 }

@@ -1,21 +1,23 @@
 /** Who is calling: access tokens of Supabase Auth, verified against the project's key set. */
 import {
   createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
   decodeJwt,
   errors as jose,
-  type FlattenedJWSInput,
-  type JWSHeaderParameters,
   type JWTPayload,
   jwtVerify,
+  type JWTVerifyGetKey,
 } from 'jose'
 import { env } from './env.ts'
 import type { ErrorCode } from './errors.ts'
+import { claimsLiteral } from './literals.ts'
 
 export type Caller = {
   role: 'anon' | 'authenticated'
   /** The account, as the token says; the database decides what it is worth. */
   sub?: string
-  /** The claims as the database takes them: a literal of their JSON. */
+  /** The claims that the database asks for, as a literal. */
   claims?: string
   /** The token itself, for calls to Auth in the caller's name. */
   token?: string
@@ -23,98 +25,92 @@ export type Caller = {
   ignored?: ErrorCode
 }
 
-type KeySet = ReturnType<typeof createLocalJWKSet>
-
 // Written here and never taken from a token.
 const algorithms = ['ES256', 'RS256']
 const minute = 60_000
 const longestLife = 7 * 24 * 3600
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
-/** `at` is when it was fetched, `until` when it is fetched again. */
-let keys: { set: KeySet; at: number; until: number } | undefined
-let loading: Promise<KeySet> | undefined
-let lastSearch = 0
 
 class KeysUnavailable extends Error {}
 
-async function fetchKeys(): Promise<KeySet> {
+let loadedAt = 0
+let lastGood: { text: string; at: number } | undefined
+
+/** While Auth is away the last key set serves for ten minutes. */
+async function fetchKeySet(url: string, options: RequestInit): Promise<Response> {
   try {
-    const response = await fetch(`${env.supabaseUrl}/auth/v1/.well-known/jwks.json`, {
-      signal: AbortSignal.timeout(4000),
-    })
+    const response = await fetch(url, options)
     if (!response.ok) throw new Error(`HTTP ${response.status}`)
-    const set = createLocalJWKSet(await response.json())
-    keys = { set, at: Date.now(), until: Date.now() + env.jwksMaxAge }
-    return set
+    const text = await response.text()
+    createLocalJWKSet(JSON.parse(text)) // throws unless it is one
+    lastGood = { text, at: Date.now() }
   } catch (cause) {
-    throw new KeysUnavailable('no key set', { cause })
+    if (!lastGood || Date.now() - lastGood.at > 10 * minute) {
+      throw new KeysUnavailable('no key set', { cause })
+    }
   }
+  loadedAt = Date.now()
+  return new Response(lastGood.text)
 }
 
-/** The key set, a minute old at most; while Auth is away the old one serves for ten minutes. */
-async function keySet(): Promise<KeySet> {
-  if (keys && Date.now() < keys.until) return keys.set
-  loading ??= fetchKeys().finally(() => (loading = undefined))
-  try {
-    return await loading
-  } catch (error) {
-    if (!keys || Date.now() - keys.at > 10 * minute) throw error
-    keys.until = Date.now() + 2000
-    return keys.set
-  }
-}
+const keySet = createRemoteJWKSet(new URL(`${env.supabaseUrl}/auth/v1/.well-known/jwks.json`), {
+  timeoutDuration: 4000,
+  cacheMaxAge: env.jwksMaxAge,
+  // Unknown key ids are looked for below.
+  cooldownDuration: Infinity,
+  [customFetch]: fetchKeySet,
+})
 
-/** The key that a token names. One that names none is not tried against whatever key there is. */
-const named = (set: KeySet) => (header: JWSHeaderParameters, token: FlattenedJWSInput) => {
+/** A token that names no key is not tried against whatever key there is. */
+const keyNamed: JWTVerifyGetKey = (header, token) => {
   if (typeof header.kid !== 'string') throw new jose.JWSInvalid('no key id')
-  return set(header, token)
+  return keySet(header, token)
 }
 
-/** A key id that nobody knows is looked for at most once a minute, however many tokens name it. */
-async function verify(token: string): Promise<JWTPayload> {
-  const options = {
+const verified = async (token: string) =>
+  (await jwtVerify(token, keyNamed, {
     algorithms,
     issuer: env.issuer,
     audience: 'authenticated',
     requiredClaims: ['exp', 'iat', 'sub', 'session_id'],
-  }
+  })).payload
+
+let lastSearch = 0
+
+/** A key id that nobody knows is looked for once a minute, however many tokens name such ids. */
+async function verify(token: string): Promise<JWTPayload> {
   try {
-    return (await jwtVerify(token, named(await keySet()), options)).payload
+    return await verified(token)
   } catch (error) {
     if (!(error instanceof jose.JWKSNoMatchingKey) || Date.now() - lastSearch < minute) throw error
     lastSearch = Date.now()
-    return (await jwtVerify(token, named(await fetchKeys()), options)).payload
+    await keySet.reload()
+    return await verified(token)
   }
 }
 
-function accepted(payload: JWTPayload): boolean {
-  const { sub, session_id, role, exp = 0, iat = 0 } = payload as
-    & Record<string, unknown>
-    & JWTPayload
-  return role === 'authenticated' && uuid.test(String(sub)) && typeof sub === 'string' &&
-    typeof session_id === 'string' && uuid.test(session_id) &&
-    iat <= Date.now() / 1000 + 60 && exp - iat <= longestLife
+/** The caller whom the claims name; throws for claims that Auth does not issue. */
+function callerIn(token: string, payload: JWTPayload): Caller {
+  const { sub, session_id, role, exp = 0, iat = 0 } = payload
+  const isTimely = iat <= Date.now() / 1000 + 60 && exp - iat <= longestLife
+  if (
+    role !== 'authenticated' || typeof sub !== 'string' || typeof session_id !== 'string' ||
+    !isTimely
+  ) {
+    throw new Error('claims that Auth does not issue')
+  }
+  return { role, sub, claims: claimsLiteral(sub, session_id), token }
 }
 
-// What has been verified is remembered: never past its end, and only as long as the key set that
-// verified it, so that a revoked key is felt within a minute. By the token itself: a caller holds it
-// anyway, and a hash would cost a tenth of a small request.
+// Verified tokens are remembered until they expire, and no longer than the key set that verified them:
+// so a revoked key is felt within a minute. By the token itself: a hash of it would cost a tenth of a
+// small request.
 const remembered = new Map<string, { caller: Caller; until: number }>()
 const capacity = 20_000
 
-function callerIn(token: string, payload: JWTPayload): Caller {
-  if (!accepted(payload)) throw new Error('the claims of a token are not what Auth gives')
-  const { sub, session_id, role } = payload
-  // What the database asks for, ids and a fixed word; the rest of a token is nobody's business there.
-  const claims = `'${JSON.stringify({ sub, session_id, role })}'`
-  return { role: 'authenticated', sub, claims, token }
-}
-
-/** The caller of a token that Auth has just handed to us: there is nothing to verify. */
+/** The caller of a token that Auth has just issued to us: there is nothing to verify. */
 export const callerOfIssued = (token: string) => callerIn(token, decodeJwt(token))
 
-/** Reads the Authorization header. Never throws: a token that is no good says why in `ignored`. */
+/** Reads the Authorization header. Never throws: `ignored` says why a token does not count. */
 export async function callerOf(authorization: string | undefined): Promise<Caller> {
   if (authorization === undefined) return { role: 'anon' }
   const token = /^bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(authorization)?.[1]
@@ -127,7 +123,10 @@ export async function callerOf(authorization: string | undefined): Promise<Calle
     const payload = await verify(token)
     const caller = callerIn(token, payload)
     if (remembered.size >= capacity) remembered.clear()
-    remembered.set(token, { caller, until: Math.min(keys!.until, payload.exp! * 1000) })
+    remembered.set(token, {
+      caller,
+      until: Math.min(loadedAt + env.jwksMaxAge, payload.exp! * 1000),
+    })
     return caller
   } catch (error) {
     if (error instanceof KeysUnavailable) return { role: 'anon', ignored: 'service_unavailable' }

@@ -1,4 +1,4 @@
-/** The REST facade: which areas there are, and what surrounds them. */
+/** The REST facade: its areas, and what surrounds them. */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { cors } from 'hono/cors'
 import type { ApiEnv } from '../_shared/context.ts'
@@ -34,14 +34,14 @@ import { devices } from './notifications/routes-devices.ts'
 import { notifications } from './notifications/routes.ts'
 import { organisations } from './organisations/routes.ts'
 import { accountExport } from './privacy.ts'
-import { propertyActs } from './properties/routes-actions.ts'
+import { propertyActions } from './properties/routes-actions.ts'
 import { properties } from './properties/routes.ts'
 import { reviews } from './reviews.ts'
 import { feed } from './search/routes-feed.ts'
 import { map } from './search/routes-map.ts'
 import { search } from './search/routes.ts'
 
-// Routes are written as the contract names them; the platform puts the function's name before them.
+// The platform puts the name of the function before the path.
 const getPath = ({ url }: Request) => new URL(url).pathname.replace(/^\/api(?=\/|$)/, '') || '/'
 
 export const app = new OpenAPIHono<ApiEnv>({ getPath })
@@ -72,7 +72,7 @@ const crossOrigin = cors({
 })
 app.use(async (c, next) => {
   if (!c.req.header('origin')) return await next()
-  const preflight = await crossOrigin(c, next) // which writes its own Vary over ours
+  const preflight = await crossOrigin(c, next) // overwrites our Vary
   const { headers } = preflight ?? c.res
   headers.append('Vary', 'Authorization')
   return preflight
@@ -102,7 +102,7 @@ app.route('/invoices', invoices)
 app.route('/payments', payments)
 app.route('/admin', adminPayments)
 app.route('/settings', settings)
-for (const part of [properties, propertyActs, propertyMedia]) app.route('/properties', part)
+for (const part of [properties, propertyActions, propertyMedia]) app.route('/properties', part)
 
 app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
   type: 'http',
@@ -130,7 +130,7 @@ app.get('/openapi.json', (c) => {
 if (env.htmlPages && providerNamed('sandbox')) sandboxPages(app)
 if (env.htmlPages) app.get('/docs', (c) => c.html(page(described() as never)))
 
-// A known path with another method is 405; only what is no path at all is 404.
+// A known path with another method is 405, an unknown path 404.
 const allowed = methodsOf(app)
 app.notFound((c) => {
   const methods = allowed(c.req.path)

@@ -1,4 +1,4 @@
-/** The service itself: health, the table of errors, the description of the API. */
+/** The service itself: its health and the table of errors. */
 import { z } from '@hono/zod-openapi'
 import { alarm } from '../_shared/alarms.ts'
 import { backendOnReserve } from '../_shared/db.ts'
@@ -7,7 +7,7 @@ import { jsonHeaders } from '../_shared/error-body.ts'
 import { errors } from '../_shared/errors.ts'
 import { withTimeout } from '../_shared/timeout.ts'
 import { paymentState } from '../payments/providers.ts'
-import { smsState } from './accounts/code-senders.ts'
+import { smsState } from './accounts/codes.ts'
 import { area, json, problems, route } from './http/route.ts'
 
 const tags = ['service']
@@ -56,52 +56,52 @@ const table = route({
   },
 })
 
-const patience = 2000
+const timeLimit = 2000
 
-/** Whether a part says that it is well: Storage tells a lost database with status 200. */
-async function isWell(path: string, says: (body: Record<string, unknown>) => boolean) {
+/** By what a part says, too: Storage reports a lost database with status 200. */
+async function isHealthy(path: string, check: (body: Record<string, unknown>) => boolean) {
   try {
     const response = await fetch(`${env.supabaseUrl}${path}`, {
       headers: { apikey: env.publishableKey },
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(timeLimit),
     })
     const body = Object(await response.json())
-    return response.ok && says(body)
+    return response.ok && check(body)
   } catch {
     return false
   }
 }
 
-async function look() {
+async function checkParts() {
   const [database, auth, storage, realtime] = await Promise.all([
-    withTimeout(patience, backendOnReserve<{ jobsRan: boolean }>('health', {}), 'timeout')
+    withTimeout(timeLimit, backendOnReserve<{ jobsRan: boolean }>('health', {}), 'timeout')
       .catch(() => undefined),
-    isWell('/auth/v1/health', ({ name }) => name === 'GoTrue'),
-    isWell('/storage/v1/health', ({ healthy }) => healthy === true),
-    isWell('/realtime/v1/api/ping', ({ message }) => message === 'Success'),
+    isHealthy('/auth/v1/health', ({ name }) => name === 'GoTrue'),
+    isHealthy('/storage/v1/health', ({ healthy }) => healthy === true),
+    isHealthy('/realtime/v1/api/ping', ({ message }) => message === 'Success'),
   ])
-  // Of what nobody does any more nobody complains.
+  // Nothing else reports that no job runs any more.
   if (database && !database.jobsRan) alarm('jobs_late', 'jobs')
-  const say = (up: unknown) => (up ? 'ok' : 'down')
+  const stateOf = (up: unknown) => (up ? 'ok' : 'down')
   return {
     status: database?.jobsRan && auth && storage && realtime ? 'ok' : 'degraded',
-    database: say(database),
-    auth: say(auth),
-    storage: say(storage),
-    realtime: say(realtime),
+    database: stateOf(database),
+    auth: stateOf(auth),
+    storage: stateOf(storage),
+    realtime: stateOf(realtime),
     sms: smsState,
     payments: paymentState,
   } as const
 }
 
-let last: { at: number; seen: ReturnType<typeof look> } | undefined
+let last: { at: number; health: ReturnType<typeof checkParts> } | undefined
 
 const items = Object.entries(errors).map(([code, [status, ar, en]]) => ({ code, status, ar, en }))
 
 export const service = area()
   .openapi(health, async (c) => {
-    if (!last || Date.now() - last.at > 2000) last = { at: Date.now(), seen: look() }
-    return c.json(await last.seen, 200, jsonHeaders)
+    if (!last || Date.now() - last.at > 2000) last = { at: Date.now(), health: checkParts() }
+    return c.json(await last.health, 200, jsonHeaders)
   })
   .openapi(table, (c) => {
     c.header('Cache-Control', 'public, max-age=3600')

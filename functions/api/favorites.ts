@@ -1,4 +1,4 @@
-/** Favorites: the properties that the acting identity has saved. Rules: sql/07_favorites.sql. */
+/** Favorites: the properties that the acting identity has saved. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
 import { area, json, mine, pageOf, PageQuery, problems, route, send } from './http/route.ts'

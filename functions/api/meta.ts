@@ -1,7 +1,7 @@
-/** Meta: vocabularies and places, the same for everybody and seldom changed. SQL: sql/02_meta/8_api.sql. */
+/** Vocabularies and places: the same for everybody, and rarely changed. */
 import { z } from '@hono/zod-openapi'
-import { bytesToHex } from '@noble/hashes/utils.js'
 import type { ApiContext } from '../_shared/context.ts'
+import { sha256 } from '../_shared/crypto.ts'
 import { call } from '../_shared/db.ts'
 import { area, json, pageOf, problems, route, send } from './http/route.ts'
 
@@ -49,7 +49,7 @@ const listed = <Name extends string, T extends z.ZodType>(
     request: {},
     responses: {
       200: json(schema, 'With an ETag, for If-None-Match.'),
-      304: { description: 'What the client has is still right.' },
+      304: { description: 'The client has it already.' },
       ...problems(),
     },
   })
@@ -70,10 +70,9 @@ const enums = listed(
   z.record(z.string(), z.array(Word)).openapi('Enums'),
 )
 
-/** Sends what caches may keep; nothing at all to a client that has the very same. */
-async function sendTagged(c: ApiContext, text: string) {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  const tag = `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`
+/** Sends what caches may keep: 304 to a client that has it already. */
+async function sendCacheable(c: ApiContext, text: string) {
+  const tag = `"${(await sha256(text)).slice(0, 32)}"`
   c.header('ETag', tag)
   c.header('Cache-Control', 'public, max-age=300')
   const known = c.req.header('if-none-match') ?? ''
@@ -84,8 +83,8 @@ async function sendTagged(c: ApiContext, text: string) {
 }
 
 export const meta = area()
-  .openapi(governorates, async (c) => sendTagged(c, await call(c, 'list_governorates', {})))
-  .openapi(areas, async (c) => sendTagged(c, await call(c, 'list_areas', {})))
-  .openapi(kinds, async (c) => sendTagged(c, await call(c, 'list_kinds', {})))
-  .openapi(amenities, async (c) => sendTagged(c, await call(c, 'list_amenities', {})))
-  .openapi(enums, async (c) => sendTagged(c, await call(c, 'list_enums', {})))
+  .openapi(governorates, async (c) => sendCacheable(c, await call(c, 'list_governorates', {})))
+  .openapi(areas, async (c) => sendCacheable(c, await call(c, 'list_areas', {})))
+  .openapi(kinds, async (c) => sendCacheable(c, await call(c, 'list_kinds', {})))
+  .openapi(amenities, async (c) => sendCacheable(c, await call(c, 'list_amenities', {})))
+  .openapi(enums, async (c) => sendCacheable(c, await call(c, 'list_enums', {})))

@@ -1,4 +1,4 @@
-/** The export of an account: everything that it owns, to take along. Rules: sql/14_privacy/4_reads_export.sql. */
+/** The export of an account: everything that it owns. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
 import { IdentityRecord, User } from './accounts/schemas.ts'

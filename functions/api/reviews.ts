@@ -1,4 +1,4 @@
-/** Reviews: what identities say of one another after a contact. Rules: sql/12_reviews. */
+/** Reviews of identities by those who had contact with them. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
 import {

@@ -1,10 +1,11 @@
 /** Firebase Cloud Messaging, HTTP v1: one call for one device, and what its answer means. */
 import { importPKCS8, SignJWT } from 'jose'
 import { alarm } from '../_shared/alarms.ts'
+import { fetchOnce, formType } from '../_shared/http-client.ts'
 import { isSecret } from '../_shared/is-secret.ts'
 import { refuseSecret, setting } from '../_shared/read-setting.ts'
 
-/** A push as sql/13_notifications/7_jobs_push.sql hands it out. */
+/** A push as `claim_pushes` hands it out. */
 export type Push = {
   id: number
   lease: string
@@ -35,8 +36,6 @@ export type Outcome = {
 
 type Account = { projectId: string; email: string; key: string; tokenUrl: string; url: string }
 
-const callTime = 4000
-
 /**
  * The service account in FCM_SERVICE_ACCOUNT, the JSON as Google gives it. FCM_URL puts a stub in
  * the place of Google.
@@ -44,14 +43,14 @@ const callTime = 4000
 function readAccount(): Account | undefined {
   const text = setting('FCM_SERVICE_ACCOUNT')
   if (!text) return undefined
-  const usual = ['project_id', 'client_email', 'private_key']
+  const required = ['project_id', 'client_email', 'private_key']
   let given: Record<string, unknown> = {}
   try {
     given = Object(JSON.parse(text))
   } catch {
-    // Told below, without a word of what it holds.
+    // Reported below, without a word of what it holds.
   }
-  const missing = usual.filter((name) => typeof given[name] !== 'string' || !given[name])
+  const missing = required.filter((name) => typeof given[name] !== 'string' || !given[name])
   if (missing.length) {
     alarm('provider_not_configured', 'fcm', { missing })
     return undefined
@@ -74,26 +73,16 @@ const account = readAccount()
 /** Whether pushes can be sent at all; otherwise they wait in the outbox. */
 export const configured = account !== undefined
 
-// fetch repeats a request of its own accord when a kept connection breaks. No push goes out twice.
-const freshConnections = Deno.createHttpClient?.({ poolMaxIdlePerHost: 0 })
-
 type Answer = { status: number; body: Record<string, unknown>; retryAfter?: number }
 
 async function post(url: string, headers: Record<string, string>, body: BodyInit): Promise<Answer> {
-  const response = await fetch(url, {
-    client: freshConnections,
-    method: 'POST',
-    headers,
-    body,
-    redirect: 'error',
-    signal: AbortSignal.timeout(callTime),
-  })
+  const response = await fetchOnce(url, { method: 'POST', headers, body })
   const text = await response.text()
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch {
-    // Not what was agreed on: the status alone counts.
+    // No JSON: the status alone counts.
   }
   return {
     status: response.status,
@@ -103,7 +92,7 @@ async function post(url: string, headers: Record<string, string>, body: BodyInit
 }
 
 /** Retry-After in seconds, an hour at most: a number or a date. */
-export function secondsOf(header: string | null): number | undefined {
+function secondsOf(header: string | null): number | undefined {
   if (!header) return undefined
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
   return Number.isFinite(seconds) ? Math.min(3600, Math.max(0, Math.ceil(seconds))) : undefined
@@ -112,11 +101,11 @@ export function secondsOf(header: string | null): number | undefined {
 // The access token -------------------------------------------------------------------------------
 
 let token: { value: string; until: number } | undefined
-let asking: Promise<string> | undefined
+let pendingToken: Promise<string> | undefined
 
 class NoToken extends Error {}
 
-async function askForToken({ email, key, tokenUrl }: Account): Promise<string> {
+async function requestToken({ email, key, tokenUrl }: Account): Promise<string> {
   const now = Math.floor(Date.now() / 1000)
   try {
     const assertion = await new SignJWT({
@@ -130,7 +119,7 @@ async function askForToken({ email, key, tokenUrl }: Account): Promise<string> {
       .sign(await importPKCS8(key, 'RS256'))
     const { status, body } = await post(
       tokenUrl,
-      { 'content-type': 'application/x-www-form-urlencoded' },
+      formType,
       new URLSearchParams({
         grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
         assertion,
@@ -151,7 +140,7 @@ async function askForToken({ email, key, tokenUrl }: Account): Promise<string> {
 
 function accessToken(from: Account): Promise<string> {
   if (token && Date.now() < token.until) return Promise.resolve(token.value)
-  return asking ??= askForToken(from).finally(() => (asking = undefined))
+  return pendingToken ??= requestToken(from).finally(() => (pendingToken = undefined))
 }
 
 // One push ---------------------------------------------------------------------------------------
@@ -235,7 +224,7 @@ function codeOf(answer: Answer): unknown {
 }
 
 /** What an answer means; the classes of FCM's error codes. */
-export function judge(answer: Answer): Outcome {
+function judge(answer: Answer): Outcome {
   const { status, body, retryAfter } = answer
   const code = codeOf(answer)
   const why = `${status} ${code ?? ''}`.trim()

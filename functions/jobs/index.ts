@@ -4,14 +4,14 @@
  * supabase/schedule.sql. `jobs/address` tells deploy which address it sees.
  */
 import { alarm } from '../_shared/alarms.ts'
-import { revokeApple } from '../_shared/apple.ts'
+import { revokeAppleTokens } from '../_shared/apple.ts'
 import { inBackground } from '../_shared/background.ts'
 import { clientAddress } from '../_shared/client-address.ts'
+import { isSecretKey } from '../_shared/crypto.ts'
 import { backend, type BackendFunction } from '../_shared/db.ts'
 import { env } from '../_shared/env.ts'
-import { isSecretKey } from '../_shared/secrets.ts'
-import { keepDecoy } from '../_shared/supabase-auth.ts'
-import { proveMedia, removeFiles } from './files.ts'
+import { ensureDecoy } from '../_shared/supabase-auth.ts'
+import { compareFilesAndRows, removeUnwantedFiles } from './files.ts'
 import { lookUpPayments, lookUpRefunds } from './payments.ts'
 import { sendPushes } from './push.ts'
 
@@ -47,24 +47,24 @@ const jobs: BackendFunction[] = [
   'warn_expiring_listings',
 ]
 
-/** Those that ask somebody outside, or walk on a stretch at each run. */
+/** Those that ask a service outside, or do a stretch of a long way at each run. */
 const others: Record<string, () => Promise<number>> = {
-  keep_decoy: keepDecoy,
+  keep_decoy: ensureDecoy,
   recount_wallets: () => backend<number>('recount_wallets', {}),
   sweep_auth_audit: () => backend<number>('sweep_auth_audit', {}),
   look_up_payments: lookUpPayments,
   look_up_refunds: lookUpRefunds,
-  remove_files: removeFiles,
-  prove_media: proveMedia,
+  remove_files: removeUnwantedFiles,
+  prove_media: compareFilesAndRows,
 }
 
-/** What people wait for: notices to many, pushes. `jobs/<name>` is one alone, whatever runs. */
+/** What people wait for. `jobs/<name>` runs one of them alone, whatever else is running. */
 const often: Record<string, () => Promise<number>> = {
   notify_of_sign_ins: () => untilDone('notify_of_sign_ins'),
   fan_out_listing_events: () => untilDone('fan_out_listing_events'),
   retry_deferred_notifications: () => untilDone('retry_deferred_notifications'),
   send_pushes: sendPushes,
-  revoke_apple: revokeApple,
+  revoke_apple: revokeAppleTokens,
 }
 
 async function untilDone(name: BackendFunction, time = 4000): Promise<number> {
@@ -82,7 +82,7 @@ async function run(name: string, work: () => Promise<number>) {
       return { error: String(error.message) }
     },
   )
-  // What runs every other second is worth a line only when it did something.
+  // What runs every two seconds is logged only when it did something.
   if (!Object.hasOwn(often, name) || !('done' in outcome && outcome.done === 0)) {
     console.log(
       JSON.stringify({ job: name, ...outcome, ms: Math.round(performance.now() - started) }),
@@ -93,17 +93,17 @@ async function run(name: string, work: () => Promise<number>) {
 
 const running = new Set<string>()
 
-/** What failed as a whole is an alarm until it goes well again. */
-async function tellAdmins(outcomes: Awaited<ReturnType<typeof run>>[]) {
-  const well = outcomes.filter(([, outcome]) => 'done' in outcome).map(([name]) => name)
-  await backend('settle_failures', { subjects: well }).catch(() => {})
+/** A job that failed is an alarm until it succeeds again. */
+async function reportFailures(outcomes: Awaited<ReturnType<typeof run>>[]) {
+  const succeeded = outcomes.filter(([, outcome]) => 'done' in outcome).map(([name]) => name)
+  await backend('settle_failures', { subjects: succeeded }).catch(() => {})
   for (const [name, outcome] of outcomes) {
     if ('error' in outcome) await alarm('job_failed', name, { why: outcome.error })
   }
 }
 
-/** Where the caller seems to come from: what deploy measures CLIENT_IP_HOPS by. */
-function seen(request: Request) {
+/** The address that the caller seems to have: deploy measures CLIENT_IP_HOPS by it. */
+function seenAddress(request: Request) {
   const forwardedFor = request.headers.get('x-forwarded-for')
   return {
     forwardedFor,
@@ -117,14 +117,14 @@ async function runAll(asked: string) {
   if (asked === 'jobs') {
     for (const name of jobs) outcomes.push(await run(name, () => untilDone(name, 10_000)))
     for (const [name, work] of Object.entries(others)) outcomes.push(await run(name, work))
-    await tellAdmins(outcomes)
-    // At the very end: runs that are broken off half-way do not count.
+    await reportFailures(outcomes)
+    // At the very end: a run that is cut short does not count.
     await backend('note_jobs_ran', {}).catch(() => {})
   }
   const quick = Object.entries(often).filter(([name]) =>
     !Object.hasOwn(often, asked) || name === asked
   )
-  // At once: no push waits for news that many have to be told. What still runs is not begun again:
+  // All at once: no push waits for a broadcast to many. What is still running is not started again:
   // jobs that wait for a lock must not take all connections from people.
   outcomes.push(
     ...await Promise.all(quick.map(async ([name, work]) => {
@@ -142,9 +142,9 @@ Deno.serve(async (request) => {
     return Response.json({ error: { code: 'token_missing' } }, { status: 401 })
   }
   const asked = new URL(request.url).pathname.split('/').at(-1)!
-  if (asked === 'address') return Response.json(seen(request))
+  if (asked === 'address') return Response.json(seenAddress(request))
   const work = runAll(asked)
-  // Whoever calls it waits for so long only.
+  // The caller may stop waiting before it is done.
   inBackground(work)
   return Response.json(Object.fromEntries(await work))
 })

@@ -1,15 +1,15 @@
-/** Looks up what no provider told: payments that stay open, refunds that stay requested. */
+/** Looks up payments that stay open and refunds that stay requested: no event of theirs has come. */
 import { alarm } from '../_shared/alarms.ts'
 import { backend } from '../_shared/db.ts'
 import { lookUp, lookUpRefund, lookUpRefundsOf } from '../payments/events.ts'
-import { type RefundOrder, Refused, Silent } from '../payments/provider.ts'
+import { ProviderDeclined, ProviderUnreachable, type RefundOrder } from '../payments/provider.ts'
 import { providerNamed } from '../payments/providers.ts'
 
 type Due = { paymentId: string; provider: string; ref: string | null; createdAt: string }
 
 /**
- * One that fails stops none of the others; it is asked again later. That a provider does not answer
- * is usual, everything else is an alarm.
+ * One that fails stops none of the others, and is looked up again later. An unreachable provider is
+ * common, everything else is an alarm.
  */
 async function each<T>(
   list: T[],
@@ -26,7 +26,7 @@ async function each<T>(
       } catch (error) {
         const why = String((error as Error).message)
         console.error(JSON.stringify({ job: 'look_up', why }))
-        if (!(error instanceof Silent)) await alarm('job_failed', nameOf(one), { why })
+        if (!(error instanceof ProviderUnreachable)) await alarm('job_failed', nameOf(one), { why })
       }
     }
   }))
@@ -55,15 +55,15 @@ export async function lookUpRefunds(): Promise<number> {
       const still = await backend<RefundOrder | null>('refund_order', { refundId })
       if (!still || still.refundRef) return still
     }
-    // Whether the provider ever got it is not known: by the same name it gives no second time.
-    const told = await provider.refund(order).catch((error) => {
-      if (error instanceof Refused) return { refundRef: null, status: 'failed' as const }
+    // Whether the provider ever got it is unknown: by the same reference it refunds only once.
+    const refunded = await provider.refund(order).catch((error) => {
+      if (error instanceof ProviderDeclined) return { refundRef: null, status: 'failed' as const }
       throw error
     })
     return await backend('refund_answered', {
       refundId,
-      providerRef: told.refundRef,
-      status: told.status,
+      providerRef: refunded.refundRef,
+      status: refunded.status,
     })
   })
 }

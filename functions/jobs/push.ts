@@ -1,22 +1,22 @@
-/** Drains the outbox of pushes: leases a batch, sends it a few at a time, says what became of each. */
+/** Drains the outbox of pushes: leases a batch, sends it a few at a time, reports each outcome. */
 import { alarm } from '../_shared/alarms.ts'
 import { backend } from '../_shared/db.ts'
 import { configured, type Outcome, type Push, send } from './fcm.ts'
 
 const batch = 100
-const atOnce = 20
-/** A run ends before the next one is due; whatever is left waits for it. */
+const concurrency = 20
+/** A run ends before the next one is due, which goes on with the rest. */
 const runTime = 20_000
 
 // FCM asked everybody to wait. What is leased here goes back; the database leases nothing to others.
 let pausedUntil = 0
 let lastNotice = 0
 
-const sleepy = (attempts: number) => Math.min(3600, 5 * 4 ** (attempts - 1))
+const backOff = (attempts: number) => Math.min(3600, 5 * 4 ** (attempts - 1))
 
 /** Seconds until the next try: at least what was asked for, longer each time, never all at once. */
-export function waitOf({ wait = 0 }: Outcome, attempts: number, random = Math.random()): number {
-  return Math.max(wait, Math.ceil(sleepy(attempts) * (0.75 + random / 2)))
+function waitOf({ wait = 0 }: Outcome, attempts: number, random = Math.random()): number {
+  return Math.max(wait, Math.ceil(backOff(attempts) * (0.75 + random / 2)))
 }
 
 async function finish(push: Push, outcome: string, wait = 0) {
@@ -47,16 +47,16 @@ async function deliver(push: Push): Promise<boolean> {
   return outcome === 'sent'
 }
 
-/** Runs work over all of them, so many at a time; a failure of one leaves the others alone. */
-async function spread(pushes: Push[]): Promise<number> {
+/** Delivers a batch, some at a time; a failure of one leaves the others alone. */
+async function deliverAll(pushes: Push[]): Promise<number> {
   let sent = 0
   const next = pushes.values()
-  await Promise.all(Array.from({ length: atOnce }, async () => {
+  await Promise.all(Array.from({ length: concurrency }, async () => {
     for (const push of next) {
       try {
         if (await deliver(push)) sent++
       } catch (error) {
-        // The database could not be told: the lease ends by itself.
+        // The database was not reached: the lease ends by itself.
         const why = String((error as Error).message)
         console.error(JSON.stringify({ push: push.id, error: why }))
         await alarm('job_failed', 'send_pushes', { push: push.id, why })
@@ -79,7 +79,7 @@ export async function sendPushes(): Promise<number> {
   let sent = 0
   while (Date.now() < end && Date.now() >= pausedUntil) {
     const pushes = await backend<Push[]>('claim_pushes', { batch })
-    sent += await spread(pushes)
+    sent += await deliverAll(pushes)
     if (pushes.length < batch) break
   }
   return sent

@@ -1,87 +1,91 @@
-/** What a provider tells, taken in: the provider is asked, and its answer goes to the database. */
+/** Events of providers: the provider is asked about each, and its answer goes to the database. */
+import { sha256 } from '../_shared/crypto.ts'
 import { backend } from '../_shared/db.ts'
-import type { Provider, RefundTruth, Told } from './provider.ts'
-import { sha256 } from './signing.ts'
+import type { Provider, ProviderEvent, RefundTruth } from './provider.ts'
 
-/** `final`: the provider said what became of it. Until then the same event is looked up again. */
-export type Taken = { received: true; duplicate: boolean; outcome?: string; final?: boolean }
+/** `final`: the outcome is known. Until then the same event is looked up again. */
+export type Received = { received: true; duplicate: boolean; outcome?: string; final?: boolean }
 
-const duplicate: Taken = { received: true, duplicate: true }
+const duplicate: Received = { received: true, duplicate: true }
 
 /**
- * What makes an event the same one: what it is about, its reference and the hash of what was signed.
- * Whoever has a genuine event can change the rest of it, and must not spoil another one with that.
+ * Identifies an event: its kind, its reference and the hash of what was signed. Whoever has a genuine
+ * event can change the rest of it, which must not make it pass for another one.
  */
-export async function keyOf({ kind, reference, signed }: Told): Promise<string> {
+async function eventKeyOf({ kind, reference, signed }: ProviderEvent): Promise<string> {
   const key = [kind, reference ?? '', await sha256(signed)].join(':')
   return /^[\x20-\x7e]{1,500}$/.test(key) ? key : await sha256(key)
 }
 
-// Final events whose transaction was committed here, so that repetitions cost nobody anything.
-const done = new Set<string>()
-const most = 10_000
+// Final events that were committed here, so that their repetition costs no query.
+const finished = new Set<string>()
+const capacity = 10_000
 
 function remember(key: string) {
-  done.add(key)
-  if (done.size > most) done.delete(done.values().next().value!)
+  finished.add(key)
+  if (finished.size > capacity) finished.delete(finished.values().next().value!)
 }
 
-const underWay = new Map<string, Promise<Taken>>()
+const underWay = new Map<string, Promise<Received>>()
 
-/** Takes an event in. The same one at the same time waits for the first, and fails with it. */
-export async function take(provider: Provider, told: Told, payload: Uint8Array): Promise<Taken> {
-  const [eventKey, payloadSha256] = await Promise.all([keyOf(told), sha256(payload)])
+/** Receives an event. The same one at the same time waits for the first, and fails with it. */
+export async function receiveEvent(
+  provider: Provider,
+  event: ProviderEvent,
+  payload: Uint8Array,
+): Promise<Received> {
+  const [eventKey, payloadSha256] = await Promise.all([eventKeyOf(event), sha256(payload)])
   const key = `${provider.name} ${eventKey}`
-  if (done.has(key)) return duplicate
+  if (finished.has(key)) return duplicate
   const earlier = underWay.get(key)
-  if (earlier && isFinal(told, await earlier)) return duplicate
+  if (earlier && isFinal(event, await earlier)) return duplicate
   // That look-up may have begun too early for this one: another is made, for all who waited.
   const joined = underWay.get(key)
   if (joined) return await joined
-  const work = receive(provider, told, eventKey, payloadSha256)
+  const work = lookUpAndSave(provider, event, eventKey, payloadSha256)
   underWay.set(key, work)
   try {
-    const taken = await work
-    if (isFinal(told, taken)) remember(key)
-    return taken
+    const received = await work
+    if (isFinal(event, received)) remember(key)
+    return received
   } finally {
     underWay.delete(key)
   }
 }
 
-const isFinal = ({ kind }: Told, { duplicate, final }: Taken) =>
+const isFinal = ({ kind }: ProviderEvent, { duplicate, final }: Received) =>
   duplicate || final || kind === 'other'
 
-async function receive(
+async function lookUpAndSave(
   provider: Provider,
-  told: Told,
+  event: ProviderEvent,
   eventKey: string,
   payloadSha256: string,
-): Promise<Taken> {
-  const event = {
+): Promise<Received> {
+  const row = {
     provider: provider.name,
     eventKey,
-    kind: told.kind,
+    kind: event.kind,
     payloadSha256,
-    reportedAmount: told.amount,
-    reportedCurrency: told.currency,
+    reportedAmount: event.amount,
+    reportedCurrency: event.currency,
   }
   let facts: Awaited<ReturnType<typeof factsOf>>
   try {
-    facts = await factsOf(provider, told)
+    facts = await factsOf(provider, event)
   } catch (error) {
-    // Known for good, it is a repetition whether or not the provider answers.
-    const { provider, eventKey } = event
+    // One that is final already is a repetition whether or not the provider answers.
+    const { provider, eventKey } = row
     if (await backend<boolean>('is_known_event', { provider, eventKey })) return duplicate
     throw error
   }
   const charge = facts.charge ?? undefined
-  if (told.kind !== 'refund') return await backend('receive_payment', { ...event, truth: charge })
-  return await backend('receive_refund', { ...event, charge, refund: facts.refund ?? undefined })
+  if (event.kind !== 'refund') return await backend('receive_payment', { ...row, truth: charge })
+  return await backend('receive_refund', { ...row, charge, refund: facts.refund ?? undefined })
 }
 
 /** What the provider says of the charge, and of the refund where it is about one. */
-async function factsOf(provider: Provider, { kind, ref, refundRef }: Told) {
+async function factsOf(provider: Provider, { kind, ref, refundRef }: ProviderEvent) {
   const chargeOf = (wanted: string | null | undefined) =>
     wanted
       ? provider.lookUp({ ref: wanted, paymentId: '', createdAt: new Date().toISOString() })
@@ -92,7 +96,7 @@ async function factsOf(provider: Provider, { kind, ref, refundRef }: Told) {
   return { charge: await chargeOf(refund?.chargeRef ?? ref), refund }
 }
 
-const takeRefund = (provider: Provider, refund: RefundTruth): Promise<Taken> =>
+const saveRefund = (provider: Provider, refund: RefundTruth): Promise<Received> =>
   backend('receive_refund', {
     provider: provider.name,
     eventKey: `look-up refund ${refund.refundRef} ${refund.status}`,
@@ -100,27 +104,27 @@ const takeRefund = (provider: Provider, refund: RefundTruth): Promise<Taken> =>
     refund,
   })
 
-/** The same for a refund: what became of it. */
+/** Asks the provider what became of a refund. */
 export async function lookUpRefund(
   provider: Provider,
   { refundRef, chargeRef }: { refundRef: string; chargeRef: string },
-): Promise<Taken | undefined> {
+): Promise<Received | undefined> {
   const refund = await provider.lookUpRefund(refundRef, chargeRef)
-  return refund ? await takeRefund(provider, refund) : undefined
+  return refund ? await saveRefund(provider, refund) : undefined
 }
 
-/** Takes in all refunds of a charge that its provider has. */
+/** Saves all refunds of a charge that its provider knows. */
 export async function lookUpRefundsOf(provider: Provider, chargeRef: string) {
   for (const refund of await provider.refundsOf?.(chargeRef) ?? []) {
-    await takeRefund(provider, refund)
+    await saveRefund(provider, refund)
   }
 }
 
-/** A look-up of our own, for the job and after a charge that nobody answered. */
+/** Asks the provider what became of a payment. */
 export async function lookUp(
   provider: Provider,
   { paymentId, ref, createdAt }: { paymentId: string; ref: string | null; createdAt: string },
-): Promise<Taken | undefined> {
+): Promise<Received | undefined> {
   const truth = await provider.lookUp({ ref, paymentId, createdAt })
   if (!truth) return undefined
   return await backend('receive_payment', {

@@ -1,14 +1,23 @@
 /** MyFatoorah, API v2; webhooks of version 1 and 2. */
-import { address, type Answer, ask, idOf, type Json, text, threeDecimals } from './provider-api.ts'
+import { hmacSha256 } from '../_shared/crypto.ts'
+import {
+  type Answer,
+  idOf,
+  type Json,
+  redirectAddress,
+  requestProvider,
+  text,
+  threeDecimals,
+} from './provider-api.ts'
 import {
   type Provider,
+  ProviderDeclined,
+  type ProviderEvent,
+  ProviderUnreachable,
   type RefundTruth,
-  Refused,
-  Silent,
-  type Told,
   type Truth,
 } from './provider.ts'
-import { hmacBase64, parsed, signedBy } from './signing.ts'
+import { isSignedBy, parseObject } from './signing.ts'
 
 type Settings = {
   url: string
@@ -22,9 +31,9 @@ type Settings = {
 function dataOf({ status, body }: Answer): Json {
   if (body.IsSuccess === true && body.Data) return body.Data
   if (status >= 500 || status === 429 || typeof body.IsSuccess !== 'boolean') {
-    throw new Silent(`HTTP ${status}`)
+    throw new ProviderUnreachable(`HTTP ${status}`)
   }
-  throw new Refused(`HTTP ${status}`)
+  throw new ProviderDeclined(`HTTP ${status}`)
 }
 
 function refundTruthOf(refund: Json, chargeRef: string | null): RefundTruth {
@@ -108,15 +117,15 @@ const signedPaths: Record<number, string[]> = {
 const at = (data: Json, path: string) =>
   path.split('.').reduce((value, name) => value?.[name] ?? undefined, data) ?? ''
 
-/** What version 2 signs; undefined for a code that nobody knows. */
-export function signedTextV2({ Event, Data }: Json): string | undefined {
+/** What version 2 signs; undefined for an unknown code. */
+function signedTextV2({ Event, Data }: Json): string | undefined {
   return signedPaths[Event.Code]?.map((path) => `${path}=${at(Data, path)}`).join(',')
 }
 
 const unsigned: Record<number, string> = { 2: 'GatewayReference', 4: 'KycFeedback' }
 
-/** What version 1 signs: every key of Data, in order whatever their case. */
-export function signedTextV1({ EventType, Data }: Json): string {
+/** What version 1 signs: every key of Data, sorted without regard to case. */
+function signedTextV1({ EventType, Data }: Json): string {
   const lower = (name: string) => name.toLowerCase()
   return Object.keys(Data)
     .filter((name) => name !== unsigned[EventType])
@@ -131,7 +140,7 @@ const amountOf = (value: unknown) =>
     ? undefined
     : threeDecimals(value) ?? String(value)
 
-function toldV2({ Event, Data }: Json, signed: string): Told {
+function eventV2({ Event, Data }: Json, signed: string): ProviderEvent {
   const event = { reference: text(Event.Reference), signed }
   const code = Number(Event.Code)
   if (code === 1) return { ...event, kind: 'payment', ref: String(at(Data, 'Invoice.Id')) }
@@ -145,7 +154,7 @@ function toldV2({ Event, Data }: Json, signed: string): Told {
   }
 }
 
-function toldV1({ EventType, Data }: Json, signed: string): Told {
+function eventV1({ EventType, Data }: Json, signed: string): ProviderEvent {
   const event = { reference: text(EventType), signed }
   const number = Number(EventType)
   const ref = text(Data.InvoiceId) ?? undefined
@@ -174,14 +183,17 @@ const isObject = (value: unknown) =>
 export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
   const headers = { authorization: `Bearer ${token}` }
   const post = (path: string, sent: unknown, once?: string) =>
-    ask('POST', `${url}/v2/${path}`, { ...headers, ...(once && { 'idempotency-key': once }) }, sent)
+    requestProvider('POST', `${url}/v2/${path}`, {
+      ...headers,
+      ...(once && { 'idempotency-key': once }),
+    }, sent)
 
   /** The data of an answer, or null where the provider says that there is no such thing. */
   async function found(path: string, sent: unknown): Promise<Json | null> {
     try {
       return dataOf(await post(path, sent))
     } catch (error) {
-      if (error instanceof Refused) return null
+      if (error instanceof ProviderDeclined) return null
       throw error
     }
   }
@@ -218,8 +230,8 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
         }, order.paymentId),
       )
       const ref = text(data.InvoiceId)
-      if (!ref) throw new Silent('no invoice id')
-      return { ref, redirectUrl: address(data.InvoiceURL) }
+      if (!ref) throw new ProviderUnreachable('no invoice id')
+      return { ref, redirectUrl: redirectAddress(data.InvoiceURL) }
     },
 
     async lookUp({ ref, paymentId }) {
@@ -243,7 +255,7 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
         }, refundId),
       )
       const refundRef = text(data.RefundId)
-      if (!refundRef) throw new Silent('no refund id')
+      if (!refundRef) throw new ProviderUnreachable('no refund id')
       // It waits there for approval.
       return { refundRef, status: 'pending' }
     },
@@ -259,17 +271,17 @@ export function myfatoorah({ url, mode, token, secrets }: Settings): Provider {
       return refunds.map((refund) => refundTruthOf(refund, chargeRef))
     },
 
-    async verify(given, raw) {
+    verify(given, raw) {
       const signature = given.get('myfatoorah-signature')
-      const body = parsed(raw)
+      const body = parseObject(raw)
       if (!signature || signature.length !== 44 || !body || !isObject(body.Data)) return undefined
       const second = isObject(body.Event)
       const signed = second ? signedTextV2(body) : signedTextV1(body)
       if (signed === undefined) return undefined
-      if (!await signedBy(secrets, signature, (secret) => hmacBase64(secret, signed))) {
+      if (!isSignedBy(secrets, signature, (secret) => hmacSha256(secret, signed, 'base64'))) {
         return undefined
       }
-      return second ? toldV2(body, signed) : toldV1(body, signed)
+      return second ? eventV2(body, signed) : eventV1(body, signed)
     },
   }
 }

@@ -1,8 +1,8 @@
-/** What a payment provider is to us, whichever it is. Rules about money: sql/05_billing/5_writes_payment_events.sql. */
+/** What every payment provider has to do. */
 
-export type Mode = 'live' | 'test'
+type Mode = 'live' | 'test'
 
-/** What private.charge_order gives: all that a provider is told. */
+/** All that a provider is told of a charge, as private.charge_order gives it. */
 export type Order = {
   paymentId: string
   /** Always with three decimals. */
@@ -50,8 +50,8 @@ export type RefundTruth = {
   currency: string | null
 }
 
-/** What a webhook with a right signature is about: a hint, and what makes it the same one again. */
-export type Told = {
+/** What a webhook with a valid signature is about: a hint only, and what identifies a repetition. */
+export type ProviderEvent = {
   kind: 'payment' | 'refund' | 'other'
   /** The provider's own name of the event, where there is one: not all sign it. */
   reference?: string | null
@@ -79,13 +79,13 @@ export type Provider = {
   lookUpRefund(refundRef: string, chargeRef: string | null): Promise<RefundTruth | null>
   /** All refunds of a charge, where the provider does not know them by our name. */
   refundsOf?(chargeRef: string): Promise<RefundTruth[]>
-  /** Undefined unless the signature over the body as it came is right. */
-  verify(headers: Headers, raw: Uint8Array): Promise<Told | undefined>
+  /** Undefined unless the signature over the raw body is valid. */
+  verify(headers: Headers, raw: Uint8Array): ProviderEvent | undefined
 }
 
 /** The provider said no: there is no charge, and there will be none. */
-export class Refused extends Error {}
-/** The provider did what it was not asked for. */
-export class Lied extends Refused {}
-/** No answer, or none that can be read: whether it did anything is not known. */
-export class Silent extends Error {}
+export class ProviderDeclined extends Error {}
+/** The provider did something else than it was asked for. */
+export class ProviderMismatch extends ProviderDeclined {}
+/** No answer, or none that can be read: whether it did anything is unknown. */
+export class ProviderUnreachable extends Error {}

@@ -2,19 +2,20 @@
  * The sandbox: a provider of our own for development, with a page on which a person pays, fails or
  * leaves, and signed callbacks. It signs as Stripe does, time and body as it was sent.
  */
+import { hmacSha256 } from '../_shared/crypto.ts'
 import { backend } from '../_shared/db.ts'
 import { text } from './provider-api.ts'
 import type { Provider, RefundTruth, Truth } from './provider.ts'
-import { hmacHex, parsed, signedBy } from './signing.ts'
+import { isSignedBy, parseObject } from './signing.ts'
 
 type Settings = { url: string; secret: string }
 
 const tolerance = 300
 
-/** The header of a callback at this time. */
-export async function signature(secret: string, raw: string, at = Date.now()): Promise<string> {
+/** The signature header of a callback sent at this time. */
+export function signature(secret: string, raw: string, at = Date.now()): string {
   const time = Math.floor(at / 1000)
-  return `t=${time},v1=${await hmacHex(secret, `${time}.${raw}`)}`
+  return `t=${time},v1=${hmacSha256(secret, `${time}.${raw}`, 'hex')}`
 }
 
 export function sandbox({ url, secret }: Settings): Provider {
@@ -43,7 +44,7 @@ export function sandbox({ url, secret }: Settings): Provider {
     lookUpRefund: (refundRef) =>
       backend<RefundTruth | null>('sandbox_refund_look_up', { id: refundRef, reference: null }),
 
-    async verify(given, raw) {
+    verify(given, raw) {
       const [, time, sign] =
         /^t=(\d{10}),v1=([0-9a-f]{64})$/.exec(given.get('sandbox-signature') ?? '') ?? []
       if (!time) return undefined
@@ -51,10 +52,10 @@ export function sandbox({ url, secret }: Settings): Provider {
       const signed = new Uint8Array(before.length + raw.length)
       signed.set(before)
       signed.set(raw, before.length)
-      if (!await signedBy([secret], sign, (key) => hmacHex(key, signed))) return undefined
+      if (!isSignedBy([secret], sign, (key) => hmacSha256(key, signed, 'hex'))) return undefined
       if (Math.abs(Date.now() / 1000 - Number(time)) > tolerance) return undefined
-      const body = parsed(raw) ?? {}
-      // The time is another at each delivery of the same event.
+      const body = parseObject(raw) ?? {}
+      // The time differs at each delivery of the same event.
       const event = {
         reference: text(body.id),
         signed: raw,

@@ -1,16 +1,17 @@
 /** Tap Payments: https://api.tap.company/v2. */
+import { hmacSha256 } from '../_shared/crypto.ts'
 import {
-  address,
   type Answer,
-  ask,
-  good,
   idOf,
   type Json,
+  redirectAddress,
+  requestProvider,
+  successBody,
   text,
   threeDecimals,
 } from './provider-api.ts'
-import { Lied, type Provider, type RefundTruth, type Truth } from './provider.ts'
-import { hmacHex, parsed, signedBy } from './signing.ts'
+import { type Provider, ProviderMismatch, type RefundTruth, type Truth } from './provider.ts'
+import { isSignedBy, parseObject } from './signing.ts'
 
 type Settings = {
   url: string
@@ -69,8 +70,8 @@ const refundTruthOf = (refund: Json): RefundTruth => ({
 
 const decimals: Record<string, number> = { KWD: 3, BHD: 3, OMR: 3 }
 
-/** What Tap signs: fields by name, in its order, each after its label; what is missing is nothing. */
-export function signedText(body: Json): string {
+/** What Tap signs: these fields in its order, each after its label; what is missing is empty. */
+function signedText(body: Json): string {
   const reference = body.reference ?? {}
   const amount = Number(body.amount).toFixed(decimals[body.currency] ?? 2)
   const created = body.object === 'refund' ? body.created : body.transaction?.created
@@ -106,8 +107,8 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
     const from = Date.parse(createdAt)
     let after: string | undefined
     for (let page = 0; page < 4; page++) {
-      const answer = good(
-        await ask('POST', `${url}/charges/list`, headers, {
+      const answer = successBody(
+        await requestProvider('POST', `${url}/charges/list`, headers, {
           period: { date: { from: String(from - 300_000), to: String(from + 3_600_000) } },
           limit: 50,
           ...(after && { starting_after: after }),
@@ -129,8 +130,8 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
 
     async charge(order) {
       const { name, phone, email } = order.customer
-      const charge = good(
-        await ask('POST', `${url}/charges`, headers, {
+      const charge = successBody(
+        await requestProvider('POST', `${url}/charges`, headers, {
           amount: Number(order.amount),
           currency: order.currency,
           customer_initiated: true,
@@ -158,20 +159,24 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
       const ref = text(charge.id)
       if (
         !ref || threeDecimals(charge.amount) !== order.amount || charge.currency !== order.currency
-      ) throw new Lied('another charge than was asked for')
-      return { ref, redirectUrl: address(charge.transaction?.url) }
+      ) throw new ProviderMismatch('a different charge than requested')
+      return { ref, redirectUrl: redirectAddress(charge.transaction?.url) }
     },
 
     async lookUp({ ref, paymentId, createdAt }) {
       if (!ref) return await find(paymentId, createdAt)
-      const answer = await ask('GET', `${url}/charges/${encodeURIComponent(ref)}`, headers)
+      const answer = await requestProvider(
+        'GET',
+        `${url}/charges/${encodeURIComponent(ref)}`,
+        headers,
+      )
       if (unknown(answer)) return null
-      return truthOf(good(answer))
+      return truthOf(successBody(answer))
     },
 
     async refund({ refundId, chargeRef, amount, currency, reason }) {
-      const refund = good(
-        await ask('POST', `${url}/refunds`, headers, {
+      const refund = successBody(
+        await requestProvider('POST', `${url}/refunds`, headers, {
           charge_id: chargeRef,
           amount: Number(amount),
           currency,
@@ -184,17 +189,23 @@ export function tap({ url, keys, source, callbackUrl }: Settings): Provider {
     },
 
     async lookUpRefund(refundRef) {
-      const answer = await ask('GET', `${url}/refunds/${encodeURIComponent(refundRef)}`, headers)
+      const answer = await requestProvider(
+        'GET',
+        `${url}/refunds/${encodeURIComponent(refundRef)}`,
+        headers,
+      )
       if (unknown(answer)) return null
-      return refundTruthOf(good(answer))
+      return refundTruthOf(successBody(answer))
     },
 
-    async verify(given, raw) {
+    verify(given, raw) {
       const signature = given.get('hashstring')?.toLowerCase()
-      const body = parsed(raw)
+      const body = parseObject(raw)
       if (!signature || signature.length !== 64 || !body) return undefined
       const signed = signedText(body)
-      if (!await signedBy(keys, signature, (secret) => hmacHex(secret, signed))) return undefined
+      if (!isSignedBy(keys, signature, (secret) => hmacSha256(secret, signed, 'hex'))) {
+        return undefined
+      }
       const event = {
         reference: `${body.id}:${body.status}`,
         signed,

@@ -3,7 +3,7 @@
  * by code and nothing is kept: what a bomb unpacks to costs nothing, only what it is packed in.
  */
 import type { Bytes } from '../_shared/bytes.ts'
-import { Broken } from './reader.ts'
+import { BrokenFile } from './reader.ts'
 
 /** How many codes may still be looked at; what one request may cost is counted in them. */
 export type Effort = { left: number }
@@ -47,7 +47,7 @@ class Code {
     let unused = 1
     for (let length = 1; length < 16; length++) {
       unused = unused * 2 - counts[length]
-      if (unused < 0) throw new Broken('code')
+      if (unused < 0) throw new BrokenFile('code')
       next[length + 1] = (next[length] + counts[length]) << 1
       place[length + 1] = place[length] + counts[length]
     }
@@ -87,7 +87,7 @@ class Stream {
 
   private take(count: number): number {
     this.fill(count)
-    if (count > this.count) throw new Broken('cut short')
+    if (count > this.count) throw new BrokenFile('cut short')
     const value = this.held & ((1 << count) - 1)
     this.held >>>= count
     this.count -= count
@@ -106,7 +106,7 @@ class Stream {
     const entry = code.table[this.held & (code.table.length - 1)]
     const length = entry & 15
     if (length === 0) return this.longSymbol(code)
-    if (length > this.count) throw new Broken('cut short')
+    if (length > this.count) throw new BrokenFile('cut short')
     this.held >>>= length
     this.count -= length
     return entry >> 4
@@ -121,20 +121,20 @@ class Stream {
       first = (first + counts[length]) << 1
       code <<= 1
     }
-    throw new Broken('no code')
+    throw new BrokenFile('no code')
   }
 
   /** Gives up when the effort is used up: undefined. */
   read(effort: Effort): { end: number; size: number } | undefined {
     const head = this.take(8) << 8 | this.take(8)
-    if (((head >> 8) & 15) !== 8 || head % 31 || head & 32) throw new Broken('no zlib stream')
+    if (((head >> 8) & 15) !== 8 || head % 31 || head & 32) throw new BrokenFile('no zlib stream')
     let size = 0
     for (let last = 0; !last;) {
       effort.left -= costOfTables
       if (effort.left < 0) return undefined
       last = this.take(1)
       const type = this.take(2)
-      if (type === 3) throw new Broken('block')
+      if (type === 3) throw new BrokenFile('block')
       if (type === 0) size += this.stored()
       else {
         if (type === 1) this.fixedCodes()
@@ -146,7 +146,7 @@ class Stream {
     }
     this.toByte()
     // A checksum ends it.
-    if (this.at + 4 > this.bytes.length) throw new Broken('cut short')
+    if (this.at + 4 > this.bytes.length) throw new BrokenFile('cut short')
     return { end: this.at + 4, size }
   }
 
@@ -158,9 +158,9 @@ class Stream {
   private stored(): number {
     this.toByte()
     const length = this.take(16)
-    if ((length ^ this.take(16)) !== 0xffff) throw new Broken('block')
+    if ((length ^ this.take(16)) !== 0xffff) throw new BrokenFile('block')
     this.at += length
-    if (this.at > this.bytes.length) throw new Broken('cut short')
+    if (this.at > this.bytes.length) throw new BrokenFile('cut short')
     return length
   }
 
@@ -176,7 +176,7 @@ class Stream {
     const count = this.take(4) + 4
     const first = new Uint8Array(19)
     for (const place of orderOfLengths.slice(0, count)) first[place] = this.take(3)
-    if (this.lengths.read(first) !== 0) throw new Broken('code')
+    if (this.lengths.read(first) !== 0) throw new BrokenFile('code')
     const lengths = new Uint8Array(literals + distances)
     for (let at = 0; at < lengths.length;) {
       const symbol = this.symbol(this.lengths)
@@ -190,10 +190,10 @@ class Stream {
         : symbol === 17
         ? 3 + this.take(3)
         : 11 + this.take(7)
-      if (value === undefined || at + times > lengths.length) throw new Broken('code')
+      if (value === undefined || at + times > lengths.length) throw new BrokenFile('code')
       lengths.fill(value, at, at += times)
     }
-    if (literals > 286 || distances > 30 || lengths[256] === 0) throw new Broken('code')
+    if (literals > 286 || distances > 30 || lengths[256] === 0) throw new BrokenFile('code')
     this.literals.read(lengths.subarray(0, literals))
     this.distances.read(lengths.subarray(literals))
   }
@@ -208,11 +208,11 @@ class Stream {
         continue
       }
       if (symbol === 256) return size
-      if (symbol > 285) throw new Broken('no length')
+      if (symbol > 285) throw new BrokenFile('no length')
       effort.left -= 2
       size += lengthBase[symbol - 257] + this.take(lengthExtra[symbol - 257])
       const distance = this.symbol(distances)
-      if (distance > 29) throw new Broken('no distance')
+      if (distance > 29) throw new BrokenFile('no distance')
       if (distance > 3) this.take((distance >> 1) - 1)
     }
     return undefined

@@ -4,8 +4,8 @@
  * the end.
  */
 import type { Bytes } from '../_shared/bytes.ts'
-import { checkSize, NoPicture, type Picture } from './picture.ts'
-import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
+import { checkSize, NotAPicture, type Picture } from './picture.ts'
+import { BrokenFile, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 
 const SOI = 0xd8
 const EOI = 0xd9
@@ -25,9 +25,9 @@ const jfif = [0x4a, 0x46, 0x49, 0x46, 0]
 const adobe = [0x41, 0x64, 0x6f, 0x62, 0x65]
 
 // Each many times what encoders write: a file of nothing else is made to keep us busy.
-const mostSegments = 2000
-const mostFill = 1000
-const mostScans = 200
+const maxSegments = 2000
+const maxFill = 1000
+const maxScans = 200
 
 /** A segment of tables, and how many of them no later one has replaced. */
 type Tables = { whole: Bytes; inUse: number }
@@ -62,12 +62,12 @@ export function readJpeg(bytes: Bytes): Picture {
   }
   try {
     for (let count = 0; segment(reader, found); count++) {
-      if (count === mostSegments) throw new Broken('too many segments')
+      if (count === maxSegments) throw new BrokenFile('too many segments')
     }
   } catch (error) {
-    throw error instanceof Broken ? new NoPicture(error.message) : error
+    throw error instanceof BrokenFile ? new NotAPicture(error.message) : error
   }
-  if (found.scans === 0) throw new NoPicture('no pixels')
+  if (found.scans === 0) throw new NotAPicture('no pixels')
   const { width, height, orientation = 1 } = found
   return {
     type: 'image/jpeg',
@@ -87,32 +87,32 @@ function segment(reader: Reader, found: Found): boolean {
   if (marker === EOI) return false
   const start = reader.at - 2
   const length = reader.u16()
-  if (length < 2) throw new Broken('a length that cannot be')
+  if (length < 2) throw new BrokenFile('a length that cannot be')
   const content = reader.take(length - 2)
   const whole = reader.bytes.subarray(start, reader.at)
   if (marker === DQT) tables(marker, whole, quantisation(content), found)
   else if (marker === DHT) tables(marker, whole, huffman(content), found)
   else if (marker === DRI) {
-    if (content.length !== 2) throw new Broken('DRI')
+    if (content.length !== 2) throw new BrokenFile('DRI')
     tables(marker, whole, [0], found)
   } else if (frames.includes(marker)) {
     frame(content, found)
     found.waiting.push({ whole, inUse: 1 })
   } else if (marker === SOS) scan(reader, start, content, found)
   else if ((marker & 0xf0) === 0xe0 || marker === COM) metadata(marker, content, found)
-  else throw new Broken('a segment that no browser knows')
+  else throw new BrokenFile('a segment that no browser knows')
   return true
 }
 
 // Fill bytes may stand before a marker; what is kept begins after them.
 function nextMarker(reader: Reader): number {
-  if (reader.u8() !== 0xff) throw new Broken('no marker')
+  if (reader.u8() !== 0xff) throw new BrokenFile('no marker')
   let marker = reader.u8()
   for (let fill = 0; marker === 0xff; fill++) {
-    if (fill === mostFill) throw new Broken('nothing but fill bytes')
+    if (fill === maxFill) throw new BrokenFile('nothing but fill bytes')
     marker = reader.u8()
   }
-  if (marker < 0xc0) throw new Broken('no marker')
+  if (marker < 0xc0) throw new BrokenFile('no marker')
   return marker
 }
 
@@ -129,7 +129,7 @@ function tables(marker: number, whole: Bytes, ids: number[], found: Found) {
 }
 
 function frame(content: Bytes, found: Found) {
-  if (found.components) throw new Broken('two frames')
+  if (found.components) throw new BrokenFile('two frames')
   const reader = new Reader(content)
   const precision = reader.u8()
   found.height = reader.u16()
@@ -137,10 +137,10 @@ function frame(content: Bytes, found: Found) {
   found.components = reader.u8()
   checkSize(found.width, found.height)
   if ((precision !== 8 && precision !== 12) || ![1, 3, 4].includes(found.components)) {
-    throw new Broken('frame')
+    throw new BrokenFile('frame')
   }
   reader.take(3 * found.components)
-  if (reader.left) throw new Broken('frame')
+  if (reader.left) throw new BrokenFile('frame')
 }
 
 /** The numbers of the tables in a segment, each there once. */
@@ -149,7 +149,7 @@ function* idsIn(content: Bytes, most: number, skip: (head: number, reader: Reade
   const seen = new Set<number>()
   do {
     const head = reader.u8()
-    if (head >> 4 > 1 || (head & 15) > 3 || seen.has(head & most)) throw new Broken('tables')
+    if (head >> 4 > 1 || (head & 15) > 3 || seen.has(head & most)) throw new BrokenFile('tables')
     seen.add(head & most)
     skip(head, reader)
     yield head & most
@@ -164,7 +164,7 @@ const quantisation = (content: Bytes) => [
 const huffman = (content: Bytes) => [
   ...idsIn(content, 0x1f, (_, reader) => {
     const symbols = reader.take(16).reduce((sum, count) => sum + count, 0)
-    if (symbols > 256) throw new Broken('tables')
+    if (symbols > 256) throw new BrokenFile('tables')
     reader.take(symbols)
   }),
 ]
@@ -172,12 +172,12 @@ const huffman = (content: Bytes) => [
 /** The coded pixels: they end at the next marker that is neither padding nor a restart. */
 function scan(reader: Reader, start: number, content: Bytes, found: Found) {
   const count = content[0]
-  if (!found.components || count < 1 || count > found.components) throw new Broken('scan')
-  if (content.length !== 4 + 2 * count) throw new Broken('scan')
-  if (++found.scans > mostScans) throw new Broken('too many scans')
+  if (!found.components || count < 1 || count > found.components) throw new BrokenFile('scan')
+  if (content.length !== 4 + 2 * count) throw new BrokenFile('scan')
+  if (++found.scans > maxScans) throw new BrokenFile('too many scans')
   const { bytes, at: begin } = reader
   const end = endOfScan(bytes, begin)
-  if (end === begin) throw new Broken('empty scan')
+  if (end === begin) throw new BrokenFile('empty scan')
   reader.at = end
   found.kept.push(...found.waiting.splice(0).map(({ whole }) => whole))
   found.kept.push(bytes.subarray(start, end))
@@ -194,7 +194,7 @@ function endOfScan(bytes: Bytes, begin: number): number {
     if (next !== 0 && (next < 0xd0 || next > 0xd7)) return at
     at++
   }
-  throw new Broken('cut short')
+  throw new BrokenFile('cut short')
 }
 
 function metadata(marker: number, content: Bytes, found: Found) {

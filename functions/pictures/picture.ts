@@ -1,4 +1,4 @@
-/** What a picture is, and what is none. */
+/** What a picture is, and what is not accepted as one. */
 import type { Bytes } from '../_shared/bytes.ts'
 
 export type Picture = {
@@ -13,17 +13,17 @@ export type Picture = {
 }
 
 /** Not JPEG, PNG or WebP, or broken. */
-export class NoPicture extends Error {}
-/** A picture that nobody could draw: its head names more pixels than we take. */
+export class NotAPicture extends Error {}
+/** Its header declares more pixels than we accept. */
 export class TooManyPixels extends Error {}
 
-const mostPixels = 50_000_000
-const mostOnOneSide = 32_767
+const maxPixels = 50_000_000
+const maxSide = 32_767
 
-/** Checked as soon as a head names them, before anything else is believed. */
+/** Checked as soon as a header declares them, before anything else is believed. */
 export function checkSize(width: number, height: number) {
-  if (width < 1 || height < 1) throw new NoPicture('no pixels')
-  if (width * height > mostPixels || width > mostOnOneSide || height > mostOnOneSide) {
+  if (width < 1 || height < 1) throw new NotAPicture('no pixels')
+  if (width * height > maxPixels || width > maxSide || height > maxSide) {
     throw new TooManyPixels()
   }
 }

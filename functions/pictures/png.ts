@@ -6,14 +6,14 @@
 import type { Bytes } from '../_shared/bytes.ts'
 import { crc } from './crc.ts'
 import { type Effort, endOfStream } from './deflate.ts'
-import { checkSize, NoPicture, type Picture } from './picture.ts'
-import { Broken, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
+import { checkSize, NotAPicture, type Picture } from './picture.ts'
+import { BrokenFile, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const utf8 = new TextEncoder()
 
 // Encoders write pixels in chunks of 8 KiB or more: a file of our size has some 1,300.
-const mostChunks = 10_000
+const maxChunks = 10_000
 
 // Bit depths that each colour type may have, and its samples per pixel.
 const depths: Record<number, number[]> = {
@@ -55,11 +55,11 @@ export function readPng(bytes: Bytes, effort: Effort): Picture {
   }
   try {
     for (let count = 0; !found.ended; count++) {
-      if (count === mostChunks) throw new Broken('too many chunks')
+      if (count === maxChunks) throw new BrokenFile('too many chunks')
       chunk(reader, found)
     }
     const { width, height, orientation = 1, header, palette, transparency } = found
-    if (found.colour === 3 && !palette) throw new Broken('no palette')
+    if (found.colour === 3 && !palette) throw new BrokenFile('no palette')
     return {
       type: 'image/png',
       ending: 'png',
@@ -77,7 +77,7 @@ export function readPng(bytes: Bytes, effort: Effort): Picture {
       ],
     }
   } catch (error) {
-    throw error instanceof Broken ? new NoPicture(error.message) : error
+    throw error instanceof BrokenFile ? new NotAPicture(error.message) : error
   }
 }
 
@@ -90,27 +90,29 @@ function chunk(reader: Reader, found: Found) {
   const content = reader.take(length)
   const sum = reader.u32()
   const whole = () => {
-    if (crc(reader.bytes.subarray(start + 4, start + 8 + length)) !== sum) throw new Broken('CRC')
+    if (crc(reader.bytes.subarray(start + 4, start + 8 + length)) !== sum) {
+      throw new BrokenFile('CRC')
+    }
     return reader.bytes.subarray(start, reader.at)
   }
-  if (!found.header && type !== 'IHDR') throw new Broken('no header')
+  if (!found.header && type !== 'IHDR') throw new BrokenFile('no header')
   const late = found.pixels !== undefined
   if (type === 'IDAT') {
     whole()
     join(reader.bytes, start + 8, length, found)
   } else if (type === 'IHDR') header(content, whole(), found)
   else if (type === 'PLTE' && !late && !found.palette) {
-    if (length % 3 || length < 3 || length > 768) throw new Broken('palette')
+    if (length % 3 || length < 3 || length > 768) throw new BrokenFile('palette')
     found.palette = whole()
   } else if (type === 'tRNS' && !late && !found.transparency) {
-    if (length < 1 || length > 256) throw new Broken('transparency')
+    if (length < 1 || length > 256) throw new BrokenFile('transparency')
     found.transparency = whole()
   } else if (type === 'eXIf' && !found.exif) {
     found.exif = true
     found.orientation = orientationOf(content)
   } else if (type === 'IEND') found.ended = true
   // A capital first letter: nothing can be drawn without it, and we do not know it.
-  else if (!/^[a-z][a-zA-Z]{3}$/.test(type)) throw new Broken('unknown chunk')
+  else if (!/^[a-z][a-zA-Z]{3}$/.test(type)) throw new BrokenFile('unknown chunk')
 }
 
 /** Puts the content of a chunk of pixels behind that of those before. */
@@ -126,7 +128,7 @@ function join(bytes: Bytes, from: number, length: number, found: Found) {
 }
 
 function header(content: Bytes, whole: Bytes, found: Found) {
-  if (found.header || content.length !== 13) throw new Broken('header')
+  if (found.header || content.length !== 13) throw new BrokenFile('header')
   const reader = new Reader(content)
   found.width = reader.u32()
   found.height = reader.u32()
@@ -134,9 +136,9 @@ function header(content: Bytes, whole: Bytes, found: Found) {
   const depth = reader.u8()
   found.colour = reader.u8()
   const fits = depths[found.colour]?.includes(depth)
-  if (!fits || reader.u8() !== 0 || reader.u8() !== 0) throw new Broken('header')
+  if (!fits || reader.u8() !== 0 || reader.u8() !== 0) throw new BrokenFile('header')
   const interlace = reader.u8()
-  if (interlace > 1) throw new Broken('header')
+  if (interlace > 1) throw new BrokenFile('header')
   found.bitsPerPixel = depth * samples[found.colour]
   found.interlaced = interlace === 1
   found.header = whole
@@ -148,10 +150,10 @@ function header(content: Bytes, whole: Bytes, found: Found) {
  * as they are.
  */
 function pixels(bytes: Bytes, found: Found, effort: Effort): Bytes {
-  if (!found.pixels) throw new Broken('no pixels')
+  if (!found.pixels) throw new BrokenFile('no pixels')
   const { count, from, to } = found.pixels
   const stream = endOfStream(bytes.subarray(from, to), effort)
-  if (stream && stream.size !== sizeOf(found)) throw new Broken('other pixels than it says')
+  if (stream && stream.size !== sizeOf(found)) throw new BrokenFile('other pixels than it says')
   const end = stream ? from + stream.end : to
   const whole = bytes.subarray(from - 8, end + 4)
   if (count > 1 || end < to) {

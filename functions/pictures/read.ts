@@ -14,27 +14,21 @@
 import type { Bytes } from '../_shared/bytes.ts'
 import type { Effort } from './deflate.ts'
 import { readJpeg } from './jpeg.ts'
-import { NoPicture, type Picture } from './picture.ts'
+import { NotAPicture, type Picture } from './picture.ts'
 import { readPng } from './png.ts'
 import { readWebp } from './webp.ts'
 
-export type { Effort } from './deflate.ts'
-export { NoPicture, type Picture, TooManyPixels } from './picture.ts'
-
 const readers = [readJpeg, readPng, readWebp]
 
-/**
- * What one request may cost: so many codes take 0.4 s of the 2 s of processor time that an edge
- * function has.
- */
+/** So many codes take 0.4 s of the 2 s of processor time that a request has. */
 export const effortOfRequest = (): Effort => ({ left: 32_000_000 })
 
-/** Whether the bytes begin as a picture does that is taken. */
+/** Whether the bytes begin like a picture of a supported type. */
 export const beginsAsPicture = (bytes: Bytes) => readers.some((read) => read.begins(bytes))
 
-/** The picture in these bytes by their content, whatever anybody called them. It uses them. */
+/** The picture in these bytes, by their content alone. They are rewritten in place. */
 export function readPicture(bytes: Bytes, effort: Effort): Picture {
   const read = readers.find((read) => read.begins(bytes))
-  if (!read) throw new NoPicture('of no type that is taken')
+  if (!read) throw new NotAPicture('unsupported type')
   return read(bytes, effort)
 }

@@ -2,7 +2,7 @@
 import type { Bytes } from '../_shared/bytes.ts'
 
 /** Broken, whatever the container. */
-export class Broken extends Error {}
+export class BrokenFile extends Error {}
 
 export class Reader {
   readonly bytes: Bytes
@@ -23,7 +23,7 @@ export class Reader {
 
   private skip(count: number): number {
     const place = this.at
-    if (count < 0 || count > this.end - place) throw new Broken('cut short')
+    if (count < 0 || count > this.end - place) throw new BrokenFile('cut short')
     this.at += count
     return place
   }
@@ -63,7 +63,7 @@ export function joined(pieces: Bytes[]): Bytes[] {
 }
 
 // Cameras write some ten entries into the first directory.
-const mostEntries = 1000
+const maxEntries = 1000
 
 /** The orientation in a TIFF structure, 1 to 8, or undefined when there is none that can be read. */
 export function orientationOf(tiff: Bytes): number | undefined {
@@ -72,7 +72,7 @@ export function orientationOf(tiff: Bytes): number | undefined {
     const little = orders[reader.text(2)]
     if (little === undefined || reader.u16(little) !== 42) return undefined
     reader.at = reader.u32(little)
-    for (let left = Math.min(reader.u16(little), mostEntries); left > 0; left--) {
+    for (let left = Math.min(reader.u16(little), maxEntries); left > 0; left--) {
       const entry = new Reader(reader.take(12))
       if (entry.u16(little) !== 0x0112) continue
       if (entry.u16(little) !== 3 || entry.u32(little) !== 1) return undefined
@@ -82,7 +82,7 @@ export function orientationOf(tiff: Bytes): number | undefined {
     return undefined
   } catch (error) {
     // A picture is not refused for what is thrown away anyhow.
-    if (error instanceof Broken) return undefined
+    if (error instanceof BrokenFile) return undefined
     throw error
   }
 }

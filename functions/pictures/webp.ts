@@ -3,15 +3,15 @@
  * an animated one the first frame is kept.
  */
 import type { Bytes } from '../_shared/bytes.ts'
-import { checkSize, NoPicture, type Picture } from './picture.ts'
-import { Broken, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
+import { checkSize, NotAPicture, type Picture } from './picture.ts'
+import { BrokenFile, joined, orientationOf, Reader, startsWith, tiffOf } from './reader.ts'
 
 const riff = [0x52, 0x49, 0x46, 0x46]
 const webp = [0x57, 0x45, 0x42, 0x50]
 const utf8 = new TextEncoder()
 
 // An animation of our size has some hundreds of frames.
-const mostChunks = 5000
+const maxChunks = 5000
 
 type Found = {
   /** What VP8X or a frame says that the picture measures. */
@@ -29,15 +29,15 @@ export function readWebp(bytes: Bytes): Picture {
     const length = new Reader(bytes, 4).u32(true)
     const reader = new Reader(bytes, 12)
     // What the head does not count is not ours; what it counts must be there.
-    if (length < 4 || length + 8 > bytes.length) throw new Broken('cut short')
+    if (length < 4 || length + 8 > bytes.length) throw new BrokenFile('cut short')
     chunks(new Reader(bytes, reader.at, length + 8), (type, content) => chunk(type, content, found))
   } catch (error) {
-    throw error instanceof Broken ? new NoPicture(error.message) : error
+    throw error instanceof BrokenFile ? new NotAPicture(error.message) : error
   }
   const { size, canvas, orientation = 1 } = found
-  if (!size) throw new NoPicture('no pixels')
+  if (!size) throw new NotAPicture('no pixels')
   if (canvas && (canvas.width !== size.width || canvas.height !== size.height)) {
-    throw new NoPicture('two sizes')
+    throw new NotAPicture('two sizes')
   }
   return {
     type: 'image/webp',
@@ -53,7 +53,7 @@ readWebp.begins = (bytes: Uint8Array) => startsWith(bytes, riff) && startsWith(b
 /** Each chunk is padded to an even length. */
 function chunks(reader: Reader, take: (type: string, content: Bytes) => void) {
   for (let count = 0; reader.left > 0; count++) {
-    if (count === mostChunks) throw new Broken('too many chunks')
+    if (count === maxChunks) throw new BrokenFile('too many chunks')
     const type = reader.text(4)
     const length = reader.u32(true)
     const content = reader.take(length)
@@ -65,7 +65,7 @@ function chunks(reader: Reader, take: (type: string, content: Bytes) => void) {
 /** What a file holds, and a frame as well. */
 function pixels(type: string, content: Bytes, found: Found) {
   if (type === 'VP8 ' || type === 'VP8L') {
-    if (found.image) throw new Broken('two pictures')
+    if (found.image) throw new BrokenFile('two pictures')
     found.size = type === 'VP8 ' ? lossySize(content) : losslessSize(content)
     checkSize(found.size.width, found.size.height)
     found.image = { type, content }
@@ -74,7 +74,7 @@ function pixels(type: string, content: Bytes, found: Found) {
 
 function chunk(type: string, content: Bytes, found: Found) {
   if (type === 'VP8X') {
-    if (found.canvas || found.image || content.length !== 10) throw new Broken('VP8X')
+    if (found.canvas || found.image || content.length !== 10) throw new BrokenFile('VP8X')
     const reader = new Reader(content, 4)
     found.canvas = { width: reader.u24() + 1, height: reader.u24() + 1 }
     checkSize(found.canvas.width, found.canvas.height)
@@ -95,7 +95,7 @@ function frame(content: Bytes, found: Found) {
   const inner: Found = {}
   // In a frame there is a picture, and no frame again.
   chunks(new Reader(content, reader.at), (type, content) => pixels(type, content, inner))
-  if (!inner.image) throw new Broken('frame')
+  if (!inner.image) throw new BrokenFile('frame')
   Object.assign(found, { image: inner.image, size: inner.size, alpha: inner.alpha })
 }
 
@@ -103,18 +103,18 @@ function lossySize(content: Bytes) {
   const reader = new Reader(content)
   const tag = reader.u24()
   const first = tag >> 5
-  if (tag & 1 || ((tag >> 1) & 7) > 3) throw new Broken('not a key frame')
-  if (!startsWith(reader.take(3), [0x9d, 0x01, 0x2a])) throw new Broken('no start code')
+  if (tag & 1 || ((tag >> 1) & 7) > 3) throw new BrokenFile('not a key frame')
+  if (!startsWith(reader.take(3), [0x9d, 0x01, 0x2a])) throw new BrokenFile('no start code')
   const [width, height] = [reader.u16(true) & 0x3fff, reader.u16(true) & 0x3fff]
-  if (first < 1 || first > reader.left) throw new Broken('cut short')
+  if (first < 1 || first > reader.left) throw new BrokenFile('cut short')
   return { width, height }
 }
 
 function losslessSize(content: Bytes) {
   const reader = new Reader(content)
-  if (reader.u8() !== 0x2f) throw new Broken('no signature')
+  if (reader.u8() !== 0x2f) throw new BrokenFile('no signature')
   const bits = reader.u32(true)
-  if (bits >>> 29 || !reader.left) throw new Broken('version')
+  if (bits >>> 29 || !reader.left) throw new BrokenFile('version')
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 

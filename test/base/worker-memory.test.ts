@@ -16,27 +16,27 @@ const forgotten: Record<string, string> = {
   '_shared/alarms.ts saving': 'what runs at the moment',
   'api/app.ts app': 'made at start from the code alone',
   'api/app.ts description': 'made from the code alone, when somebody asks',
-  '_shared/apple.ts freshConnections': 'a client without connections',
+  '_shared/http-client.ts freshConnections': 'a client without connections',
   'api/search/concurrency.ts taken': 'of this worker’s own connections',
   'api/search/concurrency.ts waiting': 'of this worker’s own connections',
   '_shared/db.ts pool': 'connections, which are made anew',
   '_shared/db.ts refusedUntil': 'a new worker tries a wrong password once',
   '_shared/db.ts reservePool': 'connections, which are made anew',
+  '_shared/timeout.ts clock': 'runs while somebody waits',
   '_shared/timeout.ts waiting': 'requests of this worker',
-  'api/billing/routes-payments.ts told': 'within one request',
-  'api/accounts/sms-mail-providers.ts freshConnections': 'a client without connections',
+  'api/billing/routes-payments.ts verifiedEvents': 'within one request',
   'api/base.ts last': 'what was seen two seconds ago; a new worker looks itself',
-  '_shared/supabase-storage.ts noted': 'the database has it; a new worker says it once more',
-  '_shared/tokens.ts keys': 'fetched anew',
-  '_shared/tokens.ts loading': 'what runs at the moment',
+  '_shared/supabase-storage.ts saved': 'the database has it; a new worker says it once more',
+  '_shared/tokens.ts lastGood': 'fetched anew',
+  '_shared/tokens.ts loadedAt': 'fetched anew',
   '_shared/tokens.ts lastSearch': 'a new worker looks for an unknown key once',
   '_shared/tokens.ts remembered':
     'verified anew; what a token is worth is asked of the database always',
-  'api/media/upload-memory.ts taken': 'of this worker’s own memory',
+  'api/media/upload-memory.ts allocated': 'of this worker’s own memory',
   'api/media/upload-memory.ts idle': 'of this worker’s own memory',
   'api/media/upload-memory.ts waiting': 'requests of this worker',
-  'api/media/upload-memory.ts rooms': 'requests of this worker',
-  'api/media/upload-memory.ts lines':
+  'api/media/upload-memory.ts buffers': 'requests of this worker',
+  'api/media/upload-memory.ts queues':
     'protects this worker’s memory; the rate of uploads is the database’s',
   'api/http/worker-rates.ts reads': 'protects this worker; a promise of no number of reads in all',
   'api/http/worker-rates.ts refusals':
@@ -44,17 +44,14 @@ const forgotten: Record<string, string> = {
   'chat/server/upstream.ts lines': 'connections, which are made anew as sockets come back',
   'chat/server/upstream.ts turnstile':
     'joins that Realtime refuses for their number are made again',
-  'jobs/fcm.ts freshConnections': 'a client without connections',
   'jobs/fcm.ts token': 'asked for anew',
-  'jobs/fcm.ts asking': 'what runs at the moment',
+  'jobs/fcm.ts pendingToken': 'what runs at the moment',
   'jobs/index.ts running': 'spares a worker’s connections; two runs at once do nothing twice',
   'jobs/push.ts pausedUntil': 'for what is leased already; private.moments has it for all others',
   'jobs/push.ts lastNotice': 'keeps the log short; the alarm is one row',
-  'payments/events.ts done': 'the database knows events; this spares it their repetition',
+  'payments/events.ts finished': 'the database knows events; this spares it their repetition',
   'payments/events.ts underWay':
     'joins what runs at the moment; the database has one row of an event',
-  'payments/provider-api.ts freshConnections': 'a client without connections',
-  'payments/signing.ts keys': 'made anew from the settings',
 }
 
 const folder = fileURLToPath(new URL('../../functions', import.meta.url))

@@ -464,7 +464,7 @@ test('English texts for who asks for them', async () => {
   open.push(socket)
   await socket.opened()
   expect((await socket.join(randomUUID())).data.message)
-    .toBe('You do not take part in this conversation')
+    .toBe('You are not part of this conversation')
 })
 
 testLocally('the edge function speaks the same, on the sockets of the platform', async () => {

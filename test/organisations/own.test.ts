@@ -37,7 +37,7 @@ test('IDN-02 scoped routes follow the active identity', async () => {
       error: {
         code: 'identity_type_required',
         message: `هذه الخدمة متاحة لحساب ${name} فقط`,
-        messageEn: `For ${required} identities only`,
+        messageEn: `This feature is available to ${required} accounts only`,
         required,
         actual,
         requestId: expect.any(String),

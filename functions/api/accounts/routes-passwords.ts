@@ -1,13 +1,19 @@
-/** Forgotten and changed passwords. Rules of the codes: sql/03_accounts/5_writes_codes.sql. */
+/** Forgotten and changed passwords. */
 import { z } from '@hono/zod-openapi'
+import { addressArgs, codeHmac } from '../../_shared/crypto.ts'
 import { backend, call } from '../../_shared/db.ts'
 import { Code, Identifier, NewPassword, Password } from '../../_shared/identifiers.ts'
 import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
-import { codeHmac, origin } from '../../_shared/secrets.ts'
-import { changePassword, discard, resetPassword, signIn } from '../../_shared/supabase-auth.ts'
+import {
+  changePassword,
+  discardSession,
+  invalidNewPassword,
+  resetPassword,
+  signIn,
+} from '../../_shared/supabase-auth.ts'
 import { area, body, json, mine, problems, route, send } from '../http/route.ts'
-import { askForCode } from './routes-registration.ts'
-import { proveByPassword } from './routes.ts'
+import { requestCode } from './codes.ts'
+import { identifierOf, verifyPassword } from './reauthenticate.ts'
 
 const tags = ['sign-in']
 
@@ -57,13 +63,10 @@ const change = route({
   responses: { 204: { description: 'Changed.' }, ...problems(400, 401, 403) },
 })
 
-const sameAsBefore = () =>
-  new Refusal('validation_failed', { fields: [{ path: 'newPassword', code: 'invalid' }] })
-
-/** Whether it is the password that the account has now; the session that this makes ends at once. */
-async function isCurrent(identifier: Identifier, password: string, address: string) {
+/** Whether it is the account's current password; the session that this opens ends at once. */
+async function isCurrentPassword(identifier: Identifier, password: string, address: string) {
   const tokens = await signIn(identifier, password, address)
-  if (tokens && !('refused' in tokens)) await discard(tokens)
+  if (tokens && !('denied' in tokens)) await discardSession(tokens)
   return tokens !== undefined
 }
 
@@ -72,8 +75,8 @@ type Verified = MaybeError & { codeId: string; accountId: string | null }
 export const passwords = area()
   .openapi(forgot, async (c) => {
     const { identifier } = c.req.valid('json')
-    const answer = await askForCode(c, identifier, 'reset')
-    // Limits of the address and the service are told; those of the identifier are kept silently.
+    const answer = await requestCode(c, identifier, 'reset')
+    // Limits of the address and the service are reported; those of the identifier stay silent.
     if (['code_address', 'code_service'].includes(answer.error?.rule ?? '')) throwIfError(answer)
     return send(c, JSON.stringify({ resendAfter: answer.resendAfter }), 202)
   })
@@ -82,13 +85,15 @@ export const passwords = area()
     const verified = await backend<Verified>('verify_code', {
       purpose: 'reset',
       identifier: identifier.value,
-      hmac: await codeHmac('reset', identifier.value, code),
-      ...await origin(c.var.address),
+      hmac: codeHmac('reset', identifier.value, code),
+      ...addressArgs(c.var.address),
     })
     throwIfError(verified)
     if (!verified.accountId) throw new Refusal('otp_invalid', { attemptsLeft: 0 })
     try {
-      if (await isCurrent(identifier, newPassword, c.var.address)) throw sameAsBefore()
+      if (await isCurrentPassword(identifier, newPassword, c.var.address)) {
+        throw invalidNewPassword()
+      }
       await resetPassword(verified.accountId, newPassword)
     } catch (error) {
       await backend('release_code', { codeId: verified.codeId })
@@ -100,11 +105,9 @@ export const passwords = area()
   .openapi(change, async (c) => {
     const { currentPassword, newPassword } = c.req.valid('json')
     const { user } = JSON.parse(await call(c, 'get_me', {}))
-    const identifier: Identifier = user.phone
-      ? { kind: 'phone', value: user.phone }
-      : { kind: 'email', value: user.email }
-    await proveByPassword(identifier, currentPassword, c.var.address)
-    const passwords = { present: currentPassword, next: newPassword }
+    const identifier = identifierOf(user)
+    await verifyPassword(identifier, currentPassword, c.var.address)
+    const passwords = { current: currentPassword, next: newPassword }
     await changePassword(c.var.caller.token!, passwords, c.var.address)
     return c.body(null, 204)
   })

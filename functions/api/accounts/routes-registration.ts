@@ -1,23 +1,22 @@
-/** Registration by email or phone, and codes for it. Rules: sql/03_accounts/5_writes_registrations.sql, sql/03_accounts/6_events_auth.sql. */
+/** Registration by email or phone, and resent codes. */
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/context.ts'
-import { backend, setRateHeaders } from '../../_shared/db.ts'
-import { Code, Identifier, NewPassword, PersonName } from '../../_shared/identifiers.ts'
-import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import {
+  addressArgs,
   codeHmac,
   newCode,
-  origin,
-  type Purpose,
   seal,
   unknownPassword,
   unseal,
-} from '../../_shared/secrets.ts'
+} from '../../_shared/crypto.ts'
+import { backend, setRateHeaders } from '../../_shared/db.ts'
+import { Code, Identifier, NewPassword, PersonName } from '../../_shared/identifiers.ts'
+import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import { createUser, isDecoy } from '../../_shared/supabase-auth.ts'
 import { area, body, json, problems, route, send } from '../http/route.ts'
-import { requireSms, sendCode, sendCodeLater } from './code-senders.ts'
-import { session } from './routes-sign-in.ts'
+import { type CodeAnswer, requestCode, requireSms, sendCode } from './codes.ts'
 import { Session } from './schemas.ts'
+import { openSession } from './session.ts'
 
 const tags = ['sign-in']
 
@@ -44,7 +43,7 @@ const register = {
   tags,
   method: 'post',
   summary: 'Register by email (active at once) or phone (a code is sent)',
-  // The database has to know of each that is refused: it is an attempt on that phone.
+  // The database has to see each of them, also refused ones: they are attempts on that phone.
   unlimited: true,
   request: body(Registration),
   responses: {
@@ -94,9 +93,6 @@ const resend = route({
   },
 })
 
-/** What the database says of a code: whether to send it, and the times that a client is told. */
-type Asked = MaybeError & { send?: boolean; resendAfter: number; expiresIn: number }
-
 type Given = z.output<typeof Registration>
 
 async function registerEmail(c: ApiContext, { identifier, password, fullName }: Given) {
@@ -118,13 +114,13 @@ async function registerPhone(c: ApiContext, { identifier, password, fullName }: 
   const phone = identifier.value
   const registrationId = crypto.randomUUID()
   const code = newCode()
-  const answer = await backend<Asked & { rate: string }>('register_phone', {
+  const answer = await backend<CodeAnswer & { rate: string }>('register_phone', {
     phone,
     registrationId,
     sealedPassword: await seal(password, phone),
     fullName: fullName ?? null,
-    hmac: await codeHmac('register', phone, code),
-    ...await origin(c.var.address),
+    hmac: codeHmac('register', phone, code),
+    ...addressArgs(c.var.address),
   })
   setRateHeaders(c, answer.rate)
   throwIfError(answer)
@@ -133,35 +129,17 @@ async function registerPhone(c: ApiContext, { identifier, password, fullName }: 
   return { status: 'awaiting_otp', registrationId, otp: { resendAfter, expiresIn } }
 }
 
-/** Has another code made and, if there is anybody, sent after the answer; refusals come as {error}. */
-export async function askForCode(
-  c: ApiContext,
-  identifier: Identifier,
-  purpose: Purpose,
-  registrationId: string | null = null,
-): Promise<Asked> {
-  requireSms(identifier)
-  const code = newCode()
-  const answer = await backend<Asked>('request_code', {
-    purpose,
-    identifier: identifier.value,
-    registrationId,
-    hmac: await codeHmac(purpose, identifier.value, code),
-    ...await origin(c.var.address),
-  })
-  const { send, expiresIn } = answer
-  if (send) sendCodeLater(identifier, { purpose, code, expiresIn })
-  return answer
-}
-
 type Verified = MaybeError & {
   codeId: string
   fullName: string | null
   sealedPassword: string | null
 }
 
-/** The account with the attempt's password, or with one that nobody knows (contract, section 2). */
-async function accountOf(identifier: Identifier, verified: Verified): Promise<string> {
+/**
+ * Creates the user with the attempt's password, or with one that nobody knows (contract, section 2).
+ * Gives that password.
+ */
+async function createVerifiedUser(identifier: Identifier, verified: Verified): Promise<string> {
   const { sealedPassword, fullName, codeId } = verified
   const password = sealedPassword && await unseal(sealedPassword, identifier.value) ||
     unknownPassword()
@@ -188,17 +166,17 @@ registration.openapi(verify, async (c) => {
   const verified = await backend<Verified>('verify_code', {
     purpose: 'register',
     identifier: identifier.value,
-    hmac: await codeHmac('register', identifier.value, code),
-    ...await origin(c.var.address),
+    hmac: codeHmac('register', identifier.value, code),
+    ...addressArgs(c.var.address),
     registrationId,
   })
   throwIfError(verified)
-  const password = await accountOf(identifier, verified)
-  return send(c, await session(c, identifier, password))
+  const password = await createVerifiedUser(identifier, verified)
+  return send(c, await openSession(c, identifier, password))
 })
 registration.openapi(resend, async (c) => {
   const { identifier, purpose, registrationId } = c.req.valid('json')
-  const answer = await askForCode(c, identifier, purpose, registrationId)
+  const answer = await requestCode(c, identifier, purpose, registrationId)
   throwIfError(answer)
   return send(c, JSON.stringify({ resendAfter: answer.resendAfter }), 202)
 })

@@ -1,4 +1,4 @@
-/** Settings of the calling account: notifications, quiet hours, privacy. Rules: sql/03_accounts/2_rules_settings.sql. */
+/** Settings of the calling account: notifications, quiet hours, privacy. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, body, json, mine, route, send } from '../http/route.ts'

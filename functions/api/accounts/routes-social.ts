@@ -1,19 +1,19 @@
-/** Signing in with Google and Apple. Rules: sql/03_accounts/5_writes_social_sign_in.sql; tokens: social-tokens.ts. */
+/** Signing in with Google and Apple. */
 import { z } from '@hono/zod-openapi'
-import { keepAppleCode } from '../../_shared/apple.ts'
+import { exchangeAppleCode } from '../../_shared/apple.ts'
 import type { ApiContext } from '../../_shared/context.ts'
+import { unknownPassword } from '../../_shared/crypto.ts'
 import { backend, call } from '../../_shared/db.ts'
 import { PersonName } from '../../_shared/identifiers.ts'
 import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
-import { unknownPassword } from '../../_shared/secrets.ts'
-import { createUser, isDecoy, signInByToken } from '../../_shared/supabase-auth.ts'
+import { createUser, isDecoy, signInWithIdToken } from '../../_shared/supabase-auth.ts'
 import { callerOfIssued } from '../../_shared/tokens.ts'
 import type { Check } from '../http/checks.ts'
 import { problem } from '../http/problem.ts'
 import { area, body, json, problems, route, send } from '../http/route.ts'
-import { signedIn } from './routes-sign-in.ts'
 import { Session } from './schemas.ts'
-import { type Proven, proven, type ProviderName, providers } from './social-tokens.ts'
+import { completeSignIn, throwIfDenied } from './session.ts'
+import { type IdTokenFacts, type ProviderName, providers, verifyIdToken } from './social-tokens.ts'
 
 const tags = ['sign-in']
 
@@ -39,7 +39,7 @@ const SocialSession = z
   .openapi('SocialSession')
 
 /** Before anything is read: nothing of a provider that is not configured is looked at. */
-const configured = (provider: ProviderName): Check => (c) => {
+const requireProvider = (provider: ProviderName): Check => (c) => {
   const { name, clientIds } = providers[provider]
   if (!clientIds.length) return problem(c, 'provider_disabled', { provider: name })
 }
@@ -48,7 +48,7 @@ const described = (provider: ProviderName) => ({
   tags,
   method: 'post' as const,
   summary: `Sign in with ${providers[provider].name}; a new subject gets an account`,
-  checks: [configured(provider)],
+  checks: [requireProvider(provider)],
   responses: {
     200: json(SocialSession, 'Signed in.'),
     ...problems(400, 401, 403, 409),
@@ -71,19 +71,19 @@ const apple = route({
 
 type Entry = MaybeError & { exists: boolean; hasName: boolean }
 
-/** Whether this caller is the one to make the account: of many at once, one has Auth hash a password. */
+/** Whether this request is the one to create the account: of many at once only one may. */
 const isFirst = (email: string) =>
   backend('claim_email', { email }).then(() => true, (error) => {
     if (error.message === 'email_taken') return false
     throw error
   })
 
-/** The account of a verified email that has none yet; false when another makes it just now. */
-async function makeUser(email: string, fullName: string | undefined): Promise<boolean> {
+/** Creates the account of a verified email; false when another request does so at the moment. */
+async function createUserByEmail(email: string, fullName: string | undefined): Promise<boolean> {
   const identifier = { kind: 'email' as const, value: email }
   if (isDecoy(identifier)) throw new Refusal('social_token_invalid')
   if (!await isFirst(email)) {
-    await comesSoon(email)
+    await untilCreated(email)
     return false
   }
   try {
@@ -96,7 +96,7 @@ async function makeUser(email: string, fullName: string | undefined): Promise<bo
   }
 }
 
-async function comesSoon(email: string) {
+async function untilCreated(email: string) {
   for (const end = Date.now() + 6000; Date.now() < end;) {
     if (await backend('account_with', { identifier: email })) return
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -106,19 +106,19 @@ async function comesSoon(email: string) {
 
 type Given = z.output<typeof GivenByApple>
 
-/** Has Auth open the account of a proven subject, made first if there is none. */
-async function tokensOf(
+/** Signs in the owner of a verified id token; the account is created first if there is none. */
+async function signInOwner(
   c: ApiContext,
   provider: ProviderName,
   given: Given,
-  said: Proven,
+  facts: IdTokenFacts,
   entry: Entry,
 ) {
-  const fullName = given.fullName ?? said.name
-  const isNewAccount = !entry.exists && await makeUser(said.email!, fullName)
-  const tokens = await signInByToken(provider, given, c.var.address)
+  const fullName = given.fullName ?? facts.name
+  const isNewAccount = !entry.exists && await createUserByEmail(facts.email!, fullName)
+  const tokens = await signInWithIdToken(provider, given, c.var.address)
   if (!tokens) throw new Refusal('social_token_invalid')
-  if ('refused' in tokens) throw new Refusal(tokens.refused, { reason: tokens.reason })
+  throwIfDenied(tokens)
   c.set('caller', callerOfIssued(tokens.access_token))
   if (entry.exists && !entry.hasName && fullName) {
     await call(c, 'update_me', { fields: { fullName } })
@@ -126,27 +126,27 @@ async function tokensOf(
   return { tokens, isNewAccount }
 }
 
-async function comeBy(c: ApiContext, provider: ProviderName, given: Given) {
-  const said = await proven(provider, given.idToken, given.nonce)
-  const { subject, email, emailVerified, keys, expiresAt } = said
+async function signInWith(c: ApiContext, provider: ProviderName, given: Given) {
+  const facts = await verifyIdToken(provider, given.idToken, given.nonce)
+  const { subject, email, emailVerified, keys, expiresAt } = facts
   const who = { provider, subject, email, emailVerified, keys }
   const entry = await backend<Entry>('begin_social_sign_in', who)
   throwIfError(entry)
   try {
-    const { tokens, isNewAccount } = await tokensOf(c, provider, given, said, entry)
+    const { tokens, isNewAccount } = await signInOwner(c, provider, given, facts, entry)
     if (given.authorizationCode) {
-      await keepAppleCode(tokens.user.id, said.clientId, given.authorizationCode)
+      await exchangeAppleCode(tokens.user.id, facts.clientId, given.authorizationCode)
     }
     const also = { name: 'finish_social_sign_in' as const, args: { keys, expiresAt } }
-    const session = await signedIn(c, tokens, { also: [also] })
+    const session = await completeSignIn(c, tokens, { also: [also] })
     return send(c, `${session.slice(0, -1)},"isNewAccount":${isNewAccount}}`)
   } catch (error) {
-    // What gave no session stays good; if this fails too, in two minutes.
+    // A token that gave no session can be used again: now, or if this fails too in two minutes.
     await backend('release_social_tokens', { keys }).catch(() => {})
     throw error
   }
 }
 
 export const social = area()
-  .openapi(google, (c) => comeBy(c, 'google', c.req.valid('json')))
-  .openapi(apple, (c) => comeBy(c, 'apple', c.req.valid('json')))
+  .openapi(google, (c) => signInWith(c, 'google', c.req.valid('json')))
+  .openapi(apple, (c) => signInWith(c, 'apple', c.req.valid('json')))

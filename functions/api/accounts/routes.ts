@@ -1,11 +1,10 @@
-/** Accounts: me, my identities, which one acts. Rules: sql/03_accounts. */
+/** Accounts: me, my identities, which one acts. */
 import { z } from '@hono/zod-openapi'
 import { backend, call } from '../../_shared/db.ts'
-import { Code, type Identifier, Password, PersonName } from '../../_shared/identifiers.ts'
-import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
-import { codeHmac, origin } from '../../_shared/secrets.ts'
-import { discard, signIn } from '../../_shared/supabase-auth.ts'
+import { Code, Password, PersonName } from '../../_shared/identifiers.ts'
+import { Refusal } from '../../_shared/refusal.ts'
 import { area, body, json, mine, pageOf, problems, route, send } from '../http/route.ts'
+import { identifierOf, verifyDeletionCode, verifyPassword } from './reauthenticate.ts'
 import { IdentityChanges, IdentityRecord, Me, NewIdentity, Switched } from './schemas.ts'
 
 const tags = ['accounts']
@@ -104,7 +103,7 @@ const change = route({
   },
 })
 
-const change_to = route({
+const switchTo = route({
   ...mine,
   tags,
   operationId: 'switch_identity',
@@ -124,15 +123,13 @@ export const accounts = area()
   .openapi(deleteMe, async (c) => {
     const given = c.req.valid('json')
     const { user } = JSON.parse(await call(c, 'get_me', {}))
-    const identifier: Identifier = user.phone
-      ? { kind: 'phone', value: user.phone }
-      : { kind: 'email', value: user.email }
+    const identifier = identifierOf(user)
     await ('code' in given
-      ? proveByCode(user.id, identifier, given.code, c.var.address)
-      : proveByPassword(identifier, given.password, c.var.address))
-    const asked = await backend('request_deletion', { accountId: user.id })
-    if (!asked) throw new Refusal('token_invalid')
-    return send(c, JSON.stringify(asked), 202)
+      ? verifyDeletionCode(user.id, identifier, given.code, c.var.address)
+      : verifyPassword(identifier, given.password, c.var.address))
+    const deletion = await backend('request_deletion', { accountId: user.id })
+    if (!deletion) throw new Refusal('token_invalid')
+    return send(c, JSON.stringify(deletion), 202)
   })
   .openapi(list, async (c) => send(c, await call(c, 'list_identities', {})))
   .openapi(add, async (c) => {
@@ -145,35 +142,6 @@ export const accounts = area()
     return send(c, await call(c, 'update_identity', { ...c.req.valid('param'), fields }))
   })
   .openapi(
-    change_to,
+    switchTo,
     async (c) => send(c, await call(c, 'switch_identity', c.req.valid('json'))),
   )
-
-async function proveByCode(
-  accountId: string,
-  identifier: Identifier,
-  code: string,
-  address: string,
-) {
-  const verified = await backend<MaybeError & { accountId?: string }>('verify_code', {
-    purpose: 'delete',
-    identifier: identifier.value,
-    hmac: await codeHmac('delete', identifier.value, code),
-    ...await origin(address),
-  })
-  throwIfError(verified)
-  if (verified.accountId !== accountId) throw new Refusal('otp_invalid', { attemptsLeft: 0 })
-}
-
-/** The password again, counted like a sign-in; the session that this makes ends at once. */
-export async function proveByPassword(identifier: Identifier, password: string, address: string) {
-  const entry = await backend<MaybeError & { hits: unknown }>('begin_sign_in', {
-    identifier: identifier.value,
-    ...await origin(address),
-  })
-  throwIfError(entry)
-  const tokens = await signIn(identifier, password, address)
-  if (!tokens || 'refused' in tokens) throw new Refusal('invalid_credentials')
-  await backend('uncount_hits', { hits: entry.hits })
-  await discard(tokens)
-}

@@ -1,6 +1,6 @@
 /** What accounts, identities and sessions look like on the wire. */
 import { z } from '@hono/zod-openapi'
-import { tidyTyped } from '../../_shared/identifiers.ts'
+import { normalizeTyped } from '../../_shared/identifiers.ts'
 
 export const User = z
   .object({
@@ -99,7 +99,7 @@ export const IdentityRecord = z
   .openapi('IdentityRecord')
 
 // In its one form first, then the rule, as sql/03_accounts/5_writes_identities.sql has it.
-const phone = z.string().overwrite(tidyTyped).regex(/^\+965[0-9]{8}$/)
+const phone = z.string().overwrite(normalizeTyped).regex(/^\+965[0-9]{8}$/)
   .openapi({ example: '+96522334455' })
 const name = z.string().normalize('NFKC').overwrite((text) => text.replace(/\s+/g, ' ').trim())
   .min(2).max(120)

@@ -1,10 +1,11 @@
 /** SMS and mail providers, chosen by SMS_PROVIDER and MAIL_PROVIDER; none when not configured. */
-
 import { alarm } from '../../_shared/alarms.ts'
+import { toBase64 } from '../../_shared/bytes.ts'
+import { fetchOnce, formType, jsonType } from '../../_shared/http-client.ts'
 import { secret, setting } from '../../_shared/read-setting.ts'
 import { type SettingName, settings } from '../../_shared/settings.ts'
 
-/** Hands over one message; throws unless the provider took it. */
+/** Sends one message; throws unless the provider accepted it. */
 export type Send = (to: string, body: string, code: string) => Promise<void>
 
 const given = (name: SettingName) => settings[name].secret ? secret(name) : setting(name)
@@ -19,41 +20,28 @@ function needs<Name extends SettingName>(provider: string, ...names: Name[]) {
   return Object.fromEntries(names.map((name) => [name, given(name)!])) as Record<Name, string>
 }
 
-// fetch repeats a request of its own accord when a kept connection breaks. No message goes out twice.
-const freshConnections = Deno.createHttpClient?.({ poolMaxIdlePerHost: 0 })
-
 async function post(url: string, headers: Record<string, string>, body: BodyInit) {
-  const response = await fetch(url, {
-    client: freshConnections,
-    method: 'POST',
-    headers,
-    body,
-    redirect: 'error',
-    signal: AbortSignal.timeout(4000),
-  })
+  const response = await fetchOnce(url, { method: 'POST', headers, body })
   const text = await response.text()
-  if (!response.ok) throw new Error(`HTTP ${response.status} ${refusalCode(text)}`.trim())
+  if (!response.ok) throw new Error(`HTTP ${response.status} ${errorCodeIn(text)}`.trim())
   return text
 }
 
-/** The provider's own code for what went wrong: never its text, which may repeat the number. */
-function refusalCode(text: string): string {
+/** The provider's own error code: never its text, which may repeat the number. */
+function errorCodeIn(text: string): string {
   return /"(?:code|errorCode|ErrorCode)" *: *"?([\w-]{1,20})/.exec(text)?.[1] ?? ''
 }
 
-// A stub can stand in for a provider: tests and local experiments set SMS_URL or MAIL_URL.
-const at = (usual: string, name: 'SMS_URL' | 'MAIL_URL') => setting(name) ?? usual
-
-const json = { 'content-type': 'application/json' }
-const form = { 'content-type': 'application/x-www-form-urlencoded' }
+// SMS_URL and MAIL_URL put a stub in the place of the provider.
+const endpoint = (usual: string, name: 'SMS_URL' | 'MAIL_URL') => setting(name) ?? usual
 
 function kwtSms(): Send | undefined {
   const given = needs('kwtsms', 'SMS_USERNAME', 'SMS_PASSWORD', 'SMS_SENDER')
   if (!given) return undefined
   return async (to, message) => {
     const answer = await post(
-      at('https://www.kwtsms.com/API/send/', 'SMS_URL'),
-      json,
+      endpoint('https://www.kwtsms.com/API/send/', 'SMS_URL'),
+      jsonType,
       JSON.stringify({
         username: given.SMS_USERNAME,
         password: given.SMS_PASSWORD,
@@ -63,8 +51,8 @@ function kwtSms(): Send | undefined {
         test: '0',
       }),
     )
-    // Its HTTP status alone says nothing.
-    if (JSON.parse(answer).result !== 'OK') throw new Error(refusalCode(answer) || 'refused')
+    // The HTTP status alone says nothing.
+    if (JSON.parse(answer).result !== 'OK') throw new Error(errorCodeIn(answer) || 'refused')
   }
 }
 
@@ -72,12 +60,12 @@ function twilio(): Send | undefined {
   const given = needs('twilio', 'SMS_ACCOUNT_SID', 'SMS_AUTH_TOKEN', 'SMS_SENDER')
   if (!given) return undefined
   const account = given.SMS_ACCOUNT_SID
-  const authorization = `Basic ${btoa(`${account}:${given.SMS_AUTH_TOKEN}`)}`
+  const authorization = `Basic ${toBase64(`${account}:${given.SMS_AUTH_TOKEN}`)}`
   const sender = given.SMS_SENDER.startsWith('MG') ? 'MessagingServiceSid' : 'From'
   return async (to, body) => {
     await post(
-      at(`https://api.twilio.com/2010-04-01/Accounts/${account}/Messages.json`, 'SMS_URL'),
-      { ...form, authorization },
+      endpoint(`https://api.twilio.com/2010-04-01/Accounts/${account}/Messages.json`, 'SMS_URL'),
+      { ...formType, authorization },
       new URLSearchParams({ To: to, [sender]: given.SMS_SENDER, Body: body }),
     )
   }
@@ -88,8 +76,8 @@ function unifonic(): Send | undefined {
   if (!given) return undefined
   return async (to, body) => {
     const answer = await post(
-      at('https://el.cloud.unifonic.com/rest/SMS/messages', 'SMS_URL'),
-      form,
+      endpoint('https://el.cloud.unifonic.com/rest/SMS/messages', 'SMS_URL'),
+      formType,
       new URLSearchParams({
         AppSid: given.SMS_APP_SID,
         SenderID: given.SMS_SENDER,
@@ -99,7 +87,7 @@ function unifonic(): Send | undefined {
       }),
     )
     if (String(JSON.parse(answer).success) !== 'true') {
-      throw new Error(refusalCode(answer) || 'refused')
+      throw new Error(errorCodeIn(answer) || 'refused')
     }
   }
 }
@@ -111,8 +99,8 @@ function resend(): Send | undefined {
   if (!given) return undefined
   return async (to, text) => {
     await post(
-      at('https://api.resend.com/emails', 'MAIL_URL'),
-      { ...json, authorization: `Bearer ${given.MAIL_API_KEY}` },
+      endpoint('https://api.resend.com/emails', 'MAIL_URL'),
+      { ...jsonType, authorization: `Bearer ${given.MAIL_API_KEY}` },
       JSON.stringify({ from: given.MAIL_FROM, to: [to], subject, text }),
     )
   }
@@ -123,8 +111,8 @@ function postmark(): Send | undefined {
   if (!given) return undefined
   return async (to, text) => {
     await post(
-      at('https://api.postmarkapp.com/email', 'MAIL_URL'),
-      { ...json, 'x-postmark-server-token': given.MAIL_API_KEY },
+      endpoint('https://api.postmarkapp.com/email', 'MAIL_URL'),
+      { ...jsonType, 'x-postmark-server-token': given.MAIL_API_KEY },
       JSON.stringify({ From: given.MAIL_FROM, To: to, Subject: subject, TextBody: text }),
     )
   }

@@ -1,8 +1,7 @@
-/** Id tokens of Google and Apple: verified here before anything is written or Auth is asked. */
-import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesToHex } from '@noble/hashes/utils.js'
+/** Id tokens of Google and Apple: verified here, before anything is written or Auth is asked. */
 import { createRemoteJWKSet, errors as jose, type JWTPayload, jwtVerify } from 'jose'
 import { alarm } from '../../_shared/alarms.ts'
+import { sha256 } from '../../_shared/crypto.ts'
 import { env } from '../../_shared/env.ts'
 import { Identifier, PersonName } from '../../_shared/identifiers.ts'
 import { listed, setting } from '../../_shared/read-setting.ts'
@@ -36,8 +35,8 @@ export const providers = {
   },
 }
 
-/** What a verified token says of a person, and the keys under which it is taken once. */
-export type Proven = {
+/** What a verified token says of a person, and the keys under which it is accepted once. */
+export type IdTokenFacts = {
   subject: string
   email: string | null
   emailVerified: boolean
@@ -48,29 +47,26 @@ export type Proven = {
   expiresAt: string
 }
 
-const utf8 = new TextEncoder()
-const hash = (text: string) => bytesToHex(sha256(utf8.encode(text)))
-
-/** Whether all its texts are whole characters without NUL: no database keeps others, Auth's neither. */
-function isPlain(value: unknown): boolean {
+/** Whether all its texts are well-formed and without NUL: no database keeps others, nor does Auth's. */
+function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
   if (typeof value !== 'object' || value === null) return true
-  return Object.entries(value).every(([name, one]) => isPlain(name) && isPlain(one))
+  return Object.entries(value).every(([name, one]) => isStorable(name) && isStorable(one))
 }
 
 const longestLife = 24 * 3600
 const isTrue = (value: unknown) => value === true || value === 'true'
 
 /** 401 social_token_invalid for whatever is wrong with it; 503 while the provider's keys are away. */
-export async function proven(
+export async function verifyIdToken(
   provider: ProviderName,
   idToken: string,
   nonce: string | undefined,
-): Promise<Proven> {
+): Promise<IdTokenFacts> {
   const payload = await verified(provider, idToken)
   const { sub = '', aud, email, exp = 0, name } = payload
   // The app gives the provider the hash of a nonce and us the nonce, as Auth has it.
-  const given = nonce === undefined ? undefined : hash(nonce)
+  const given = nonce === undefined ? undefined : await sha256(nonce)
   const missing = isTrue(payload.nonce_supported) && payload.nonce === undefined
   const own = providers[provider].ownNonces && given === undefined &&
     typeof payload.nonce === 'string'
@@ -86,7 +82,7 @@ export async function proven(
     clientId: [aud].flat()[0]!,
     keys: [
       // What was signed: a signature can be written in several ways.
-      `${provider} token ${hash(idToken.slice(0, idToken.lastIndexOf('.')))}`,
+      `${provider} token ${await sha256(idToken.slice(0, idToken.lastIndexOf('.')))}`,
       ...(given === undefined ? [] : [`${provider} nonce ${given}`]),
     ],
     expiresAt: new Date(exp * 1000).toISOString(),
@@ -106,7 +102,7 @@ async function verified(provider: ProviderName, idToken: string): Promise<JWTPay
     const ours = audience.length > 0 && audience.every((one) => clientIds.includes(one))
     const timely = iat <= Date.now() / 1000 + 60 && exp - iat <= longestLife
     const named = typeof sub === 'string' && sub.length > 0 && sub.length <= 255
-    if (ours && timely && named && isPlain(payload) && protectedHeader.kid) return payload
+    if (ours && timely && named && isStorable(payload) && protectedHeader.kid) return payload
   } catch (error) {
     const away = error instanceof jose.JWKSTimeout || error instanceof jose.JWKSInvalid ||
       !(error instanceof jose.JOSEError) || error.code === 'ERR_JOSE_GENERIC'

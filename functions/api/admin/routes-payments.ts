@@ -1,7 +1,7 @@
-/** Money for admins: refunds, and what providers told. Rules: sql/05_billing/5_writes_refunds.sql. */
+/** Payments for admins: refunds, and the events of providers. */
 import { z } from '@hono/zod-openapi'
 import { backend, call } from '../../_shared/db.ts'
-import { type RefundOrder, Refused, Silent } from '../../payments/provider.ts'
+import { ProviderDeclined, ProviderUnreachable, type RefundOrder } from '../../payments/provider.ts'
 import { provider, providerNamed } from '../../payments/providers.ts'
 import { Invoice } from '../billing/schemas.ts'
 import { area, body, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
@@ -82,7 +82,7 @@ const events = route({
   operationId: 'list_payment_events',
   method: 'get',
   path: '/payments/events',
-  summary: 'What payment providers told and what came of it, newest first',
+  summary: 'Events of payment providers and their outcome, newest first',
   request: { query: PageQuery.extend({ outcome: Outcome.optional() }) },
   responses: {
     200: json(pageOf(PaymentEvent).openapi('PaymentEventPage'), 'mismatch needs a look.'),
@@ -90,26 +90,26 @@ const events = route({
   },
 })
 
-/** Asks the provider to give money back. Whatever it does not say now, the job asks again. */
+/** Asks the provider to give money back. What it does not say now, the job asks again. */
 async function askForRefund(answer: string): Promise<string> {
   const { refund } = JSON.parse(answer)
   if (refund.to !== 'source' || refund.state !== 'requested') return answer
   const order = await backend<RefundOrder & { provider: string } | null>('refund_order', {
     refundId: refund.id,
   })
-  const asked = order && providerNamed(order.provider)
-  if (!asked || order.refundRef) return answer
-  const told = await asked.refund(order).catch((error) => {
-    if (error instanceof Silent) return undefined
-    if (error instanceof Refused) return { refundRef: null, status: 'failed' as const }
+  const provider = order && providerNamed(order.provider)
+  if (!provider || order.refundRef) return answer
+  const refunded = await provider.refund(order).catch((error) => {
+    if (error instanceof ProviderUnreachable) return undefined
+    if (error instanceof ProviderDeclined) return { refundRef: null, status: 'failed' as const }
     throw error
   })
-  if (!told) return answer
+  if (!refunded) return answer
   return JSON.stringify(
     await backend('refund_answered', {
       refundId: refund.id,
-      providerRef: told.refundRef,
-      status: told.status,
+      providerRef: refunded.refundRef,
+      status: refunded.status,
     }),
   )
 }

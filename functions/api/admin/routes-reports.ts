@@ -1,4 +1,4 @@
-/** Reports: what people tell the admins. Rules: sql/11_admin/2_rules_reports.sql. */
+/** Reports of listings, advertisers, messages and reviews to the admins. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, body, json, mine, problems, route, send } from '../http/route.ts'

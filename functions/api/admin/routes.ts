@@ -1,4 +1,4 @@
-/** Administration: people, identities, what waits, the audit trail. Rules: sql/11_admin. */
+/** Administration: accounts, identities, moderation, the audit trail, figures. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { IdentityRecord } from '../accounts/schemas.ts'

@@ -1,4 +1,4 @@
-/** What admins see and say. */
+/** Records and decisions of admins. */
 import { z } from '@hono/zod-openapi'
 import { Identity, IdentityRecord } from '../accounts/schemas.ts'
 import { Cursor, Limit } from '../http/route.ts'

@@ -1,4 +1,5 @@
-/** The printed receipt: a page in Arabic, right to left, made from what was written down when paid. */
+/** The printed receipt: a page in Arabic, right to left, of what was recorded when it was paid. */
+import { html, raw } from 'hono/html'
 
 type Line = { titleAr: string; quantity: number; unitPrice: string; amount: string }
 
@@ -31,36 +32,25 @@ export type Receipt = {
   } | null
 }
 
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Text as text, wherever it stands in a page. */
-export const escaped = (value: unknown) =>
-  String(value ?? '').replace(/[&<>"']/g, (char) => entities[char])
-
 /** Latin digits, three decimals, isolated so that the line does not turn around them. */
 const dinar = (amount: string) =>
-  `<bdi dir="ltr">${amount.replace(/\B(?=(\d{3})+(?!\d)(?=.*\.))/g, ',')}</bdi> د.ك`
+  html`<bdi dir="ltr">${amount.replace(/\B(?=(\d{3})+(?!\d)(?=.*\.))/g, ',')}</bdi> د.ك`
 
 // Kuwait is three hours ahead of UTC, all year.
 const inKuwait = (at: string) =>
   new Date(Date.parse(at) + 3 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
 
-const row = (name: string, value: unknown) =>
-  value ? `<tr><th>${name}</th><td><bdi>${escaped(value)}</bdi></td></tr>` : ''
+const row = (name: string, value?: string | null) =>
+  value ? html`<tr><th>${name}</th><td><bdi>${value}</bdi></td></tr>` : ''
 
 const lineRow = ({ titleAr, quantity, unitPrice, amount }: Line) =>
-  `<tr><td>${escaped(titleAr)}</td><td>${escaped(quantity)}</td>` +
-  `<td>${dinar(unitPrice)}</td><td>${dinar(amount)}</td></tr>`
+  html`<tr><td>${titleAr}</td><td>${quantity}</td><td>${dinar(unitPrice)}</td><td>${
+    dinar(amount)
+  }</td></tr>`
 
 const methods: Record<string, string> = { charge: 'دفع إلكتروني', wallet: 'رصيد المحفظة' }
 
-const style = `
+const style = raw(`
 @page { size: A4; margin: 18mm }
 * { box-sizing: border-box }
 body { margin: 0 auto; max-width: 720px; padding: 32px 24px; color: #1d2733; background: #fff;
@@ -79,17 +69,17 @@ th, td { text-align: right; padding: 8px 10px; border-bottom: 1px solid #dde3e8;
 .total td { font-size: 18px; font-weight: bold; border-bottom: 3px double #0b6b57 }
 footer { margin-top: 32px; color: #4c5a67; font-size: 13px; border-top: 1px solid #dde3e8;
   padding-top: 12px }
-@media print { body { padding: 0; max-width: none } }`
+@media print { body { padding: 0; max-width: none } }`)
 
 /** The page. The same receipt gives the same page. */
-export function receiptPage(receipt: Receipt): string {
+export function receiptPage(receipt: Receipt) {
   const { seller, payment } = receipt
-  return `<!doctype html>
+  return html`<!doctype html>
 <html lang="ar" dir="rtl">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>إيصال ${escaped(receipt.number)}</title>
+<title>إيصال ${receipt.number}</title>
 <style>${style}
 </style>
 </head>
@@ -97,17 +87,17 @@ export function receiptPage(receipt: Receipt): string {
 <header>
 <div>
 <h1>إيصال دفع</h1>
-<p>${escaped(seller?.nameAr)}</p>
-<p>${escaped(seller?.addressAr)}</p>
+<p>${seller?.nameAr}</p>
+<p>${seller?.addressAr}</p>
 <span class="paid">مدفوع</span>
 </div>
-<div class="number"><p>رقم الفاتورة</p><b><bdi dir="ltr">${escaped(receipt.number)}</bdi></b>
+<div class="number"><p>رقم الفاتورة</p><b><bdi dir="ltr">${receipt.number}</bdi></b>
 <p>تاريخ الدفع <bdi dir="ltr">${inKuwait(receipt.paidAt)}</bdi></p></div>
 </header>
 <h2>المدفوع عنه</h2>
 <table class="lines">
 <thead><tr><th>البيان</th><th>العدد</th><th>السعر</th><th>المبلغ</th></tr></thead>
-<tbody>${receipt.lines.map(lineRow).join('')}
+<tbody>${receipt.lines.map(lineRow)}
 <tr class="total"><td colspan="3">الإجمالي</td><td>${dinar(receipt.total)}</td></tr></tbody>
 </table>
 <h2>بيانات الدفع</h2>

@@ -1,4 +1,4 @@
-/** Invoices of the acting identity and their receipts. Rules: sql/05_billing/4_reads_invoices.sql. */
+/** Invoices of the acting identity and their receipts. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { jsonHeaders } from '../../_shared/error-body.ts'
@@ -66,7 +66,7 @@ export const invoices = area()
     const { id } = c.req.valid('param')
     const { payer, receipt } = JSON.parse(await call(c, 'get_receipt', { invoiceId: id }))
     const whole: Receipt = { ...receipt, payer }
-    return c.json({ receipt: whole, html: receiptPage(whole) }, 200, jsonHeaders)
+    return c.json({ receipt: whole, html: String(receiptPage(whole)) }, 200, jsonHeaders)
   })
   .openapi(one, async (c) => {
     const { id } = c.req.valid('param')

@@ -1,4 +1,4 @@
-/** Payments: starting a charge, webhooks, how an invoice stands. Rules: sql/05_billing/5_writes_charges.sql. */
+/** Payments: charges, webhooks, the status of an invoice. */
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/context.ts'
 import { backend, call } from '../../_shared/db.ts'
@@ -6,14 +6,14 @@ import { env } from '../../_shared/env.ts'
 import { jsonHeaders } from '../../_shared/error-body.ts'
 import { Refusal } from '../../_shared/refusal.ts'
 import { thrownAsZodError } from '../../_shared/validation.ts'
-import { take } from '../../payments/events.ts'
+import { receiveEvent } from '../../payments/events.ts'
 import {
-  Lied,
   type Order,
   type Provider,
-  Refused,
-  Silent,
-  type Told,
+  ProviderDeclined,
+  type ProviderEvent,
+  ProviderMismatch,
+  ProviderUnreachable,
 } from '../../payments/provider.ts'
 import { provider, providerNamed, providers } from '../../payments/providers.ts'
 import type { Check } from '../http/checks.ts'
@@ -23,12 +23,12 @@ import { Invoice, OneInvoice } from './schemas.ts'
 
 const tags = ['payments']
 
-/** Whether a person may be sent there: a listed address or what lies under it, and nothing like it. */
-export function mayReturnTo(address: string, listed = env.returnUrls): boolean {
+/** Whether a person may be sent there: an allowed address or a path below it, nothing that looks alike. */
+function isAllowedReturnUrl(address: string, allowed = env.returnUrls): boolean {
   if (!URL.canParse(address) || /[\s\\\p{Cc}]/u.test(address)) return false
   const wanted = new URL(address)
   if (wanted.username || wanted.password) return false
-  return listed.some((entry) => {
+  return allowed.some((entry) => {
     const { protocol, host, pathname } = new URL(entry)
     const under = pathname.endsWith('/') ? pathname : `${pathname}/`
     return wanted.protocol === protocol && wanted.host === host &&
@@ -45,7 +45,7 @@ const charge = route({
   summary: 'Start paying an invoice; within 15 minutes the same charge again',
   request: body(z.strictObject({
     invoiceId: z.uuid(),
-    returnUrl: z.string().max(250).refine((address) => mayReturnTo(address)).openapi({
+    returnUrl: z.string().max(250).refine((address) => isAllowedReturnUrl(address)).openapi({
       description: 'One of the addresses that are allowed (RETURN_URLS), or under it.',
       example: env.returnUrls.at(-1),
     }),
@@ -78,14 +78,14 @@ async function startCharge(
     })
     const started: Started = JSON.parse(text)
     if (started.redirectUrl) return text
-    if (started.start) return JSON.stringify(await makeCharge(provider!, started, key))
-    // Somebody else is asking the provider for it just now: its answer is ours too.
+    if (started.start) return JSON.stringify(await requestCharge(provider!, started, key))
+    // Another request is asking the provider at the moment: its answer is ours too.
     if (Date.now() > deadline) throw new Refusal('service_unavailable', { retryAfter: 5 })
     await sleep(150)
   }
 }
 
-async function makeCharge(provider: Provider, order: Started, idempotencyKey?: string) {
+async function requestCharge(provider: Provider, order: Started, idempotencyKey?: string) {
   const { paymentId } = order
   try {
     const { ref, redirectUrl } = await provider.charge(order)
@@ -97,12 +97,12 @@ async function makeCharge(provider: Provider, order: Started, idempotencyKey?: s
     })
     if (answer) return answer
   } catch (error) {
-    // Silent: it may have been made. The payment stays as it is and the next try asks by the same
-    // name; nobody asks again, the job finds out.
-    if (error instanceof Refused) {
-      const alarming = error instanceof Lied
+    // Unreachable: the charge may have been made. The payment stays as it is; the next try asks by the
+    // same reference, and without one the job finds out.
+    if (error instanceof ProviderDeclined) {
+      const alarming = error instanceof ProviderMismatch
       await backend('charge_refused', { paymentId, why: error.message, alarming })
-    } else if (!(error instanceof Silent)) throw error
+    } else if (!(error instanceof ProviderUnreachable)) throw error
     console.error(JSON.stringify({ provider: provider.name, paymentId, why: error.message }))
   }
   throw new Refusal('payment_provider_error')
@@ -121,22 +121,29 @@ const status = route({
 
 // Webhooks ---------------------------------------------------------------------------------------
 
-const told = new WeakMap<Request, { from: Provider; told: Told }>()
+const verifiedEvents = new WeakMap<Request, { from: Provider; event: ProviderEvent }>()
 
-/** The signature over the body as it came, before anything else is looked at. */
-const signed: Check = async (c) => {
+/** The signature over the raw body, before anything else is looked at. */
+const verifySignature: Check = (c) => {
   const named = c.req.param('provider')
   const from = named
     ? providerNamed(named)
     : providers.find(({ header }) => c.req.header(header) !== undefined)
-  const event = await from?.verify(c.req.raw.headers, c.var.body ?? new Uint8Array())
-    // What its reader stumbles over was signed by no provider.
-    .catch((error) => void thrownAsZodError(error))
+  const event = from && eventIn(c, from)
   if (!from || !event) return problem(c, 'webhook_signature_invalid')
-  told.set(c.req.raw, { from, told: event })
+  verifiedEvents.set(c.req.raw, { from, event })
 }
 
-const Taken = z.object({
+function eventIn(c: ApiContext, from: Provider): ProviderEvent | undefined {
+  try {
+    return from.verify(c.req.raw.headers, c.var.body ?? new Uint8Array())
+  } catch (error) {
+    // A body that makes the verification throw was signed by no provider.
+    thrownAsZodError(error)
+  }
+}
+
+const WebhookReceived = z.object({
   received: z.literal(true),
   duplicate: z.boolean(),
 }).openapi('WebhookTaken')
@@ -145,8 +152,8 @@ const webhook = {
   tags,
   method: 'post',
   unlimited: true,
-  checks: [signed],
-  responses: { 200: json(Taken, 'Taken in, now or before.'), ...problems(401, 502) },
+  checks: [verifySignature],
+  responses: { 200: json(WebhookReceived, 'Received, now or before.'), ...problems(401, 502) },
 } as const
 
 const anyEvent = body(z.looseObject({}))
@@ -155,7 +162,7 @@ const webhookAny = route({
   ...webhook,
   operationId: 'receive_webhook',
   path: '/webhook',
-  summary: 'A payment provider tells what happened; its own API is asked and believed',
+  summary: 'For payment providers: their own API is asked what happened, and believed',
   request: anyEvent,
 })
 
@@ -171,12 +178,12 @@ const webhookOf = route({
 })
 
 async function receive(c: ApiContext) {
-  const { from, told: event } = told.get(c.req.raw)!
+  const { from, event } = verifiedEvents.get(c.req.raw)!
   try {
-    const { duplicate } = await take(from, event, c.var.body!)
+    const { duplicate } = await receiveEvent(from, event, c.var.body!)
     return c.json({ received: true as const, duplicate }, 200, jsonHeaders)
   } catch (error) {
-    if (!(error instanceof Silent || error instanceof Refused)) throw error
+    if (!(error instanceof ProviderUnreachable || error instanceof ProviderDeclined)) throw error
     c.set('cause', error.message)
     throw new Refusal('payment_provider_error') // so that it is sent again
   }

@@ -1,4 +1,4 @@
-/** Plans: what an identity may do, and buying one. Rules: sql/05_billing/2_rules_quota.sql, sql/05_billing/5_writes_orders.sql. */
+/** Plans, and subscribing to them. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, body, json, mine, problems, route, send } from '../http/route.ts'

@@ -1,4 +1,4 @@
-/** The wallet of the acting identity. Rules: sql/05_billing/2_rules_ledger.sql. */
+/** The wallet of the acting identity. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, body, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'

@@ -1,5 +1,6 @@
 /** The sandbox's checkout page: where a person pays, fails or leaves, in Arabic, right to left. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import { html, raw } from 'hono/html'
 import type { ApiContext, ApiEnv } from '../../_shared/context.ts'
 import { backend } from '../../_shared/db.ts'
 import { env } from '../../_shared/env.ts'
@@ -7,11 +8,10 @@ import { secret } from '../../_shared/read-setting.ts'
 import type { Truth } from '../../payments/provider.ts'
 import { signature } from '../../payments/sandbox.ts'
 import { problem } from '../http/problem.ts'
-import { escaped } from './receipt-page.ts'
 
 type Charge = Truth & { title: string; returnUrl: string }
 
-const style = `
+const style = raw(`
 * { box-sizing: border-box }
 body { margin: 0; min-height: 100vh; background: #eef2f5; color: #1d2733; display: grid;
   place-items: center; padding: 16px;
@@ -30,10 +30,12 @@ label { display: block; margin-top: 14px; color: #4c5a67; font-size: 14px }
 select { width: 100%; padding: 9px; margin-top: 4px; border: 1px solid #c6d0d8; border-radius: 10px;
   font: inherit; background: #fff }
 .ref { color: #4c5a67; font-size: 13px; margin: 16px 0 0; overflow-wrap: anywhere }
-.done { font-size: 18px; font-weight: bold; color: #0b6b57 } .bad { color: #a02b2b }`
+.done { font-size: 18px; font-weight: bold; color: #0b6b57 } .bad { color: #a02b2b }`)
 
-const shell = (title: string, inner: string) =>
-  `<!doctype html>
+type Html = ReturnType<typeof html>
+
+const shell = (title: string, inner: Html) =>
+  html`<!doctype html>
 <html lang="ar" dir="rtl">
 <head>
 <meta charset="utf-8">
@@ -60,36 +62,35 @@ const callbacks: Record<string, string> = {
   never: 'لا يرسل أبداً',
 }
 
-const form = `<form method="post">
+const form = html`<form method="post">
 <label>إشعار المتجر بالنتيجة
 <select name="callback">${
-  Object.entries(callbacks).map(([value, name]) => `<option value="${value}">${name}</option>`)
-    .join('')
+  Object.entries(callbacks).map(([value, name]) => html`<option value="${value}">${name}</option>`)
 }</select></label>
 <button name="outcome" value="pay">ادفع الآن</button>
 <button name="outcome" value="fail" class="fail">فشل الدفع</button>
 <button name="outcome" value="leave" class="leave">مغادرة دون دفع</button>
 </form>`
 
-const ended: Record<string, string> = {
-  paid: '<p class="done">تم الدفع بنجاح.</p>',
-  failed: '<p class="done bad">لم يكتمل الدفع.</p>',
+const ended: Record<string, Html> = {
+  paid: html`<p class="done">تم الدفع بنجاح.</p>`,
+  failed: html`<p class="done bad">لم يكتمل الدفع.</p>`,
 }
 
 const checkout = ({ title, amount, ref, status }: Charge) =>
   shell(
     'الدفع التجريبي',
-    `<h1>إتمام الدفع</h1>
-<p>${escaped(title)}</p>
-<p class="amount"><bdi dir="ltr">${escaped(amount)}</bdi> <small>د.ك</small></p>
+    html`<h1>إتمام الدفع</h1>
+<p>${title}</p>
+<p class="amount"><bdi dir="ltr">${amount}</bdi> <small>د.ك</small></p>
 ${ended[status] ?? form}
-<p class="ref">مرجع العملية <bdi dir="ltr">${escaped(ref)}</bdi></p>`,
+<p class="ref">مرجع العملية <bdi dir="ltr">${ref}</bdi></p>`,
   )
 
 const pageHeaders = { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'" }
 
-/** Tells the merchant, as a provider does: signed over the body as it is sent. */
-async function callBack({ ref, status, amount, currency }: Charge, times: number) {
+/** Notifies the merchant as a provider does, with a signature over the raw body. */
+async function sendCallback({ ref, status, amount, currency }: Charge, times: number) {
   const raw = JSON.stringify({
     id: `evt_${crypto.randomUUID()}`,
     type: 'charge',
@@ -100,7 +101,7 @@ async function callBack({ ref, status, amount, currency }: Charge, times: number
   })
   const headers = {
     'content-type': 'application/json',
-    'sandbox-signature': await signature(secret('SANDBOX_SECRET')!, raw),
+    'sandbox-signature': signature(secret('SANDBOX_SECRET')!, raw),
   }
   await Promise.all(
     Array.from({ length: times }, () =>
@@ -115,7 +116,7 @@ async function callBack({ ref, status, amount, currency }: Charge, times: number
   )
 }
 
-async function decided(c: ApiContext, ref: string) {
+async function submit(c: ApiContext, ref: string) {
   const given = new URLSearchParams((await c.req.text()).slice(0, 1000))
   const [outcome, callback] = [given.get('outcome') ?? '', given.get('callback') ?? 'once']
   const states: Record<string, string> = { pay: 'paid', fail: 'failed' }
@@ -124,21 +125,21 @@ async function decided(c: ApiContext, ref: string) {
     : await backend<Charge | null>('sandbox_look_up', { id: ref, reference: null })
   if (!charge) return problem(c, 'not_found')
   if (states[outcome] && callback !== 'never') {
-    const work = () => callBack(charge, callback === 'twice' ? 2 : 1)
+    const work = () => sendCallback(charge, callback === 'twice' ? 2 : 1)
     if (callback === 'late') setTimeout(work, 5000)
     else await work()
   }
-  // As providers do: the person comes back with an id, which proves nothing.
+  // As with real providers the person comes back with an id, which proves nothing.
   const back = new URL(charge.returnUrl)
   back.searchParams.set('sandbox_id', ref)
   return c.redirect(back.href, 303)
 }
 
-/** Hangs the pages on the app; only where HTML is served and the sandbox exists. */
+/** Adds the pages to the app; only where HTML is served and the sandbox exists. */
 export function sandboxPages(app: OpenAPIHono<ApiEnv>) {
   app.get('/sandbox/done', (c) =>
     c.html(
-      shell('عدت إلى التطبيق', '<h1>عدت إلى التطبيق</h1><p>يمكنك إغلاق هذه الصفحة.</p>'),
+      shell('عدت إلى التطبيق', html`<h1>عدت إلى التطبيق</h1><p>يمكنك إغلاق هذه الصفحة.</p>`),
       200,
       pageHeaders,
     ))
@@ -149,5 +150,5 @@ export function sandboxPages(app: OpenAPIHono<ApiEnv>) {
     })
     return charge ? c.html(checkout(charge), 200, pageHeaders) : problem(c, 'not_found')
   })
-  app.post('/sandbox/:ref', (c) => decided(c, c.req.param('ref')))
+  app.post('/sandbox/:ref', (c) => submit(c, c.req.param('ref')))
 }

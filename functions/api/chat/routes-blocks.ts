@@ -1,4 +1,4 @@
-/** Whom the calling account does not want to hear from. Rules: sql/10_chat/5_writes_blocks.sql. */
+/** Blocks: whom the calling account does not want to hear from. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'

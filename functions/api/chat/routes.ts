@@ -1,4 +1,4 @@
-/** Conversations and their messages. Rules: sql/10_chat; sockets: functions/chat. */
+/** Conversations and their messages; sockets are in functions/chat. */
 import { z } from '@hono/zod-openapi'
 import { NewMessage } from '../../_shared/chat-message.ts'
 import type { ApiContext } from '../../_shared/context.ts'
@@ -101,7 +101,7 @@ const messages = route({
   },
 })
 
-const say = route({
+const sendMessage = route({
   ...mine,
   tags,
   operationId: 'send_message',
@@ -140,8 +140,8 @@ const read = route({
   },
 })
 
-/** What was made now is 201, what was there already 200. */
-function sendMade(c: ApiContext, text: string, name: 'conversation' | 'message') {
+/** 201 for a new record, 200 for one that existed. */
+function sendCreated(c: ApiContext, text: string, name: 'conversation' | 'message') {
   const { created, [name]: record } = JSON.parse(text)
   return send(c, JSON.stringify(record), created ? 201 : 200)
 }
@@ -149,7 +149,7 @@ function sendMade(c: ApiContext, text: string, name: 'conversation' | 'message')
 export const chat = area()
   .openapi(create, async (c) => {
     const made = await call(c, 'create_conversation', c.req.valid('json'), { idempotent: true })
-    return sendMade(c, made, 'conversation')
+    return sendCreated(c, made, 'conversation')
   })
   .openapi(list, async (c) => {
     const { cursor, limit } = c.req.valid('query')
@@ -164,10 +164,10 @@ export const chat = area()
     const conversationId = c.req.valid('param').id
     return send(c, await call(c, 'list_messages', { conversationId, ...range, pageSize: limit }))
   })
-  .openapi(say, async (c) => {
+  .openapi(sendMessage, async (c) => {
     const message = { conversationId: c.req.valid('param').id, ...c.req.valid('json') }
     const made = await call(c, 'send_message', message, { idempotent: true })
-    return sendMade(c, made, 'message')
+    return sendCreated(c, made, 'message')
   })
   .openapi(read, async (c) => {
     const { upToSeq } = c.req.valid('json') ?? {}

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../../_shared/errors.ts'
 import { checkJson, findReservedName } from '../../_shared/json.ts'
 import { invalidField, Refusal } from '../../_shared/refusal.ts'
 import { receiveWithin } from '../../_shared/timeout.ts'
+import { isUuid } from '../../_shared/uuid.ts'
 import { invalid, problem } from './problem.ts'
 
 /** Gives the refusal, or nothing. */
@@ -57,7 +58,7 @@ export const validateEnvelope = (unknownKey?: ErrorCode): Check => (c) => {
   const wrong = (path: string) =>
     problem(c, 'validation_failed', { fields: [{ path, code: 'invalid' }] })
   const expected = c.req.header('x-expect-identity')
-  if (expected !== undefined && !uuid.test(expected)) return wrong('X-Expect-Identity')
+  if (expected !== undefined && !isUuid(expected.toLowerCase())) return wrong('X-Expect-Identity')
   if (c.get('caller').role === 'authenticated') c.set('expectIdentity', expected)
   const key = c.req.header('idempotency-key')
   if (key !== undefined && !/^[\x20-\x7e]{1,64}$/.test(key)) return wrong('Idempotency-Key')
@@ -69,8 +70,6 @@ export const validateEnvelope = (unknownKey?: ErrorCode): Check => (c) => {
   const code = parseBody(c, unknownKey)
   if (code) return problem(c, code)
 }
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

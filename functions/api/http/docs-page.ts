@@ -1,4 +1,4 @@
-/** A page that shows the OpenAPI document. It needs nothing but itself, so it works offline. */
+/** A page that shows the OpenAPI document. It loads nothing, so it works offline. */
 import { html, raw } from 'hono/html'
 
 type Schema = Record<string, unknown> & {

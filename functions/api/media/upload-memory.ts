@@ -1,75 +1,75 @@
 /**
- * Room for pictures on their way: two uploads of an account at once, and memory that is lent as bytes
- * come, never more than this in all. Whoever finds no room waits with an unread body, so one that
- * sends slowly holds up nobody but itself.
+ * What uploads may take of this worker: two at once of an account, and a limited memory, which is lent
+ * as their bytes arrive. Whoever finds none waits with an unread body, so a slow client holds up
+ * nobody but itself.
  */
 import type { Bytes } from '../../_shared/bytes.ts'
 import { Refusal } from '../../_shared/refusal.ts'
 
 const mebibyte = 1024 * 1024
 const total = 96 * mebibyte
-// For the one that came first: it can always go on to its end, so nobody waits for each other.
+// Kept for the oldest buffer: it can always grow to its end, so there is no deadlock.
 const reserve = 16 * mebibyte
 const sizes = [mebibyte / 4, mebibyte, 4 * mebibyte, 10 * mebibyte]
-const patience = 20_000
+const maxWait = 20_000
 
-let taken = 0
-// Kept for the next one: an engine gives large memory back late.
+let allocated = 0
+// Kept for the next upload: the engine frees large memory late.
 const idle: Bytes[] = []
 const waiting = new Set<() => void>()
-// In the order in which they came.
-const rooms = new Set<Room>()
+// In the order of their beginning.
+const buffers = new Set<UploadBuffer>()
 
-/** A buffer that grows with what is put into it. */
-export class Room {
+/** A buffer that grows with its content. */
+export class UploadBuffer {
   bytes: Bytes = new Uint8Array()
 
-  /** Makes room for so many bytes; what is there already, up to a length, is taken along. */
+  /** Makes room for so many bytes; what is there already, up to a length, is allocated along. */
   async grow(size: number, used: number) {
     if (size <= this.bytes.length) return
-    const larger = await lent(sizes.find((each) => each >= size)!, this)
+    const larger = await allocate(sizes.find((each) => each >= size)!, this)
     larger.set(this.bytes.subarray(0, used))
-    this.giveBack()
+    this.release()
     this.bytes = larger
   }
 
-  giveBack() {
+  release() {
     if (this.bytes.length) idle.push(this.bytes)
     this.bytes = new Uint8Array()
-    for (const look of waiting) look()
+    for (const wake of waiting) wake()
   }
 }
 
-/** Lends room while the work lasts. */
-export async function withRoom<T>(work: (room: Room) => Promise<T>): Promise<T> {
-  const room = new Room()
-  rooms.add(room)
+/** Lends a buffer for the time of the work. */
+export async function withBuffer<T>(work: (buffer: UploadBuffer) => Promise<T>): Promise<T> {
+  const buffer = new UploadBuffer()
+  buffers.add(buffer)
   try {
-    return await work(room)
+    return await work(buffer)
   } finally {
-    rooms.delete(room)
-    room.giveBack()
+    buffers.delete(buffer)
+    buffer.release()
   }
 }
 
-async function lent(size: number, to: Room): Promise<Bytes> {
-  for (const until = Date.now() + patience;;) {
-    const limit = rooms.values().next().value === to ? total : total - reserve
-    const place = idle.findIndex((buffer) => buffer.length === size)
-    if (place >= 0 && taken <= limit) return idle.splice(place, 1)[0]
-    // Buffers of another size make way.
-    while (taken + size > limit && idle.length) taken -= idle.shift()!.length
-    if (taken + size <= limit) {
-      taken += size
+async function allocate(size: number, owner: UploadBuffer): Promise<Bytes> {
+  for (const until = Date.now() + maxWait;;) {
+    const limit = buffers.values().next().value === owner ? total : total - reserve
+    const place = idle.findIndex((bytes) => bytes.length === size)
+    if (place >= 0 && allocated <= limit) return idle.splice(place, 1)[0]
+    // Idle memory of another size makes way.
+    while (allocated + size > limit && idle.length) allocated -= idle.shift()!.length
+    if (allocated + size <= limit) {
+      allocated += size
       return new Uint8Array(size)
     }
-    await woken(waiting, until - Date.now())
+    await wakeUp(waiting, until - Date.now())
     if (Date.now() >= until) throw new Refusal('service_unavailable', { retryAfter: 10 })
   }
 }
 
-/** Waits until somebody looks through the list, or for so long. */
-async function woken(list: Set<() => void>, ms: number): Promise<void> {
+/** Waits until somebody wakes the list, or for so long. */
+async function wakeUp(list: Set<() => void>, ms: number): Promise<void> {
   let wake = () => {}
   const timer = setTimeout(() => wake(), ms)
   await new Promise<void>((resolve) => list.add(wake = resolve))
@@ -77,36 +77,36 @@ async function woken(list: Set<() => void>, ms: number): Promise<void> {
   clearTimeout(timer)
 }
 
-const atOnce = 2
+const slotsPerAccount = 2
 // A client may send all pictures of a listing at once; each then waits for those before it.
-const mostInLine = 40
-const patienceInLine = 60_000
+const maxQueued = 40
+const maxQueueTime = 60_000
 
-type Line = { running: number; waiting: Set<() => void> }
+type Queue = { running: number; waiting: Set<() => void> }
 
-const lines = new Map<string, Line>()
+const queues = new Map<string, Queue>()
 
-/** Works while no more than one other upload of the account does; in the order in which they came. */
-export async function withTurn<T>(account: string, work: () => Promise<T>): Promise<T> {
-  const line = lines.get(account) ?? { running: 0, waiting: new Set() }
-  lines.set(account, line)
-  if (line.running < atOnce) line.running++
-  else await turn(line)
+/** Runs the work when fewer than two uploads of the account are running, in the order of arrival. */
+export async function withUploadSlot<T>(account: string, work: () => Promise<T>): Promise<T> {
+  const queue = queues.get(account) ?? { running: 0, waiting: new Set() }
+  queues.set(account, queue)
+  if (queue.running < slotsPerAccount) queue.running++
+  else await freeSlot(queue)
   try {
     return await work()
   } finally {
-    const [next] = line.waiting
-    // Whoever is next takes over the place.
+    const [next] = queue.waiting
+    // The next one takes over the slot.
     if (next) next()
-    else if (--line.running === 0) lines.delete(account)
+    else if (--queue.running === 0) queues.delete(account)
   }
 }
 
-async function turn({ waiting }: Line): Promise<void> {
+async function freeSlot({ waiting }: Queue): Promise<void> {
   const late = new Refusal('rate_limited', { retryAfter: 10 })
-  if (waiting.size >= mostInLine) throw late
+  if (waiting.size >= maxQueued) throw late
   await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => leave(() => reject(late)), patienceInLine)
+    const timer = setTimeout(() => leave(() => reject(late)), maxQueueTime)
     const leave = (how: () => void) => {
       clearTimeout(timer)
       waiting.delete(go)

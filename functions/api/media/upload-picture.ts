@@ -1,25 +1,23 @@
-/** One picture of an upload, from the form to Storage: read, looked at, rewritten, stored. */
-import { bytesToHex } from '@noble/hashes/utils.js'
+/** One picture of an upload, from the form to Storage: read, checked, rewritten, stored. */
+import { hexToBytes } from '@noble/hashes/utils.js'
 import type { Bytes } from '../../_shared/bytes.ts'
+import type { ApiContext } from '../../_shared/context.ts'
+import { sha256 } from '../../_shared/crypto.ts'
+import { call } from '../../_shared/db.ts'
 import type { ErrorCode } from '../../_shared/errors.ts'
 import type { Part } from '../../_shared/multipart.ts'
 import { type Detail, Refusal } from '../../_shared/refusal.ts'
-import { type Bucket, remove, store } from '../../_shared/supabase-storage.ts'
-import {
-  beginsAsPicture,
-  type Effort,
-  NoPicture,
-  type Picture,
-  readPicture,
-  TooManyPixels,
-} from '../../pictures/read.ts'
+import { type Bucket, removeFiles, storeFile } from '../../_shared/supabase-storage.ts'
+import type { Effort } from '../../pictures/deflate.ts'
+import { NotAPicture, type Picture, TooManyPixels } from '../../pictures/picture.ts'
+import { beginsAsPicture, readPicture } from '../../pictures/read.ts'
 import { readInto } from './upload-form.ts'
-import type { Room } from './upload-memory.ts'
+import type { UploadBuffer } from './upload-memory.ts'
 
 export const mebibyte = 1024 * 1024
 
-/** Where an upload may store: sql/09_media/5_writes_uploads.sql. */
-export type Entrance = {
+/** What an upload may store, and where, as `begin_upload` says. */
+export type UploadGrant = {
   uploadId: string
   folder: string
   /** How many pictures there may be, and are. */
@@ -29,30 +27,38 @@ export type Entrance = {
   known: { sha256: string; position: number | null }[]
 }
 
-export const quotaExceeded = ({ limit, used }: Entrance): Bad => ({
+/** Whether the caller may upload, and where to. */
+export const beginUpload = async (
+  c: ApiContext,
+  args: { bucket: Bucket; propertyId?: string; uploadSessionId?: string },
+): Promise<UploadGrant> => JSON.parse(await call(c, 'begin_upload', args, { rate: 'uploads' }))
+
+export const quotaExceeded = ({ limit, used }: UploadGrant): RejectedFile => ({
   code: 'quota_exceeded',
   detail: { limit, used },
 })
 
-/** Why a file is not taken, in the words of the table of errors. */
-export type Bad = { code: ErrorCode; detail: Detail }
+/** Why a file is refused. */
+export type RejectedFile = { code: ErrorCode; detail: Detail }
+
+export const refusalFor = ({ code, detail }: RejectedFile) => new Refusal(code, detail)
 
 /** The picture in a part, or what is wrong with it. */
-export async function pictureIn(
+export async function readPart(
   part: Part,
-  room: Room,
+  buffer: UploadBuffer,
   limit: number,
   effort: Effort,
-): Promise<{ picture: Picture; hash: string } | Bad> {
-  const bytes = await readInto(part, room, limit)
+): Promise<{ picture: Picture; hash: string } | RejectedFile> {
+  const bytes = await readInto(part, buffer, limit)
   if (!bytes) return { code: 'file_too_large', detail: { max: limit / mebibyte } }
   if (!beginsAsPicture(bytes)) return { code: 'file_not_image', detail: {} }
-  // Of what was sent, which reading makes into what is stored.
+  // Of the bytes as sent: reading the picture rewrites them in place.
   const hash = await hashOf(bytes)
   try {
     return { picture: readPicture(bytes, effort), hash }
   } catch (error) {
-    if (error instanceof NoPicture) return { code: 'file_not_image', detail: {} }
+    if (error instanceof NotAPicture) return { code: 'file_not_image', detail: {} }
     if (error instanceof TooManyPixels) {
       return {
         code: 'validation_failed',
@@ -64,49 +70,48 @@ export async function pictureIn(
 }
 
 /**
- * The hash of the hashes of each MiB: by it the same picture is told when it is sent again. Native
- * code needs a copy of what it hashes, and is twenty times as fast; so it gets it a MiB at a time.
+ * The hash of the hashes of each MiB, by which the same picture is known when it is sent again. Web
+ * Crypto copies what it hashes, so it is given one MiB at a time.
  */
 async function hashOf(bytes: Bytes): Promise<string> {
-  const hashes = new Uint8Array(32 * Math.ceil(bytes.length / mebibyte))
-  for (let at = 0, index = 0; at < bytes.length; at += mebibyte, index++) {
-    const hash = await crypto.subtle.digest('SHA-256', bytes.subarray(at, at + mebibyte))
-    hashes.set(new Uint8Array(hash), 32 * index)
+  const hashes: string[] = []
+  for (let at = 0; at < bytes.length; at += mebibyte) {
+    hashes.push(await sha256(bytes.subarray(at, at + mebibyte)))
   }
-  return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', hashes)))
+  return await sha256(hexToBytes(hashes.join('')))
 }
 
-/** What an upload has stored so far, so that it can be taken back. */
-export class Stored {
+/** The files that an upload has stored so far, so that they can be removed again. */
+export class StoredFiles {
   readonly names: string[] = []
   private readonly bucket: Bucket
-  private readonly entrance: Entrance
+  private readonly grant: UploadGrant
 
-  constructor(bucket: Bucket, entrance: Entrance) {
+  constructor(bucket: Bucket, grant: UploadGrant) {
     this.bucket = bucket
-    this.entrance = entrance
+    this.grant = grant
   }
 
-  /** Stores the file of that number under the name that the upload has for it. */
+  /** Stores a file under the name that the upload has for its index. */
   async add(index: number, picture: Picture, hash: string) {
-    const { uploadId, folder } = this.entrance
+    const { uploadId, folder } = this.grant
     const file = uploadId.slice(0, 34) + index.toString(16).padStart(2, '0')
     const name = `${folder}/${file}.${picture.ending}`
-    // Also when it fails: it may have come through.
+    // Noted before: a failed request may have stored it all the same.
     this.names.push(name)
-    await store(this.bucket, name, picture, { ...shownSize(picture), sha256: hash })
+    await storeFile(this.bucket, name, picture, { ...displaySize(picture), sha256: hash })
   }
 
-  /** Takes back what no row can name any more. Where that is not certain, the job finds out. */
-  async takeBack(because: unknown) {
-    const certain = because instanceof Refusal && because.code !== 'timeout' ||
-      /^PT4/.test((because as { code?: string }).code ?? '')
-    if (certain && this.names.length) await remove(this.bucket, this.names)
+  /** Removes what no row can name any more. Where that is not certain, the job finds out. */
+  async removeAfter(error: unknown) {
+    const certain = error instanceof Refusal && error.code !== 'timeout' ||
+      /^PT4/.test((error as { code?: string }).code ?? '')
+    if (certain && this.names.length) await removeFiles(this.bucket, this.names)
   }
 }
 
-/** The sides as people see them. */
-function shownSize({ width, height, orientation }: Picture) {
+/** Width and height as people see them. */
+function displaySize({ width, height, orientation }: Picture) {
   return orientation < 5
     ? { width, height, orientation }
     : { width: height, height: width, orientation }

@@ -1,4 +1,4 @@
-/** Devices: where pushes of the calling account go. Rules: sql/13_notifications/5_writes_devices.sql. */
+/** Devices that receive the pushes of the calling account. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, body, json, mine, pageOf, problems, route, send } from '../http/route.ts'

@@ -1,4 +1,4 @@
-/** Notifications: what the calling account should hear of. Rules: sql/13_notifications. */
+/** Notifications of the calling account. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, Cursor, json, Limit, mine, pageOf, problems, route, send } from '../http/route.ts'
@@ -25,7 +25,7 @@ const kinds = [
   'system',
 ] as const
 
-export const Notification = z.object({
+const Notification = z.object({
   id: z.uuid(),
   identityId: z.uuid().nullable().openapi({
     description: 'Which identity of the account it is about; null: the account itself.',

@@ -1,6 +1,5 @@
 /**
  * Companies and offices: what everybody sees of them, and what they see and do as themselves.
- * Rules: sql/04_organisations.
  */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'

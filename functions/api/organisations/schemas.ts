@@ -1,4 +1,4 @@
-/** What a company or office looks like. SQL: sql/04_organisations/3_records.sql, 04_organisations/4_reads_own_organisation.sql. */
+/** What a company or office looks like. */
 import { z } from '@hono/zod-openapi'
 import { Property } from '../properties/schemas.ts'
 

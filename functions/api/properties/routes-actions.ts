@@ -1,4 +1,4 @@
-/** What is done to a listing: its states, its contact, its auction. Rules: sql/06_properties/2_rules_acts.sql. */
+/** Actions on a listing: its states, its contact, its auction. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, body, json, mine, problems, route, send } from '../http/route.ts'
@@ -8,7 +8,7 @@ import { OneProperty, Property } from './schemas.ts'
 export const tags = ['properties']
 export const property = json(Property, 'The listing.')
 
-const acts = [
+const actions = [
   ['publish', 'publish_property', 'Publish my draft, or hand it in where an admin looks first'],
   ['pause', 'pause_property', 'Hide my active listing; its time stands still'],
   ['resume', 'resume_property', 'Show my paused listing again'],
@@ -21,7 +21,7 @@ const acts = [
   ['confirm-available', 'confirm_property_available', 'My active listing still holds'],
 ] as const
 
-const actRoute = ([path, operationId, summary]: (typeof acts)[number]) =>
+const actionRoute = ([path, operationId, summary]: (typeof actions)[number]) =>
   route({
     ...mine,
     tags,
@@ -82,7 +82,7 @@ const removeAuction = route({
   responses: { 204: { description: 'There is none.' }, ...problems(401, 403, 404, 409) },
 })
 
-export const propertyActs = area()
+export const propertyActions = area()
   .openapi(contact, async (c) => {
     const args = { propertyId: c.req.valid('param').id, ...c.req.valid('json') }
     const options = { rate: 'contact', idempotent: true }
@@ -97,9 +97,9 @@ export const propertyActs = area()
     return c.body(null, 204)
   })
 
-for (const act of acts) {
-  propertyActs.openapi(
-    actRoute(act),
-    async (c) => send(c, await call(c, act[1], { propertyId: c.req.valid('param').id })),
+for (const action of actions) {
+  propertyActions.openapi(
+    actionRoute(action),
+    async (c) => send(c, await call(c, action[1], { propertyId: c.req.valid('param').id })),
   )
 }

@@ -1,4 +1,4 @@
-/** Properties: listings for sale, rent and exchange. Rules: sql/06_properties/1_tables.sql and beside it. */
+/** Properties: listings for sale, rent and exchange. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { area, body, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'

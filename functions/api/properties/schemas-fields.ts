@@ -1,34 +1,34 @@
 /**
- * What an owner writes of a listing. The rules are those of sql/06_properties/2_rules_fields.sql, which has the
- * last word; here they describe the API and refuse early. Codes are looked up in the database.
+ * What an owner writes of a listing. The rules are the database's (sql/06_properties/2_rules_fields.sql);
+ * here they describe the API and refuse early. Codes are looked up in the database.
  */
 import { z } from '@hono/zod-openapi'
 import { Type } from './schemas.ts'
 
 const maybe = <T extends z.ZodType>(schema: T) => schema.nullable().optional()
 
-// Joiners and direction marks belong to many scripts, but they are nothing to read.
-const unread = /[\u061C\u200B-\u200F\u2060-\u2064]/g
+// Joiners and direction marks belong to many scripts, but show as nothing.
+const zeroWidth = /[\u061C\u200B-\u200F\u2060-\u2064]/g
 const control = /(?![\t\n\r])\p{Cc}/u
-const turning = /[\u2028-\u202E\u2066-\u2069\uFEFF]/
+const directional = /[\u2028-\u202E\u2066-\u2069\uFEFF]/
 
-/** Counted in characters as people count them, and after the text has its one form. */
-function sized(schema: z.ZodString, min: number, max: number, refused: RegExp[]) {
+/** Counted in characters as people count them, after normalization. */
+function sized(schema: z.ZodString, min: number, max: number, forbidden: RegExp[]) {
   return schema
     .check(({ value, issues }) => {
       const wrong = { input: value, origin: 'string' } as const
-      if ([...value.replace(unread, '')].length < min) {
+      if ([...value.replace(zeroWidth, '')].length < min) {
         issues.push({ ...wrong, code: 'too_small', minimum: min })
       } else if ([...value].length > max) {
         issues.push({ ...wrong, code: 'too_big', maximum: max })
-      } else if (refused.some((pattern) => pattern.test(value))) {
+      } else if (forbidden.some((pattern) => pattern.test(value))) {
         issues.push({ ...wrong, code: 'custom' })
       }
     })
     .openapi({ minLength: min, maxLength: max })
 }
 
-// A byte order mark is no space to Postgres, so it is none here.
+// To Postgres a byte order mark is no white space, so it is none here.
 const line = (min: number, max: number) =>
   sized(
     z.string().normalize('NFKC').overwrite((text) =>
@@ -36,7 +36,7 @@ const line = (min: number, max: number) =>
     ),
     min,
     max,
-    [control, turning],
+    [control, directional],
   )
 
 const text = (max: number) =>
@@ -51,12 +51,12 @@ const text = (max: number) =>
 const decimal = (min: number, max: number) =>
   z.number().min(min).max(max).refine((value) => Number(value.toFixed(3)) === value)
 
-export const Money = decimal(0, 99_999_999_999.999).openapi({ description: 'KWD, three decimals.' })
+const Money = decimal(0, 99_999_999_999.999).openapi({ description: 'KWD, three decimals.' })
 const whole = (min: number, max: number) => z.int().min(min).max(max)
 const code = z.string().regex(/^[a-z0-9_-]{1,40}$/)
 const codes = z.array(code).max(20)
 
-// Years end this year in Kuwait, which is three hours ahead.
+// The current year in Kuwait, which is three hours ahead of UTC.
 const thisYear = () => new Date(Date.now() + 3 * 3600 * 1000).getUTCFullYear()
 const year = (min: number, ahead = 0) =>
   z.int().min(min).check(({ value, issues }) => {

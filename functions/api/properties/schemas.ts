@@ -1,4 +1,4 @@
-/** What a listing looks like on the wire. Made by sql/06_properties/3_records.sql. */
+/** What a listing looks like on the wire. */
 import { z } from '@hono/zod-openapi'
 
 export const Time = z.iso.datetime({ offset: true })
@@ -44,7 +44,7 @@ const Media = z.object({
   position: z.int(),
 })
 
-export const Owner = z
+const Owner = z
   .object({
     identityId: z.uuid(),
     type: z.enum(['individual', 'company', 'office']),

@@ -1,4 +1,4 @@
-/** Feed: what was published, newest first, in numbered pages. Rules: sql/08_search/4_reads_feed.sql. */
+/** The feed: what was published, newest first, in numbered pages. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { inQuery } from '../../_shared/numbers.ts'

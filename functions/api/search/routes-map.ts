@@ -1,4 +1,4 @@
-/** Map: what is listed in a box, and what each area costs. Rules: sql/08_search/4_reads_map.sql. */
+/** The map: listings in a box, and prices by area. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { inQuery, parseDecimal } from '../../_shared/numbers.ts'

@@ -1,4 +1,4 @@
-/** Search: five strategies, one set of filters. Rules: sql/08_search/4_reads_search.sql and beside it. */
+/** Search: five strategies, one set of filters. */
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/context.ts'
 import { call } from '../../_shared/db.ts'
@@ -10,8 +10,8 @@ import { jsonFilters, queryFilters, unknownFilter } from './schemas-filters.ts'
 
 const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as const
 
-const asked = {
-  // Two units for a character are the most; the database counts characters, up to 200.
+const common = {
+  // A character has at most two UTF-16 units; the database counts characters, up to 200.
   q: z.string().max(400).optional().openapi({
     description:
       'Words in any order; what looks like them follows where fewer than 5 of the strategy ' +
@@ -38,7 +38,7 @@ const advanced = route({
     z
       .strictObject({
         strategy: z.enum(strategies, { error: 'search_strategy_unknown' }),
-        ...asked,
+        ...common,
         limit: z.int().min(1).max(50).default(20),
         ...jsonFilters,
       }, unknownFilter)
@@ -54,13 +54,13 @@ const quick = route({
   method: 'get',
   path: '/',
   summary: 'The same as strategy standard, in a query string',
-  request: { query: z.strictObject({ ...asked, limit: Limit, ...queryFilters }, unknownFilter) },
+  request: { query: z.strictObject({ ...common, limit: Limit, ...queryFilters }, unknownFilter) },
   responses: { 200: page, ...problems() },
 })
 
-/** Who names no strategy that there is gets told which there are. */
+/** An unknown strategy is refused with the list of those that exist. */
 type Result = { success: true } | { success: false; error: z.ZodError }
-function naming(result: Result, c: ApiContext): undefined {
+function withStrategies(result: Result, c: ApiContext): undefined {
   if (result.success) return
   const code = 'search_strategy_unknown'
   if (!result.error.issues.some(({ message }) => message === code)) {
@@ -74,7 +74,7 @@ export const search = area()
     const { strategy, q, sort, cursor, limit, ...filters } = c.req.valid('json')
     const args = { filters, q, sort, pageCursor: cursor, pageSize: limit }
     return send(c, await withSearchSlot(() => call(c, 'search', { strategy, ...args })))
-  }, naming)
+  }, withStrategies)
   .openapi(quick, async (c) => {
     const { q, sort, cursor, limit, ...filters } = c.req.valid('query')
     const args = { filters, q, sort, pageCursor: cursor, pageSize: limit }

@@ -1,4 +1,4 @@
-/** Filters of searches and of the map, as JSON and as query strings. Rules: sql/08_search/2_rules_filters.sql. */
+/** Filters of searches and of the map, as JSON and as query strings. */
 import { z } from '@hono/zod-openapi'
 import { inQuery, parseDecimal } from '../../_shared/numbers.ts'
 
@@ -16,7 +16,7 @@ const Near = z.strictObject({
 const Box = z.tuple([z.number(), z.number(), z.number(), z.number()], { error: 'bbox_invalid' })
 const BoxNumbers = z.array(z.number({ error: 'bbox_invalid' }), { error: 'bbox_invalid' }).pipe(Box)
 
-/** What is written alike in both. */
+/** What is the same in both. */
 const common = {
   type: z.enum(['SALE', 'RENT', 'EXCHANGE']).optional(),
   usage: code.optional(),
@@ -49,7 +49,7 @@ export const jsonFilters = {
   requestYearMax: year.optional().openapi({ description: 'Strategy exchange only.' }),
 }
 
-// A key given twice comes as an array: null is no list either.
+// A key that is given twice comes as an array, which is invalid here: so is null.
 const commas = (given: unknown) => (typeof given === 'string' ? given.split(',') : null)
 const numbers = (given: unknown) =>
   typeof given === 'string' ? given.split(',').map(parseDecimal) : given
@@ -93,7 +93,7 @@ export const queryFilters = {
   requestYearMax: inQuery(year).optional().openapi({ description: 'Strategy exchange only.' }),
 }
 
-/** A key that is no filter is told by its own code. */
+/** An unknown key has a code of its own. */
 export const unknownFilter = {
   error: ({ code }: { code?: string }) =>
     code === 'unrecognized_keys' ? 'filter_unknown' : undefined,

@@ -1,28 +1,30 @@
-/** Codes by SMS and mail: one interface, the providers behind it, and the local inbox. */
+/** One-time codes: requested, written and sent by SMS or mail, or shown in the local inbox. */
 import { alarm } from '../../_shared/alarms.ts'
 import { inBackground } from '../../_shared/background.ts'
+import type { ApiContext } from '../../_shared/context.ts'
+import { addressArgs, codeHmac, type CodePurpose, newCode } from '../../_shared/crypto.ts'
+import { backend } from '../../_shared/db.ts'
 import { env } from '../../_shared/env.ts'
 import type { Identifier } from '../../_shared/identifiers.ts'
-import { Refusal } from '../../_shared/refusal.ts'
-import type { Purpose } from '../../_shared/secrets.ts'
 import { setting } from '../../_shared/read-setting.ts'
+import { type MaybeError, Refusal } from '../../_shared/refusal.ts'
 import { type Send, sendMail, sendSms } from './sms-mail-providers.ts'
 
 // One part of an SMS in Arabic is 70 characters; nothing of a request gets into the text.
-const texts: Record<Purpose, string> = {
+const texts: Record<CodePurpose, string> = {
   register: 'رمز التحقق لتفعيل حسابك',
   reset: 'رمز إعادة تعيين كلمة المرور',
   delete: 'رمز تأكيد حذف الحساب',
 }
 
-/** A code on its way to somebody; `expiresIn` seconds, as the database said. */
-export type NewCode = { purpose: Purpose; code: string; expiresIn: number }
+/** A code to be sent; it expires in so many seconds. */
+type NewCode = { purpose: CodePurpose; code: string; expiresIn: number }
 
-const written = ({ purpose, code, expiresIn }: NewCode) =>
+const messageOf = ({ purpose, code, expiresIn }: NewCode) =>
   `${texts[purpose]}: ${code}\nصالح لمدة ${expiresIn / 60} دقائق`
 
-/** Development only: the code is logged visibly and shown in the local inbox. */
-const show: Send = async (to, body, code) => {
+/** Development only: the code is logged in clear and shown in the local inbox. */
+const showInInbox: Send = async (to, body, code) => {
   console.log(JSON.stringify({ development: 'message', to, body }))
   if (!env.inboxUrl) return
   const response = await fetch(`${env.inboxUrl}/messages`, {
@@ -42,15 +44,15 @@ export function requireSms({ kind }: Identifier) {
   if (kind === 'phone' && smsState === 'off') throw new Refusal('sms_not_configured')
 }
 
-/** Sends a code once, within four seconds. 502 sms_send_failed; never tried again blindly. */
+/** Sends a code within four seconds, and never a second time: 502 sms_send_failed. */
 export async function sendCode({ kind, value }: Identifier, made: NewCode) {
-  const send = (kind === 'phone' ? sendSms : sendMail) ?? (env.production ? undefined : show)
+  const send = (kind === 'phone' ? sendSms : sendMail) ?? (env.production ? undefined : showInInbox)
   if (!send) return void alarm('mail_not_configured', 'mail')
   try {
-    await send(value, written(made), made.code)
+    await send(value, messageOf(made), made.code)
   } catch (thrown) {
     const error = thrown as Error
-    // Only our own words: others may repeat the number or the code.
+    // Only our own texts: others may repeat the number or the code.
     const cause = error.constructor === Error ? error.message : error.name
     alarm(
       `${kind}_send_failed`,
@@ -61,9 +63,33 @@ export async function sendCode({ kind, value }: Identifier, made: NewCode) {
   }
 }
 
-/** Sends after the answer has gone, so that its time tells nothing. */
-export function sendCodeLater(identifier: Identifier, made: NewCode) {
+/** Sends after the answer has gone, so that its time reveals nothing. */
+function sendCodeLater(identifier: Identifier, made: NewCode) {
   inBackground(
     new Promise((resolve) => setTimeout(resolve)).then(() => sendCode(identifier, made)),
   )
+}
+
+/** What the database says of a code: whether to send it, and the times for the client. */
+export type CodeAnswer = MaybeError & { send?: boolean; resendAfter: number; expiresIn: number }
+
+/** Requests another code, which is sent after the answer if there is anybody to send it to. */
+export async function requestCode(
+  c: ApiContext,
+  identifier: Identifier,
+  purpose: CodePurpose,
+  registrationId: string | null = null,
+): Promise<CodeAnswer> {
+  requireSms(identifier)
+  const code = newCode()
+  const answer = await backend<CodeAnswer>('request_code', {
+    purpose,
+    identifier: identifier.value,
+    registrationId,
+    hmac: codeHmac(purpose, identifier.value, code),
+    ...addressArgs(c.var.address),
+  })
+  const { send, expiresIn } = answer
+  if (send) sendCodeLater(identifier, { purpose, code, expiresIn })
+  return answer
 }

@@ -1,0 +1,51 @@
+/** The upload of one's own picture: a form with one file. */
+import type { ApiContext } from '../../_shared/context.ts'
+import { call } from '../../_shared/db.ts'
+import { invalidFields } from '../../_shared/refusal.ts'
+import { saveFilesUrl } from '../../_shared/supabase-storage.ts'
+import { effortOfRequest } from '../../pictures/read.ts'
+import { displayName, missingFile, openForm } from './upload-form.ts'
+import { withBuffer } from './upload-memory.ts'
+import {
+  beginUpload,
+  mebibyte,
+  quotaExceeded,
+  readPart,
+  refusalFor,
+  StoredFiles,
+} from './upload-picture.ts'
+
+// The only limit: Storage holds its own against declared lengths alone.
+const maxSize = 5 * mebibyte
+
+/** Answers as the database does. */
+export async function uploadAvatar(c: ApiContext, startedAt: number): Promise<string> {
+  const upload = openForm(c, startedAt, 3)
+  try {
+    const { value: part } = await upload.parts.next()
+    if (!part || part.name !== 'file' || part.filename === undefined) {
+      throw missingFile('file', part)
+    }
+    const grant = await beginUpload(c, { bucket: 'avatars' })
+    return await withBuffer(async (buffer) => {
+      const read = await readPart(part, buffer, maxSize, effortOfRequest())
+      if ('code' in read) throw refusalFor(read)
+      const { value: another } = await upload.parts.next()
+      if (another) throw invalidFields({ path: displayName(another.name), code: 'unknown' })
+      const { uploadId, known, used, limit } = grant
+      const again = known.some(({ sha256 }) => sha256 === read.hash) ? read.hash : undefined
+      if (!again && used >= limit) throw refusalFor(quotaExceeded(grant))
+      const stored = new StoredFiles('avatars', grant)
+      try {
+        if (!again) await stored.add(0, read.picture, read.hash)
+        await saveFilesUrl()
+        return await call(c, 'upload_avatar', { uploadId, again })
+      } catch (error) {
+        await stored.removeAfter(error)
+        throw error
+      }
+    })
+  } finally {
+    upload.close()
+  }
+}

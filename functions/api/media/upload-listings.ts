@@ -1,0 +1,165 @@
+/** The upload of pictures of a listing: a form with fields and many files, read part by part. */
+import type { ApiContext } from '../../_shared/context.ts'
+import { call } from '../../_shared/db.ts'
+import { type ErrorCode, errors } from '../../_shared/errors.ts'
+import type { Part } from '../../_shared/multipart.ts'
+import { type Field, invalidFields, Refusal } from '../../_shared/refusal.ts'
+import { saveFilesUrl } from '../../_shared/supabase-storage.ts'
+import { isUuid } from '../../_shared/uuid.ts'
+import { effortOfRequest } from '../../pictures/read.ts'
+import { displayName, missingFile, openForm, textOf } from './upload-form.ts'
+import { withBuffer } from './upload-memory.ts'
+import {
+  beginUpload,
+  mebibyte,
+  quotaExceeded,
+  readPart,
+  refusalFor,
+  type RejectedFile,
+  StoredFiles,
+  type UploadGrant,
+} from './upload-picture.ts'
+
+// The only limits: Storage holds its own against declared lengths alone.
+const maxSize = 10 * mebibyte
+export const maxFiles = 20
+
+/** The fields of the form. */
+type Fields = { propertyId?: string; uploadSessionId?: string; startPosition?: number }
+
+/** Reads a field; one that is unknown, repeated or malformed is refused. */
+async function readField(fields: Fields, part: Part) {
+  const { name } = part
+  const text = await textOf(part)
+  const ids = name === 'propertyId' || name === 'uploadSessionId'
+  if (!ids && name !== 'startPosition') {
+    throw invalidFields({ path: displayName(name), code: 'unknown' })
+  }
+  const fits = ids ? isUuid(text.toLowerCase()) : /^\d{1,3}$/.test(text)
+  if (!fits || fields[name] !== undefined) throw invalidFields({ path: name, code: 'invalid' })
+  if (ids) fields[name] = text
+  else fields.startPosition = Number(text)
+}
+
+type File = { index: number; name: string } & ({ ok: true } | { ok: false; rejected: RejectedFile })
+
+/** The state of one upload of listing pictures, while its form is read. */
+class ListingUpload {
+  readonly fields: Fields = {}
+  readonly files: File[] = []
+  /** Those that are stored already: an answer was lost, and the client sends them once more. */
+  readonly again: { index: number; sha256: string }[] = []
+  stored?: StoredFiles
+  private grant?: UploadGrant
+  private readonly effort = effortOfRequest()
+  private readonly c: ApiContext
+
+  constructor(c: ApiContext) {
+    this.c = c
+  }
+
+  get uploadId() {
+    return this.grant?.uploadId
+  }
+
+  /** Adds the next file. Whether the caller may upload is asked once, before the first one is read. */
+  async add(part: Part) {
+    const index = this.files.length
+    if (index === maxFiles) throw invalidFields({ path: 'files', code: 'too_big' })
+    this.grant ??= await beginUpload(this.c, { bucket: 'listings', ...this.target() })
+    this.stored ??= new StoredFiles('listings', this.grant)
+    const rejected = await this.keep(part, index)
+    const name = displayName(part.filename!)
+    this.files.push(rejected ? { index, name, ok: false, rejected } : { index, name, ok: true })
+  }
+
+  /** What the fields before the first file say; those after it count when all is stored. */
+  private target() {
+    const { propertyId, uploadSessionId } = this.fields
+    return { propertyId, uploadSessionId }
+  }
+
+  private keep(part: Part, index: number): Promise<RejectedFile | undefined> {
+    return withBuffer(async (buffer) => {
+      const read = await readPart(part, buffer, maxSize, this.effort)
+      if ('code' in read) return read
+      const grant = this.grant!
+      if (this.isKnown(index, read.hash)) {
+        return void this.again.push({ index, sha256: read.hash })
+      }
+      if (this.stored!.names.length >= grant.limit - grant.used) {
+        return quotaExceeded(grant)
+      }
+      await this.stored!.add(index, read.picture, read.hash)
+    })
+  }
+
+  private isKnown(index: number, hash: string) {
+    const { startPosition } = this.fields
+    return this.grant!.known.some(({ sha256, position }) =>
+      sha256 === hash && (startPosition === undefined || position === startPosition + index)
+    )
+  }
+}
+
+/** The answer of the database, with what was wrong with the files that are not in it. */
+export async function uploadListings(c: ApiContext, startedAt: number): Promise<string> {
+  const form = openForm(c, startedAt, maxFiles + 4)
+  const upload = new ListingUpload(c)
+  try {
+    for await (const part of form.parts) {
+      if (part.name === 'files' && part.filename !== undefined) await upload.add(part)
+      else if (part.name === 'files') throw missingFile('files', part)
+      else await readField(upload.fields, part)
+    }
+    if (!upload.files.length) throw missingFile('files')
+    if (upload.files.every(({ ok }) => !ok)) throw allRejected(upload.files)
+    await saveFilesUrl()
+    const { uploadId = '', fields } = upload
+    const again = upload.again.length ? upload.again : undefined
+    const answer = await call(c, 'upload_listing_media', { uploadId, ...fields, again })
+    return merged(answer, upload.files)
+  } catch (error) {
+    await upload.stored?.removeAfter(error)
+    throw error
+  } finally {
+    form.close()
+  }
+}
+
+/** 422 with what is invalidFields with each; 402 when they were good and had no room. */
+function allRejected(files: File[]) {
+  const rejected = files.map((file) => (file as { rejected: RejectedFile }).rejected)
+  if (rejected.every(({ code }) => code === 'quota_exceeded')) return refusalFor(rejected[0])
+  const fields: Field[] = rejected.map(({ code }, index) => ({
+    path: `files.${index}`,
+    // The text of file_too_large needs a number, which a field cannot carry.
+    code: code === 'file_not_image' ? code : 'too_big',
+  }))
+  return new Refusal('validation_failed', { fields })
+}
+
+type Row = { index: number; mediaId?: string; url?: string; position?: number; error?: ErrorCode }
+
+/** The answer of the database, with what the files were called and what was invalidFields with the bad ones. */
+function merged(answer: string, files: File[]): string {
+  const { files: rows, ...rest } = JSON.parse(answer) as { files: Row[] }
+  const known = new Map(rows.map((row) => [row.index, row]))
+  return JSON.stringify({
+    ...rest,
+    files: files.map((file) => {
+      const { index, name } = file
+      if (!file.ok) return { index, name, ok: false, error: errorOf(file.rejected) }
+      const { error, ...row } = known.get(index)!
+      if (error) return { index, name, ok: false, error: errorOf({ code: error, detail: {} }) }
+      return { ...row, name, ok: true }
+    }),
+  })
+}
+
+function errorOf({ code, detail: { max } }: RejectedFile) {
+  const [, message, messageEn] = errors[code].map((text) =>
+    String(text).replace('{max}', String(max))
+  )
+  return { code, message, messageEn, ...(max !== undefined && { max }) }
+}
