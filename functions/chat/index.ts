@@ -2,7 +2,7 @@
 import { inBackground } from '../_shared/background.ts'
 import { env } from '../_shared/env.ts'
 import { agreedSubprotocol, openGateway } from './server/gateway.ts'
-import { closes } from './protocol.ts'
+import { closeCodes } from './protocol.ts'
 import { refusalResponse } from './server/http-refusal.ts'
 import { serveEdgeSocket } from './server/edge-socket.ts'
 
@@ -15,7 +15,7 @@ const gateway = openGateway({
 })
 
 // Right after this event the worker may be gone: what is not said in it is not said.
-addEventListener('beforeunload', () => gateway.close(closes.tooOld, 'connect again'))
+addEventListener('beforeunload', () => gateway.close(closeCodes.tooOld, 'connect again'))
 
 Deno.serve((request) => {
   const { pathname, searchParams } = new URL(request.url)

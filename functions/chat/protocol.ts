@@ -93,7 +93,7 @@ export const subprotocol = 'chat'
 export const tokenPrefix = 'bearer.'
 
 /** Why a socket was closed. After `again` a client connects anew, after the others it does not. */
-export const closes = {
+export const closeCodes = {
   stopping: 1001,
   binary: 1003,
   notText: 1007,

@@ -12,7 +12,7 @@ import {
   type Link,
   realtime,
 } from '../../functions/chat/client/client.ts'
-import { Feed, type Page } from '../../functions/chat/feed.ts'
+import { MessageFeed, type Page } from '../../functions/chat/message-feed.ts'
 import type { ConversationUpdated, Message } from '../../functions/chat/protocol.ts'
 import { chatUrl, upTo } from '../support/chat-socket.ts'
 import { baseUrl, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
@@ -199,7 +199,7 @@ describe('a feed', () => {
     }
     const deliver = ({ seq }: Message) => delivered.push(seq)
     const failed = (error: unknown) => errors.push(error)
-    return { feed: new Feed({ after: 2, history, deliver, failed }), delivered, errors }
+    return { feed: new MessageFeed({ after: 2, history, deliver, failed }), delivered, errors }
   }
 
   test('delivers each once, in order, whatever comes doubled, late or never', async () => {
@@ -226,7 +226,7 @@ describe('a feed', () => {
     one.take(message(6))
     await waitUntil('it failed', () => errors.length === 1)
     down = false
-    one.heardOf(6)
+    one.reaches(6)
     await waitUntil('it is there', () => delivered.length === 4)
     expect(delivered).toEqual([3, 4, 5, 6])
   })

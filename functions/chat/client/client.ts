@@ -34,7 +34,7 @@
  * nothing of that conversation is told any more, `conversation_updated` included.
  */
 import { type Api, api, ChatFailure, type Choice as ApiChoice, wait } from './api.ts'
-import { Feed, type Page } from '../feed.ts'
+import { MessageFeed, type Page } from '../message-feed.ts'
 import type { ChatError, ConversationUpdated, Message, NewMessage } from '../protocol.ts'
 
 export { gateway } from './gateway.ts'
@@ -95,7 +95,7 @@ export function chatClient(choice: { api: ApiChoice; link: Link }): ChatClient {
   const { link } = choice
   const rest = api(choice.api)
   const listeners = new Map<keyof Events, Set<(data: never) => void>>()
-  const feeds = new Map<string, Feed>()
+  const feeds = new Map<string, MessageFeed>()
   const left = new Set<string>()
   let outbox: Promise<unknown> = Promise.resolve()
   let closed = false
@@ -111,7 +111,7 @@ export function chatClient(choice: { api: ApiChoice; link: Link }): ChatClient {
     updated: (update) => {
       if (left.has(update.conversationId)) return
       tell('conversation_updated', update)
-      feeds.get(update.conversationId)?.heardOf(seqOf(update))
+      feeds.get(update.conversationId)?.reaches(seqOf(update))
     },
     typing: (conversationId) => {
       if (feeds.has(conversationId)) tell('typing', { conversationId })
@@ -135,7 +135,7 @@ export function chatClient(choice: { api: ApiChoice; link: Link }): ChatClient {
     left.delete(conversationId)
     if (feeds.has(conversationId)) return
     const after = afterSeq ?? (await history(conversationId, 'limit=1')).items.at(-1)?.seq ?? 0
-    const feed = new Feed({
+    const feed = new MessageFeed({
       after,
       history: (seq) => history(conversationId, `afterSeq=${seq}&limit=50`),
       deliver: (message) => tell('new_message', { message }),

@@ -4,7 +4,7 @@ import type { Link, Told } from './client.ts'
 import {
   type Acked,
   type ChatError,
-  closes,
+  closeCodes,
   type Incoming,
   type Message,
   subprotocol,
@@ -14,7 +14,7 @@ const answerTime = 10_000
 const heartbeatEvery = 25_000
 
 /** After these nothing is gained by trying again with what there is. */
-const final: number[] = [closes.forbidden, closes.tooMany, closes.tokenInQuery]
+const final: number[] = [closeCodes.forbidden, closeCodes.tooMany, closeCodes.tokenInQuery]
 
 type Socket = {
   onopen: (() => void) | null

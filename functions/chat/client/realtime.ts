@@ -5,7 +5,7 @@
 import { type Api, ChatFailure, pauseAfter, wait } from './api.ts'
 import { type Channel, Followed, type Heard, type Supabase } from './channel.ts'
 import type { Link, Told } from './client.ts'
-import { Newest } from '../newest.ts'
+import { ConversationStates } from '../conversation-states.ts'
 import type { ConversationUpdated, Message, NewMessage } from '../protocol.ts'
 
 const lookEvery = 25_000
@@ -55,7 +55,7 @@ class RealtimeLink implements Link {
   private readonly rooms = new Map<string, Room>()
   /** Conversations that are joined, or are to be. */
   private readonly wanted = new Set<string>()
-  private readonly newest = new Newest()
+  private readonly states = new ConversationStates()
   private api!: Api
   private told!: Told
   /** Resolved when the account's channel was joined for the first time. */
@@ -113,7 +113,7 @@ class RealtimeLink implements Link {
         this.rooms.get(conversationId)?.live.stop()
         const live = this.liveChannel(conversationId, activeIdentity.id)
         this.rooms.set(conversationId, { live, typed: 0 })
-        this.saw(seen, this.newest.knows(conversationId))
+        this.saw(seen, this.states.has(conversationId))
         return
       } catch (error) {
         const { passes } = error as ChatFailure
@@ -170,8 +170,8 @@ class RealtimeLink implements Link {
     const { id, lastMessage, unread, liveTopic, ...of } = seen
     const { identityId } = of
     const update = { conversationId: id, ...(identityId && { identityId }), lastMessage, unread }
-    const before = this.newest.unreadOf(id)
-    const isNew = this.newest.take(update)
+    const before = this.states.unreadOf(id)
+    const isNew = this.states.update(update)
     if (isNew) this.unread += unread - before
     if (isNew && news) this.told.updated(update)
     this.rooms.get(id)?.live.go(liveTopic)

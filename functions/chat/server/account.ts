@@ -2,123 +2,120 @@
  * What the sockets of one account hear in this process, over one channel for all of them: changes
  * of its conversations, their messages, and the end of its rights.
  */
-import { ask } from './asking.ts'
-import { Follower, passing } from './follower.ts'
-import { Newest } from '../newest.ts'
-import type { ConversationUpdated, Message } from '../protocol.ts'
-import type { Session } from './session.ts'
-import { compare, lookForNews } from './standing.ts'
 import type { Refusal } from '../../_shared/refusal.ts'
+import { ConversationStates } from '../conversation-states.ts'
+import type { ConversationUpdated, Message } from '../protocol.ts'
+import { checkAccess, sendMissedUpdates } from './access-check.ts'
+import { callFor } from './database.ts'
+import type { FollowedAccount, MissedUpdatesQuery, OpenSession } from './interfaces.ts'
+import { isTemporary } from './refusals.ts'
+import { TopicSubscription } from './topic-subscription.ts'
 
-/** Events of Realtime, as the database sends them. */
+/** An event of Realtime, as the database sends it. */
 type NewMessage = {
   identityId: string
   message: Message
   conversation: { id: string } & Pick<ConversationUpdated, 'lastMessage' | 'unread'>
 }
 
-export class Account extends Follower {
+export class Account extends TopicSubscription implements FollowedAccount {
   /** In the order in which they came. */
-  readonly sessions = new Set<Session>()
-  /** What of its conversations its sockets were told. */
-  readonly newest = new Newest()
-  private readonly began = performance.now()
-  private shown = ''
+  readonly sessions = new Set<OpenSession>()
+  /** What its sockets were sent of its conversations. */
+  readonly states = new ConversationStates()
+  private readonly startedAt = performance.now()
+  private shownToken = ''
 
   /** A socket was let in, when the account's channel had this name. */
-  enter(session: Session, topic: string): void {
+  add(session: OpenSession, topic: string): void {
     this.sessions.add(session)
-    if (this.sessions.size === 1) return this.begin()
-    this.renewed()
-    if (topic !== this.topic) void this.look()
-  }
-
-  /** The channel goes on as long as the longest of the tokens. */
-  renewed(): void {
-    if (this.token() !== this.shown) this.renew(this.shown = this.token())
+    if (this.sessions.size === 1) return this.start()
+    this.tokenRenewed()
+    if (topic !== this.topic) void this.checkTopic()
   }
 
   /** True when it was the last: the account is not followed any more. */
-  leave(session: Session): boolean {
+  remove(session: OpenSession): boolean {
     if (!this.sessions.delete(session) || this.sessions.size > 0) return false
     this.stop()
     return true
   }
 
-  override begin(): void {
-    this.shown = this.token()
-    super.begin()
+  /** The channel goes on as long as the longest of the tokens. */
+  tokenRenewed(): void {
+    if (this.token() !== this.shownToken) this.renewToken(this.shownToken = this.token())
+  }
+
+  override start(): void {
+    this.shownToken = this.token()
+    super.start()
   }
 
   protected token() {
-    const [longest] = [...this.sessions].sort((one, other) => other.expires - one.expires)
+    const all = [...this.sessions].map(({ credentials }) => credentials)
+    const [longest] = all.sort((one, other) => other.expires - one.expires)
     return longest?.caller?.token ?? ''
   }
 
   /** Asks for each session: what has ended hears nothing under the name that holds now. */
-  protected async topicNow() {
-    const sessions = new Map([...this.sessions].map((session) => [session.sessionId, session]))
+  protected async currentTopic() {
+    const sessions = new Map(
+      [...this.sessions].map(({ credentials }) => [credentials.sessionId, credentials]),
+    )
     let topic: string | undefined
     let failure: Refusal | undefined
     await Promise.all([...sessions.values()].map(async ({ sessionId, caller }) => {
       try {
-        const asked = ask<{ realtimeTopic: string }, 'open_socket'>(caller!, 'open_socket', {})
-        topic = (await asked).realtimeTopic
+        const opened = callFor<{ realtimeTopic: string }, 'open_socket'>(caller!, 'open_socket', {})
+        topic = (await opened).realtimeTopic
       } catch (error) {
         const refusal = error as Refusal
-        if (passing.includes(refusal.code) || !failure) failure = refusal
-        if (!passing.includes(refusal.code)) this.end(sessionId, refusal)
+        if (isTemporary(refusal.code) || !failure) failure = refusal
+        if (!isTemporary(refusal.code)) this.endSession(sessionId, refusal)
       }
     }))
-    if (failure && (!topic || passing.includes(failure.code))) throw failure
+    if (failure && (!topic || isTemporary(failure.code))) throw failure
     return topic!
   }
 
-  private end(sessionId: string, refusal: Refusal) {
+  private endSession(sessionId: string, refusal: Refusal) {
     for (const session of [...this.sessions]) {
-      if (session.sessionId === sessionId) session.end(refusal)
+      if (session.credentials.sessionId === sessionId) session.end(refusal)
     }
   }
 
-  /** Every one of its sessions has ended, and was told so. */
-  protected lost() {}
-
-  /** What was missed: messages of joined conversations, and news of the others. */
-  protected back(seconds: number) {
-    compare([...this.sessions])
-    lookForNews([this], seconds)
+  /** What was missed: messages of joined conversations, and updates of the others. */
+  protected resumed(seconds: number) {
+    void checkAccess([...this.sessions])
+    void sendMissedUpdates([this], seconds)
   }
 
-  /** What is to be looked up: news of so many seconds, and what was unread when it was told. */
-  questions(seconds: number) {
+  missedUpdatesQuery(seconds: number): MissedUpdatesQuery {
     const [session] = this.sessions
     return {
-      accountId: session?.caller?.sub,
-      seconds: Math.min(seconds, (performance.now() - this.began) / 1000),
-      unread: this.newest.unread(),
+      accountId: session?.credentials.caller?.sub,
+      seconds: Math.min(seconds, (performance.now() - this.startedAt) / 1000),
+      unread: this.states.unreadCounts(),
     }
   }
 
-  protected told(event: string, payload: unknown) {
+  protected received(event: string, payload: unknown) {
     if (event === 'new_message') {
       const { identityId, message, conversation } = payload as NewMessage
       const { id: conversationId, lastMessage, unread } = conversation
-      this.heard({ conversationId, identityId, lastMessage, unread }, message)
+      this.sessions.forEach((session) => session.messageStored(message))
+      const isOwn = message.senderIdentityId === identityId
+      this.conversationUpdated({ conversationId, identityId, lastMessage, unread }, isOwn)
     } else if (event === 'conversation_updated') {
       const { conversationId, identityId, lastMessage, unread } = payload as ConversationUpdated
-      this.heard({ conversationId, identityId, lastMessage, unread })
+      this.conversationUpdated({ conversationId, identityId, lastMessage, unread })
     }
   }
 
-  private heard(update: ConversationUpdated, message?: Message) {
-    if (message) this.sessions.forEach((session) => session.heard(message))
-    this.pass(update, message?.senderIdentityId === update.identityId)
-  }
-
-  /** Passes on what is news. Of what one has written oneself the other party is told. */
-  pass(update: ConversationUpdated, own = false) {
-    if (this.newest.take(update) && !own) {
-      this.sessions.forEach((session) => session.updated(update))
+  /** Passes on what is new. What one has written oneself is an update for the other party only. */
+  conversationUpdated(update: ConversationUpdated, isOwn = false) {
+    if (this.states.update(update) && !isOwn) {
+      this.sessions.forEach((session) => session.conversationUpdated(update))
     }
   }
 }

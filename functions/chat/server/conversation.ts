@@ -1,71 +1,85 @@
 /** A conversation that a socket has joined: its messages in order, each once, nothing left out. */
-import { ask } from './asking.ts'
-import { Feed, type Page } from '../feed.ts'
-import { passing } from './follower.ts'
-import { seqOf } from '../newest.ts'
-import type { ConversationUpdated } from '../protocol.ts'
-import type { Session } from './session.ts'
 import type { Refusal } from '../../_shared/refusal.ts'
+import { lastSeqOf } from '../conversation-states.ts'
+import { MessageFeed, type Page } from '../message-feed.ts'
+import type { ConversationUpdated, Message } from '../protocol.ts'
+import { callFor } from './database.ts'
+import type { ConversationOwner, JoinedConversation } from './interfaces.ts'
+import { isTemporary } from './refusals.ts'
 
 export type Joinable = { conversationId: string; lastSeq: number }
 
 /** The conversation as its participant finds it now; 404 for everybody else. */
-export const lookUp = (session: Session, conversationId: string) =>
-  ask<Joinable, 'join_conversation'>(session.caller!, 'join_conversation', { conversationId })
+export const findConversation = ({ credentials }: ConversationOwner, conversationId: string) =>
+  callFor<Joinable, 'join_conversation'>(credentials.caller!, 'join_conversation', {
+    conversationId,
+  })
 
-// Of a client that is that far behind, the newest state says all.
+// For a client that is that far behind, the newest state says all.
 const mostHeld = 100
 
-export class Conversation {
+export class Conversation implements JoinedConversation {
   readonly id: string
-  readonly feed: Feed
-  private readonly session: Session
+  private readonly feed: MessageFeed
+  private readonly owner: ConversationOwner
   private retry: ReturnType<typeof setTimeout> | undefined
-  private looking = false
+  private checking = false
   private stopped = false
   /** States whose message has not been sent yet. */
   private held: ConversationUpdated[] = []
 
-  constructor(session: Session, { conversationId }: Joinable, after: number) {
+  constructor(owner: ConversationOwner, conversationId: string, after: number) {
     this.id = conversationId
-    this.session = session
-    this.feed = new Feed({
+    this.owner = owner
+    this.feed = new MessageFeed({
       after,
       history: (afterSeq) =>
-        ask<Page, 'list_messages'>(session.caller!, 'list_messages', {
+        callFor<Page, 'list_messages'>(owner.credentials.caller!, 'list_messages', {
           conversationId,
           afterSeq,
           pageSize: 50,
         }),
       deliver: (message) => {
-        session.send('new_message', { message })
+        owner.send('new_message', { message })
         this.release()
       },
-      ready: () => session.ready(),
-      failed: (error) => this.unread(error as Refusal),
+      ready: () => owner.drained(),
+      failed: (error) => this.historyFailed(error as Refusal),
     })
   }
 
-  /** Tells of a state of the conversation, after the message that it is about. */
+  get lastSeq(): number {
+    return this.feed.last
+  }
+
+  messageStored(message: Message): void {
+    this.feed.take(message)
+  }
+
+  /** There are messages up to this one. */
+  reaches(seq: number): void {
+    this.feed.reaches(seq)
+  }
+
+  /** Sends a state of the conversation, after the message that it is about. */
   updated(update: ConversationUpdated): void {
     this.held.push(update)
     if (this.held.length > mostHeld) this.held.shift()
     this.release()
-    this.feed.heardOf(seqOf(update))
+    this.feed.reaches(lastSeqOf(update))
   }
 
-  /** Asks whether it may still be heard, and what is newest. */
-  async look(): Promise<void> {
-    if (this.stopped || this.looking) return
-    this.looking = true
+  async check(): Promise<void> {
+    if (this.stopped || this.checking) return
+    this.checking = true
     try {
-      this.feed.heardOf((await lookUp(this.session, this.id)).lastSeq)
+      this.feed.reaches((await findConversation(this.owner, this.id)).lastSeq)
     } catch (error) {
-      // Whoever does not know asks again in a moment (standing.ts).
+      // What did not work this time is checked again in a moment (access-check.ts).
       const refusal = error as Refusal
-      if (!this.stopped && !passing.includes(refusal.code)) this.session.expel(this.id, refusal)
+      if (!this.stopped && !isTemporary(refusal.code)) this.owner.removeFrom(this.id, refusal)
     } finally {
-      this.looking = false
+      this.checking = false
     }
   }
 
@@ -76,14 +90,14 @@ export class Conversation {
   }
 
   private release() {
-    while (this.held.length > 0 && seqOf(this.held[0]) <= this.feed.last) {
-      this.session.send('conversation_updated', this.held.shift()!)
+    while (this.held.length > 0 && lastSeqOf(this.held[0]) <= this.feed.last) {
+      this.owner.send('conversation_updated', this.held.shift()!)
     }
   }
 
-  /** The history could not be read: later, unless there is no right to it any more. */
-  private unread({ code }: Refusal) {
-    if (!passing.includes(code)) return void this.look()
+  /** It is read again later, unless there is no right to it any more. */
+  private historyFailed({ code }: Refusal) {
+    if (!isTemporary(code)) return void this.check()
     clearTimeout(this.retry)
     this.retry = setTimeout(() => void this.feed.fill(), 1000)
   }

@@ -1,11 +1,11 @@
 /** A socket of `Deno.upgradeWebSocket`, as edge functions have them. */
-import { closes, limits } from '../protocol.ts'
+import { closeCodes, limits } from '../protocol.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
 
 // Messages that wait for those before them; these sockets cannot be told to pause.
 const mostWaiting = 256
 
-// An upgrade that was agreed to and whose client was gone by then never opens and never closes.
+// An upgrade that was agreed to and whose client was gone by then never opens and never closeCodes.
 const openingTime = 10_000
 
 /** Serves a socket; settled when it is closed. */
@@ -32,18 +32,20 @@ export function serveEdgeSocket(
       handler = open(client)
     }
     socket.onmessage = ({ data }) => {
-      if (typeof data !== 'string') return client.close(closes.binary, 'text frames only')
+      if (typeof data !== 'string') return client.close(closeCodes.binary, 'text frames only')
       // Three bytes are the most that one unit of a JavaScript string takes.
       if (data.length > limits.frame / 3 && new TextEncoder().encode(data).length > limits.frame) {
-        return client.close(closes.tooBig, 'frame too big')
+        return client.close(closeCodes.tooBig, 'frame too big')
       }
-      if (++waiting > mostWaiting) return client.close(closes.refused, 'too many frames at once')
+      if (++waiting > mostWaiting) {
+        return client.close(closeCodes.refused, 'too many frames at once')
+      }
       handled = handled.then(() => handler?.message(data)).finally(() => waiting--)
     }
     socket.onclose = () => {
       handler?.closed()
       resolve()
     }
-    socket.onerror = () => client.close(closes.notText, 'broken frame')
+    socket.onerror = () => client.close(closeCodes.notText, 'broken frame')
   })
 }

@@ -1,15 +1,15 @@
 /** Frames of clients: read strictly, so that nothing in them is guessed at. */
 import { z } from '@hono/zod-openapi'
+import { NewMessage } from '../../_shared/chat-message.ts'
 import type { ErrorCode } from '../../_shared/errors.ts'
 import { checkJson } from '../../_shared/json.ts'
-import type { Ref } from '../protocol.ts'
 import { type Detail, Refusal } from '../../_shared/refusal.ts'
 import { thrownAsZodError, validationError } from '../../_shared/validation.ts'
-import { NewMessage } from '../../_shared/chat-message.ts'
+import type { Ref } from '../protocol.ts'
 
 const ConversationId = z.uuid().toLowerCase()
 
-const data = {
+const dataByEvent = {
   auth: z.strictObject({ accessToken: z.string().max(8192) }),
   join_conversation: z.strictObject({
     conversationId: ConversationId,
@@ -20,14 +20,14 @@ const data = {
   heartbeat: z.strictObject({}),
 }
 
-type Data = { [Event in keyof typeof data]: z.infer<typeof data[Event]> }
+type Data = { [Event in keyof typeof dataByEvent]: z.infer<typeof dataByEvent[Event]> }
 
 export type Frame = {
   [Event in keyof Data]: { event: Event; data: Data[Event]; ref?: Ref }
 }[keyof Data]
 
 const Envelope = z.strictObject({
-  event: z.enum(Object.keys(data) as [keyof Data]),
+  event: z.enum(Object.keys(dataByEvent) as [keyof Data]),
   data: z.unknown(),
   ref: z.union([z.string().min(1).max(64), z.int()]).optional(),
 })
@@ -42,9 +42,9 @@ export class BadFrame extends Refusal {
   }
 }
 
-/** What the sender calls the frame, as far as it can be said back. */
-function refIn(value: { ref?: unknown } | null): Ref | undefined {
-  const { data: ref } = read(Envelope.shape.ref, value?.ref)
+/** The frame's ref, if it can be sent back. */
+function usableRef(value: { ref?: unknown } | null): Ref | undefined {
+  const { data: ref } = parse(Envelope.shape.ref, value?.ref)
   return typeof ref === 'string' && !ref.isWellFormed() ? undefined : ref
 }
 
@@ -55,17 +55,17 @@ export function readFrame(text: string): Frame {
     checkJson(text)
   } catch (error) {
     const { code, detail } = error as Refusal
-    throw new BadFrame(code, detail, refIn(value))
+    throw new BadFrame(code, detail, usableRef(value))
   }
-  const envelope = read(Envelope, value)
-  if (!envelope.success) throw bad(envelope.error, '', refIn(value))
+  const envelope = parse(Envelope, value)
+  if (!envelope.success) throw badFrame(envelope.error, '', usableRef(value))
   const { event, ref } = envelope.data
-  const parsed = read(data[event], envelope.data.data ?? {})
-  if (!parsed.success) throw bad(parsed.error, 'data', ref)
+  const parsed = parse(dataByEvent[event], envelope.data.data ?? {})
+  if (!parsed.success) throw badFrame(parsed.error, 'data', ref)
   return { event, data: parsed.data, ref } as Frame
 }
 
-function read<T extends z.ZodType>(schema: T, value: unknown): z.ZodSafeParseResult<z.output<T>> {
+function parse<T extends z.ZodType>(schema: T, value: unknown): z.ZodSafeParseResult<z.output<T>> {
   try {
     return schema.safeParse(value)
   } catch (error) {
@@ -73,7 +73,7 @@ function read<T extends z.ZodType>(schema: T, value: unknown): z.ZodSafeParseRes
   }
 }
 
-function bad(error: z.ZodError, within: string, ref?: Ref) {
+function badFrame(error: z.ZodError, within: string, ref?: Ref) {
   const [code, { fields = [] }] = validationError(error)
   const inFrame = fields.map(({ path, code }) => ({
     path: [within, path].filter(Boolean).join('.'),

@@ -4,59 +4,41 @@
  */
 import { env } from '../../_shared/env.ts'
 import { prefersEnglish } from '../../_shared/error-body.ts'
-import { Account } from './account.ts'
-import { closes, subprotocol, tokenPrefix } from '../protocol.ts'
+import { closeCodes, subprotocol, tokenPrefix } from '../protocol.ts'
+import { startAccessChecks } from './access-check.ts'
 import { notUpgrade } from './http-refusal.ts'
-import { type House, Session } from './session.ts'
-import { keepStanding } from './standing.ts'
-import { hangUp } from './upstream.ts'
+import { closeAll } from './realtime-connection.ts'
+import { Session } from './session.ts'
+import { SessionRegistry } from './session-registry.ts'
 import type { ClientSocket, SocketHandler, UpgradeDecision, UpgradeRequest } from './socket.ts'
 
-type Choice = {
-  /** When a socket that opens at this time must end. */
-  endOf: (opened: number) => number
+type Options = {
+  /** When a socket that opens at this time must be closed with 1012; Infinity is never. */
+  endOf: (openedAt: number) => number
 }
 
 // More than this in one process would only slow the others down.
 const mostSockets = 10_000
-const patience = 2000
+const answerTime = 2000
 
 export type Gateway = {
   decide: (request: UpgradeRequest) => UpgradeDecision
   /** Closes the sockets that there are, at once. */
   close: (code: number, reason: string) => void
-  /** Takes no more, answers what was accepted and closes. */
+  /** Takes no more, answers what was accepted and closeCodes. */
   stop: (code: number) => Promise<void>
 }
 
-export function openGateway({ endOf }: Choice): Gateway {
-  const sessions = new Set<Session>()
-  const accounts = new Map<string, Account>()
+export function openGateway({ endOf }: Options): Gateway {
+  const registry = new SessionRegistry<Session>()
+  const { sessions } = registry
+  const accessChecks = startAccessChecks(sessions)
   let stopping = false
-
-  const house: House = {
-    endOf,
-    entered(session, topic) {
-      const id = session.caller!.sub!
-      const account = accounts.get(id) ?? new Account(topic)
-      accounts.set(id, account)
-      account.enter(session, topic)
-      // The oldest goes: a phone that comes back must not be kept out by sockets that it lost.
-      const { size } = account.sessions
-      const [oldest] = account.sessions
-      if (size > env.gatewaySockets) oldest!.close(closes.tooMany, 'rate_limited')
-      return account
-    },
-    deaf(session) {
-      if (session.account?.leave(session)) accounts.delete(session.caller!.sub!)
-    },
-    left: (session) => sessions.delete(session),
-  }
 
   const opening = (token: string | undefined, english: boolean): UpgradeDecision => ({
     open: (socket) => {
-      const session = new Session(socket, house, { token, english })
-      sessions.add(session)
+      const session = new Session(socket, registry, { token, english, endsAt: endOf(Date.now()) })
+      registry.add(session)
       return session
     },
   })
@@ -73,14 +55,12 @@ export function openGateway({ endOf }: Choice): Gateway {
     if (stopping || sessions.size >= mostSockets) {
       return { refuse: 503, code: 'service_unavailable' }
     }
-    if (hasToken(query)) return { open: tokenInQuery }
+    if (hasToken(query)) return { open: refuseTokenInQuery }
     const offered = (headers.get('sec-websocket-protocol') ?? '').split(/\s*,\s*/)
     const token = tokenOf(headers.get('authorization')) ??
       bearerOf(offered)?.slice(tokenPrefix.length)
     return opening(token, prefersEnglish(headers.get('accept-language') ?? ''))
   }
-
-  const standing = keepStanding(sessions)
 
   const close = (code: number, reason: string) =>
     sessions.forEach((session) => session.close(code, reason))
@@ -90,13 +70,13 @@ export function openGateway({ endOf }: Choice): Gateway {
     close,
     async stop(code) {
       stopping = true
-      standing.stop()
+      accessChecks.stop()
       await Promise.race([
         Promise.all([...sessions].map((session) => session.settled())),
-        new Promise((resolve) => setTimeout(resolve, patience)),
+        new Promise((resolve) => setTimeout(resolve, answerTime)),
       ])
       close(code, 'the server stops')
-      hangUp()
+      closeAll()
     },
   }
 }
@@ -120,7 +100,7 @@ const hasToken = (query: URLSearchParams) =>
     /^[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}$/.test(value)
   )
 
-function tokenInQuery(socket: ClientSocket): SocketHandler {
-  socket.close(closes.tokenInQuery, 'no token in the address')
+function refuseTokenInQuery(socket: ClientSocket): SocketHandler {
+  socket.close(closeCodes.tokenInQuery, 'no token in the address')
   return { message: () => Promise.resolve(), closed: () => {} }
 }

@@ -10,7 +10,7 @@ import process from 'node:process'
 import type { Duplex } from 'node:stream'
 import { type ServerOptions, WebSocketServer } from 'ws'
 import { env } from '../../_shared/env.ts'
-import { closes, limits } from '../protocol.ts'
+import { closeCodes, limits } from '../protocol.ts'
 import { agreedSubprotocol, openGateway } from './gateway.ts'
 import { type HttpRefusal, malformed, notUpgrade, refusalResponse } from './http-refusal.ts'
 import { NodeSocket, serveNodeSocket } from './node-socket.ts'
@@ -77,7 +77,7 @@ export async function serveChat({ hostname, port }: { hostname: string; port: nu
     port: (server.address() as AddressInfo).port,
     /** Closes every socket with 1001 and ends. */
     stop: async () => {
-      await gateway.stop(closes.stopping)
+      await gateway.stop(closeCodes.stopping)
       const closed = once(server, 'close')
       server.close()
       server.closeAllConnections()

@@ -2,7 +2,7 @@
 import type { Buffer } from 'node:buffer'
 import { setImmediate } from 'node:timers'
 import { WebSocket } from 'ws'
-import { closes } from '../protocol.ts'
+import { closeCodes } from '../protocol.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
 
 const pingEvery = 20_000
@@ -11,7 +11,7 @@ const mostSilentPings = 3
 const mostControls = 200
 
 /** The codes that the library closes with of itself, as the protocol of the gateway has them. */
-const ownCodes: Record<number, number> = { 1002: closes.refused, 1008: closes.tooBig }
+const ownCodes: Record<number, number> = { 1002: closeCodes.refused, 1008: closeCodes.tooBig }
 
 export class NodeSocket extends WebSocket {
   /** Without a reason the library closes: for a frame that breaks RFC 6455 or one of its limits. */
@@ -45,7 +45,7 @@ export function serveNodeSocket(
   function control() {
     silentPings = 0
     if (++controls <= mostControls) return true
-    socket.close(closes.refused, 'too many pings')
+    socket.close(closeCodes.refused, 'too many pings')
     return false
   }
   socket.on('ping', (data) => control() && socket.pong(data))
@@ -54,7 +54,7 @@ export function serveNodeSocket(
   socket.on('message', (data, isBinary) => {
     silentPings = 0
     if (socket.readyState !== WebSocket.OPEN) return
-    if (isBinary) return socket.close(closes.binary, 'text frames only')
+    if (isBinary) return socket.close(closeCodes.binary, 'text frames only')
     const text = data.toString()
     // Whoever sends faster than is answered waits: what is not read yet stays with the sender.
     if (++waiting > 1) socket.pause()

@@ -1,66 +1,62 @@
 /** One client's socket: who it is, what it has joined, what it may do. */
-import { decodeJwt } from 'jose'
 import { env } from '../../_shared/env.ts'
-import type { ErrorCode } from '../../_shared/errors.ts'
-import { type Caller, callerOf } from '../../_shared/tokens.ts'
-import type { Account } from './account.ts'
-import { ask, Failure, log } from './asking.ts'
-import { Conversation, lookUp } from './conversation.ts'
-import { passing } from './follower.ts'
-import { BadFrame, type Frame, readFrame } from './frames.ts'
-import { Pace } from './limits.ts'
-import { closes, limits, type Message, type Outgoing, type Ref } from '../protocol.ts'
 import { Refusal } from '../../_shared/refusal.ts'
-import { errorBody } from '../../_shared/error-body.ts'
+import { closeCodes, limits, type Message, type Outgoing, type Ref } from '../protocol.ts'
+import type { Account } from './account.ts'
+import { Conversation, findConversation } from './conversation.ts'
+import { callerWith, Credentials } from './credentials.ts'
+import { callFor } from './database.ts'
+import { EventSender } from './event-sender.ts'
+import { BadFrame, type Frame, readFrame } from './frames.ts'
+import type { ConversationOwner, OpenSession } from './interfaces.ts'
+import { log } from './log.ts'
+import { SocketRates } from './rate-limits.ts'
+import { asNotParticipant, closeCodeOf, endsSession, isTemporary } from './refusals.ts'
+import type { SessionRegistry } from './session-registry.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
 
-/** What the sockets of a process share. */
-export type House = {
-  /** It was let in, when its account's channel had this name. */
-  entered(session: Session, topic: string): Account
-  /** It hears nothing more. */
-  deaf(session: Session): void
-  /** It is closed. */
-  left(session: Session): unknown
-  /** When a socket that opens now must be closed with 1012; Infinity is never. */
-  endOf(opened: number): number
+type Options = {
+  token?: string
+  english: boolean
+  /** When it must be closed with 1012; Infinity is never. */
+  endsAt: number
 }
 
-export type Opening = { token?: string; english: boolean }
-
 // Longer than the database works on anything.
-const patience = 6000
+const answerTime = 6000
 
-export class Session implements SocketHandler {
-  /** Set once the token was good. */
-  caller: Caller | undefined
-  sessionId = ''
+export class Session implements SocketHandler, OpenSession, ConversationOwner {
+  readonly credentials = new Credentials(() => this.end(new Refusal('token_expired')))
   account: Account | undefined
   readonly conversations = new Map<string, Conversation>()
   private readonly left = new Set<string>()
   private readonly socket: ClientSocket
-  private readonly house: House
-  private readonly english: boolean
-  private readonly pace = new Pace(env.gatewayMessages)
+  private readonly registry: SessionRegistry<Session>
+  private readonly events: EventSender
+  private readonly rates = new SocketRates(env.gatewayMessages)
   private readonly entering: Promise<unknown> | undefined
-  private readonly opened = Date.now()
+  private readonly openedAt = Date.now()
   private authTimer: ReturnType<typeof setTimeout> | undefined
   private ageTimer: ReturnType<typeof setTimeout> | undefined
-  private expiryTimer: ReturnType<typeof setTimeout> | undefined
-  private over = false
-  /** Nothing more is taken and heard: what was accepted is answered, then it ends. */
+  private isClosed = false
+  /** Nothing more is taken and heard: what was accepted is answered, then it is closed. */
   private ending = false
-  private busy: Promise<void> = Promise.resolve()
+  private handling: Promise<void> = Promise.resolve()
 
-  constructor(socket: ClientSocket, house: House, { token, english }: Opening) {
+  constructor(
+    socket: ClientSocket,
+    registry: SessionRegistry<Session>,
+    { token, english, endsAt }: Options,
+  ) {
     this.socket = socket
-    this.house = house
-    this.english = english
-    const end = house.endOf(this.opened)
-    if (end < Infinity) {
+    this.registry = registry
+    // Nobody else waits for a client that does not read.
+    const onOverflow = () => this.close(closeCodes.refused, 'does not read')
+    this.events = new EventSender(socket, { english, onOverflow })
+    if (endsAt < Infinity) {
       this.ageTimer = setTimeout(
-        () => void this.finished(() => this.close(closes.tooOld, 'connect again')),
-        Math.max(0, end - this.opened),
+        () => void this.finish(() => this.close(closeCodes.tooOld, 'connect again')),
+        Math.max(0, endsAt - this.openedAt),
       )
     }
     if (token !== undefined) {
@@ -76,100 +72,116 @@ export class Session implements SocketHandler {
   // What comes in ---------------------------------------------------------------------------------
 
   message(text: string): Promise<void> {
-    return this.busy = this.take(text)
+    return this.handling = this.take(text)
   }
 
   closed(): void {
-    if (this.over) return
-    this.finish(0, 'gone')
+    if (!this.isClosed) this.release(0, 'gone')
   }
 
   /** When what it is doing is done: for a process that stops. */
   settled(): Promise<void> {
-    return this.busy.catch(() => {})
+    return this.handling.catch(() => {})
   }
 
   private async take(text: string) {
     await this.entering
-    if (this.over || this.ending) return
-    const wait = this.pace.wait(false)
+    if (this.isClosed || this.ending) return
+    const wait = this.rates.frame()
     if (wait) return this.tooFast(wait)
     let frame: Frame
     try {
       frame = readFrame(text)
     } catch (error) {
-      if (error instanceof BadFrame) return this.tell(error, error.ref)
-      return this.close(closes.notText, 'not JSON')
+      if (error instanceof BadFrame) return this.events.error(error, error.ref)
+      return this.close(closeCodes.notText, 'not JSON')
     }
     try {
       await this.handle(frame)
     } catch (error) {
-      this.failed(frame, error as Refusal)
+      this.refuse(frame, error as Refusal)
     }
   }
 
-  private failed({ event, ref }: Frame, refusal: Refusal) {
-    if (this.over) return
+  private refuse({ event, ref }: Frame, refusal: Refusal) {
+    if (this.isClosed) return
     const { code, detail } = refusal
-    if (this.ending) return this.tell(alike(refusal), ref)
-    if (code === 'rate_limited' && event === 'send_message') {
+    if (!this.ending && code === 'rate_limited' && event === 'send_message') {
       const seconds = detail.retryAfter ?? 1
-      this.pace.blockFor(seconds)
+      this.rates.blockMessages(seconds)
       return this.tooFast(seconds, ref)
     }
-    this.tell(alike(refusal), ref)
+    this.events.error(asNotParticipant(refusal), ref)
+    if (this.ending) return
     if (event === 'auth') {
       // A token that failed to renew leaves the socket as it was.
-      if (!this.caller) this.turnAway(refusal, true)
-    } else if (this.caller && endsSession(code)) this.end(refusal, true)
+      if (!this.credentials.caller) this.turnAway(refusal, { announced: true })
+    } else if (this.credentials.caller && endsSession(code)) {
+      this.end(refusal, { announced: true })
+    }
   }
 
-  private async handle(frame: Frame): Promise<void> {
-    const { event, data, ref } = frame
+  private async handle({ event, data, ref }: Frame): Promise<void> {
+    const { credentials } = this
     if (event === 'auth') {
-      if (this.caller) await this.renew(data.accessToken)
-      else await this.enter(data.accessToken)
-      return this.ack(ref, { expiresAt: this.expiresAt })
+      if (credentials.caller) {
+        await credentials.renew(data.accessToken)
+        this.account?.tokenRenewed()
+      } else await this.enter(data.accessToken)
+      return this.events.ack(ref, { expiresAt: credentials.expiresAt })
     }
-    if (!this.caller) throw new Refusal('token_missing')
+    if (!credentials.caller) throw new Refusal('token_missing')
     // The timer may be late.
-    if (this.expires <= Date.now()) throw new Refusal('token_expired')
-    if (event === 'heartbeat') return this.ack(ref, {})
+    if (credentials.expires <= Date.now()) throw new Refusal('token_expired')
+    if (event === 'heartbeat') return this.events.ack(ref, {})
     if (event === 'leave_conversation') return this.leave(data.conversationId, ref)
     if (event === 'join_conversation') return await this.join(data, ref)
-    const wait = this.pace.wait(true)
+    const wait = this.rates.message()
     if (wait) throw new Refusal('rate_limited', { retryAfter: wait })
-    const { message } = await ask<{ message: Message }, 'send_message'>(
-      this.caller,
+    const { message } = await callFor<{ message: Message }, 'send_message'>(
+      credentials.caller,
       'send_message',
       data,
     )
-    this.ack(ref, { message })
+    this.events.ack(ref, { message })
+  }
+
+  private async enter(token: string) {
+    const caller = await callerWith(token)
+    const { realtimeTopic } = await callFor<{ realtimeTopic: string }, 'open_socket'>(
+      caller,
+      'open_socket',
+      {},
+    )
+    if (this.isClosed) return
+    clearTimeout(this.authTimer)
+    this.credentials.accept(caller, token)
+    this.account = this.registry.follow(this, realtimeTopic)
+    log({ socket: 'opened', account: caller.sub })
   }
 
   private async join(
-    { conversationId, afterSeq }: { conversationId: string; afterSeq?: number },
+    { conversationId: wanted, afterSeq }: { conversationId: string; afterSeq?: number },
     ref?: Ref,
   ) {
-    const found = await lookUp(this, conversationId)
-    if (this.over) return
-    const before = this.conversations.get(found.conversationId)
+    const { conversationId, lastSeq } = await findConversation(this, wanted)
+    if (this.isClosed) return
+    const before = this.conversations.get(conversationId)
     if (!before && this.conversations.size >= limits.conversations) {
       throw new Refusal('validation_failed', {
         fields: [{ path: 'data.conversationId', code: 'too_big' }],
       })
     }
-    this.left.delete(found.conversationId)
-    this.ack(ref, { conversationId: found.conversationId, lastSeq: found.lastSeq })
+    this.left.delete(conversationId)
+    this.events.ack(ref, { conversationId, lastSeq })
     // Joined already: nothing changes, unless the client asks from where on.
     if (this.ending || before && afterSeq === undefined) return
     before?.stop()
-    const after = Math.min(afterSeq ?? found.lastSeq, found.lastSeq)
-    const conversation = new Conversation(this, found, after)
-    this.conversations.set(conversation.id, conversation)
+    const after = Math.min(afterSeq ?? lastSeq, lastSeq)
+    const conversation = new Conversation(this, conversationId, after)
+    this.conversations.set(conversationId, conversation)
     // What came while it was asked for was heard already, as of a conversation that is not joined.
-    const heard = this.account?.newest.seq(found.conversationId) ?? 0
-    conversation.feed.heardOf(Math.max(found.lastSeq, heard))
+    conversation.reaches(Math.max(lastSeq, this.account?.states.lastSeq(conversationId) ?? 0))
   }
 
   /** From here on nothing of the conversation is sent, so nothing comes after the answer. */
@@ -180,91 +192,25 @@ export class Session implements SocketHandler {
       this.conversations.delete(conversationId)
       this.left.add(conversationId)
     }
-    this.ack(ref, { conversationId })
-  }
-
-  // Who it is -------------------------------------------------------------------------------------
-
-  /** When the token ends. */
-  expires = 0
-  private renewing = false
-
-  private get expiresAt() {
-    return new Date(this.expires).toISOString()
-  }
-
-  private async enter(token: string) {
-    const caller = await callerOf(`Bearer ${token}`)
-    if (caller.role === 'anon') throw new Refusal(caller.ignored ?? 'token_invalid')
-    const { realtimeTopic } = await ask<{ realtimeTopic: string }, 'open_socket'>(
-      caller,
-      'open_socket',
-      {},
-    )
-    if (this.over) return
-    clearTimeout(this.authTimer)
-    this.holds(caller, token)
-    this.account = this.house.entered(this, realtimeTopic)
-    log({ socket: 'opened', account: caller.sub })
-  }
-
-  /** Another token of the same account and session takes the place of the first. */
-  private async renew(token: string) {
-    this.renewing = true
-    try {
-      await this.replace(token)
-    } finally {
-      this.renewing = false
-      // The first one ended meanwhile.
-      if (this.expires <= Date.now()) this.end(new Refusal('token_expired'))
-    }
-  }
-
-  private async replace(token: string) {
-    const caller = await callerOf(`Bearer ${token}`)
-    if (caller.role === 'anon') throw new Refusal(caller.ignored ?? 'token_invalid')
-    if (caller.claims !== this.caller!.claims) throw new Refusal('token_invalid')
-    this.holds(caller, token)
-    this.account?.renewed()
-  }
-
-  private holds(caller: Caller, token: string) {
-    const { exp, session_id } = decodeJwt(token)
-    this.caller = caller
-    this.sessionId = String(session_id)
-    this.expires = exp! * 1000
-    clearTimeout(this.expiryTimer)
-    this.expiryTimer = setTimeout(
-      () => !this.renewing && this.end(new Refusal('token_expired')),
-      Math.max(0, this.expires - Date.now()),
-    )
+    this.events.ack(ref, { conversationId })
   }
 
   // What goes out ---------------------------------------------------------------------------------
 
-  send<Event extends keyof Outgoing>(event: Event, data: Outgoing[Event], ref?: Ref): void {
-    if (this.over) return
-    // Nobody else waits for a client that does not read.
-    if (this.socket.bufferedBytes() > limits.waiting) {
-      return this.close(closes.refused, 'does not read')
-    }
-    this.socket.send(JSON.stringify({ event, ...(ref !== undefined && { ref }), data }))
+  send<Event extends keyof Outgoing>(event: Event, data: Outgoing[Event]): void {
+    this.events.send(event, data)
   }
 
-  /** Waits until the client has taken most of what it was sent. */
-  async ready(): Promise<void> {
-    while (!this.over && this.socket.bufferedBytes() > limits.waiting / 4) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+  drained(): Promise<void> {
+    return this.events.drained()
   }
 
-  /** A message to its account: told if its conversation is joined. */
-  heard(message: Message): void {
-    this.conversations.get(message.conversationId)?.feed.take(message)
+  messageStored(message: Message): void {
+    this.conversations.get(message.conversationId)?.messageStored(message)
   }
 
-  /** Tells of a change in a conversation, unless it was left: then nothing more is heard of it. */
-  updated(update: Outgoing['conversation_updated']): void {
+  /** Of a conversation that was left nothing more is sent. */
+  conversationUpdated(update: Outgoing['conversation_updated']): void {
     if (this.ending || this.left.has(update.conversationId)) return
     const joined = this.conversations.get(update.conversationId)
     if (joined) joined.updated(update)
@@ -272,101 +218,77 @@ export class Session implements SocketHandler {
   }
 
   /** It takes no part in a conversation any more, or in none at all: whoever hears that first. */
-  expel(conversationId: string, refusal: Refusal): void {
+  removeFrom(conversationId: string, refusal: Refusal): void {
     if (endsSession(refusal.code)) return this.end(refusal)
     this.conversations.get(conversationId)?.stop()
     this.conversations.delete(conversationId)
-    const { code, detail } = alike(refusal)
-    this.tell(new Refusal(code, { ...detail, conversationId }))
-  }
-
-  private ack(ref: Ref | undefined, data: unknown) {
-    this.send('ack', data, ref)
-  }
-
-  private tell(refusal: Refusal, ref?: Ref) {
-    const requestId = refusal instanceof Failure ? refusal.requestId : crypto.randomUUID()
-    const error = errorBody(refusal.code, refusal.detail, { english: this.english, requestId })
-    this.send('error', { ...error, ...(ref !== undefined && { ref }) }, ref)
+    const { code, detail } = asNotParticipant(refusal)
+    this.events.error(new Refusal(code, { ...detail, conversationId }))
   }
 
   private tooFast(retryAfter: number, ref?: Ref) {
-    this.tell(new Refusal('rate_limited', { retryAfter }), ref)
-    if (this.pace.offended()) this.close(closes.refused, 'too fast')
+    this.events.error(new Refusal('rate_limited', { retryAfter }), ref)
+    if (this.rates.offended()) this.close(closeCodes.refused, 'too fast')
   }
 
   // How it ends -----------------------------------------------------------------------------------
 
-  /** Its rights ended. */
-  end(refusal: Refusal, told = false): void {
-    const code = statusOf(refusal.code) === 403 ? closes.forbidden : closes.unauthorized
-    void this.finished(() => {
-      if (!told) this.tell(refusal)
-      this.close(code, refusal.code)
+  end(refusal: Refusal, { announced = false } = {}): void {
+    void this.finish(() => {
+      if (!announced) this.events.error(refusal)
+      this.close(closeCodeOf(refusal.code), refusal.code)
     })
   }
 
   /** Ends when what was accepted is answered: who misses an ack believes the message lost. */
-  private async finished(end: () => void) {
-    if (this.over || this.ending) return
+  private async finish(end: () => void) {
+    if (this.isClosed || this.ending) return
     // Without a good token nothing was accepted.
-    if (!this.caller) return end()
+    if (!this.credentials.caller) return end()
     this.ending = true
     this.unfollow()
     let late: ReturnType<typeof setTimeout>
     await Promise.race([
       this.settled(),
-      new Promise((resolve) => late = setTimeout(resolve, patience)),
+      new Promise((resolve) => late = setTimeout(resolve, answerTime)),
     ]).finally(() => clearTimeout(late))
     end()
   }
 
   /** Not let in. */
-  private turnAway(refusal: Refusal, told = false) {
-    if (this.over) return
-    if (!passing.includes(refusal.code)) return this.end(refusal, told)
-    if (!told) this.tell(refusal)
-    this.close(closes.unavailable, refusal.code)
+  private turnAway(refusal: Refusal, { announced = false } = {}) {
+    if (this.isClosed) return
+    if (!isTemporary(refusal.code)) return this.end(refusal, { announced })
+    if (!announced) this.events.error(refusal)
+    this.close(closeCodes.unavailable, refusal.code)
   }
 
   close(code: number, reason: string): void {
-    if (this.over) return
+    if (this.isClosed) return
     this.socket.close(code, reason)
-    this.finish(code, reason)
+    this.release(code, reason)
   }
 
   private unfollow() {
-    this.house.deaf(this)
+    if (this.account) this.registry.unfollow(this, this.account)
     this.conversations.forEach((conversation) => conversation.stop())
     this.conversations.clear()
   }
 
-  private finish(code: number, reason: string) {
-    this.over = true
-    for (const timer of [this.authTimer, this.ageTimer, this.expiryTimer]) clearTimeout(timer)
+  private release(code: number, reason: string) {
+    this.isClosed = true
+    this.events.stop()
+    this.credentials.release()
+    clearTimeout(this.authTimer)
+    clearTimeout(this.ageTimer)
     this.unfollow()
-    this.house.left(this)
+    this.registry.remove(this)
     log({
       socket: 'closed',
-      account: this.caller?.sub,
+      account: this.credentials.caller?.sub,
       code,
       reason,
-      seconds: Math.round((Date.now() - this.opened) / 1000),
+      seconds: Math.round((Date.now() - this.openedAt) / 1000),
     })
   }
 }
-
-/** A conversation of others and one that is not there look the same. */
-const alike = (refusal: Refusal) =>
-  refusal.code === 'conversation_not_found' ? new Refusal('not_participant') : refusal
-
-const statuses: Partial<Record<ErrorCode, number>> = {
-  account_suspended: 403,
-  account_banned: 403,
-  account_awaiting_otp: 403,
-}
-const statusOf = (code: ErrorCode) => statuses[code] ?? 401
-
-/** Refusals after which the socket has no owner any more. */
-export const endsSession = (code: ErrorCode) =>
-  code in statuses || ['token_missing', 'token_invalid', 'token_expired'].includes(code)

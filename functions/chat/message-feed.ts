@@ -6,7 +6,7 @@ import type { Message } from './protocol.ts'
 
 export type Page = { items: Message[]; hasMore: boolean }
 
-type Choice = {
+type Options = {
   /** The last message that is known already. */
   after: number
   history: (afterSeq: number) => Promise<Page>
@@ -16,17 +16,17 @@ type Choice = {
   failed: (error: unknown) => void
 }
 
-export class Feed {
-  private readonly choice: Choice
+export class MessageFeed {
+  private readonly options: Options
   private filling = false
-  private again = false
+  private fillAgain = false
   private stopped = false
   /** The highest `seq` that was delivered. */
   last: number
 
-  constructor(choice: Choice) {
-    this.choice = choice
-    this.last = choice.after
+  constructor(options: Options) {
+    this.options = options
+    this.last = options.after
   }
 
   /** Takes a message from an event. */
@@ -37,24 +37,24 @@ export class Feed {
     else void this.fill()
   }
 
-  /** Told of a message without being given it. */
-  heardOf(seq: number): void {
+  /** There are messages up to this one. */
+  reaches(seq: number): void {
     if (seq > this.last) void this.fill()
   }
 
-  /** Delivers what is in the history and was not delivered yet. One look at a time. */
+  /** Delivers what is in the history and was not delivered yet; reads it once at a time. */
   async fill(): Promise<void> {
     if (this.stopped) return
-    this.again = true
+    this.fillAgain = true
     if (this.filling) return
     this.filling = true
     try {
-      while (this.again && !this.stopped) {
-        this.again = false
-        if (await this.page()) this.again = true
+      while (this.fillAgain && !this.stopped) {
+        this.fillAgain = false
+        if (await this.readPage()) this.fillAgain = true
       }
     } catch (error) {
-      if (!this.stopped) this.choice.failed(error)
+      if (!this.stopped) this.options.failed(error)
     } finally {
       this.filling = false
     }
@@ -65,10 +65,11 @@ export class Feed {
     this.stopped = true
   }
 
-  private async page(): Promise<boolean> {
-    await this.choice.ready?.()
+  /** True when there is more. */
+  private async readPage(): Promise<boolean> {
+    await this.options.ready?.()
     if (this.stopped) return false
-    const { items, hasMore } = await this.choice.history(this.last)
+    const { items, hasMore } = await this.options.history(this.last)
     for (const message of items) {
       if (!this.stopped && message.seq > this.last) this.deliver(message)
     }
@@ -77,6 +78,6 @@ export class Feed {
 
   private deliver(message: Message) {
     this.last = message.seq
-    this.choice.deliver(message)
+    this.options.deliver(message)
   }
 }

@@ -5,21 +5,21 @@ import type { ConversationUpdated } from './protocol.ts'
 const kept = 1000
 const mostUnread = 100
 
-export class Newest {
+export class ConversationStates {
   private readonly states = new Map<string, ConversationUpdated>()
 
-  /** Takes what is newer than the last: what was looked up may come live a moment later. */
-  take(update: ConversationUpdated): boolean {
-    const { conversationId } = update
+  /** True when it is newer than the last: what was looked up may come live a moment later. */
+  update(state: ConversationUpdated): boolean {
+    const { conversationId } = state
     const last = this.states.get(conversationId)
-    if (last && !isNewer(update, last)) return false
+    if (last && !isNewer(state, last)) return false
     this.states.delete(conversationId)
-    this.states.set(conversationId, update)
+    this.states.set(conversationId, state)
     if (this.states.size > kept) this.states.delete(this.states.keys().next().value!)
     return true
   }
 
-  knows(conversationId: string): boolean {
+  has(conversationId: string): boolean {
     return this.states.has(conversationId)
   }
 
@@ -27,25 +27,25 @@ export class Newest {
     return this.states.get(conversationId)?.unread ?? 0
   }
 
-  /** The conversations that had something unread, newest first. */
-  unread(): Record<string, number> {
+  /** The conversations that have something unread, newest first. */
+  unreadCounts(): Record<string, number> {
     const states = [...this.states.values()].reverse().filter(({ unread }) => unread > 0)
     return Object.fromEntries(
       states.slice(0, mostUnread).map(({ conversationId, unread }) => [conversationId, unread]),
     )
   }
 
-  /** Number of the newest message of a conversation. */
-  seq(conversationId: string): number {
-    return seqOf(this.states.get(conversationId))
+  lastSeq(conversationId: string): number {
+    return lastSeqOf(this.states.get(conversationId))
   }
 }
 
-export const seqOf = (update: ConversationUpdated | undefined): number =>
-  update?.lastMessage?.seq ?? 0
+/** Number of the newest message in a state. */
+export const lastSeqOf = (state: ConversationUpdated | undefined): number =>
+  state?.lastMessage?.seq ?? 0
 
 /** Numbers only grow, and at one number less and less is unread. */
 function isNewer(one: ConversationUpdated, other: ConversationUpdated): boolean {
-  const [seq, before] = [seqOf(one), seqOf(other)]
+  const [seq, before] = [lastSeqOf(one), lastSeqOf(other)]
   return seq > before || seq === before && one.unread < other.unread
 }

@@ -1,0 +1,97 @@
+/**
+ * Asks the database again and again whether what the sockets were allowed still holds, and whether
+ * they were sent all there is. Realtime tells of most changes at once but promises nothing, and may
+ * be deaf without a word: these are the promises of 5 and of 30 seconds. One call for all of them.
+ */
+import { backend } from '../../_shared/db.ts'
+import type { ConversationUpdated } from '../protocol.ts'
+import type { FollowedAccount, OpenSession } from './interfaces.ts'
+import { log } from './log.ts'
+
+const accessEvery = 3000
+const updatesEvery = 25_000
+// What was stored may come to light a while after its time.
+const updatesOf = updatesEvery / 1000 + 60
+const perCall = 500
+
+/** Sockets and conversations of which the database knows something else than the gateway. */
+type Differing = { sessionId: string; conversationId: string | null }[]
+
+type MissedUpdates = (ConversationUpdated & { accountId: string })[]
+
+export function startAccessChecks(sessions: ReadonlySet<OpenSession>) {
+  const accounts = () => [...new Set([...sessions].flatMap(({ account }) => account ?? []))]
+  const timers = [
+    repeat(
+      accessEvery,
+      () => inBatches([...sessions].filter(({ account }) => account), checkAccess),
+    ),
+    repeat(
+      updatesEvery,
+      () => inBatches(accounts(), (batch) => sendMissedUpdates(batch, updatesOf)),
+    ),
+  ]
+  return { stop: () => timers.forEach(clearInterval) }
+}
+
+/** While the database does not answer there is one question on its way and not many. */
+function repeat(every: number, check: () => Promise<void>) {
+  let checking = false
+  return setInterval(() => {
+    if (checking) return
+    checking = true
+    void check().finally(() => (checking = false))
+  }, every)
+}
+
+async function inBatches<T>(all: T[], check: (batch: T[]) => Promise<void>) {
+  for (let at = 0; at < all.length; at += perCall) await check(all.slice(at, at + perCall))
+}
+
+/** Has those looked at closer of which the database knows something else. */
+export async function checkAccess(sessions: OpenSession[]): Promise<void> {
+  const sockets = sessions.map(({ credentials, account, conversations }) => ({
+    accountId: credentials.caller!.sub,
+    sessionId: credentials.sessionId,
+    topic: account!.topic,
+    conversations: [...conversations.values()].map(({ id, lastSeq }) => ({ id, seq: lastSeq })),
+  }))
+  const differing = await rowsOf<Differing>('changed_sockets', { sockets })
+  for (const { sessionId, conversationId } of differing) {
+    for (const session of sessions) {
+      if (session.credentials.sessionId !== sessionId) continue
+      if (conversationId === null) void session.account?.checkTopic()
+      else void session.conversations.get(conversationId)?.check()
+    }
+  }
+}
+
+/** Sends what changed in so many seconds and was not sent yet. */
+export async function sendMissedUpdates(
+  accounts: FollowedAccount[],
+  seconds: number,
+): Promise<void> {
+  const byId = new Map(accounts.map((account) => {
+    const query = account.missedUpdatesQuery(seconds)
+    return [query.accountId, { account, query }]
+  }))
+  const questions = [...byId.values()].map(({ query }) => query)
+  for (
+    const { accountId, ...update } of await rowsOf<MissedUpdates>('missed_updates', { questions })
+  ) {
+    byId.get(accountId)?.account.conversationUpdated(update)
+  }
+}
+
+/** What is not answered is asked again at the next check. */
+async function rowsOf<Rows extends unknown[]>(
+  name: 'changed_sockets' | 'missed_updates',
+  args: Record<string, unknown>,
+): Promise<Rows> {
+  try {
+    return await backend<Rows>(name, args)
+  } catch (error) {
+    log({ call: name, cause: String((error as Error).message) })
+    return [] as unknown as Rows
+  }
+}

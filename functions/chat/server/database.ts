@@ -1,0 +1,48 @@
+/** The gateway's calls to the database: the same functions and refusals as the REST facade. */
+import { alarm } from '../../_shared/alarms.ts'
+import type { CallContext } from '../../_shared/context.ts'
+import type { Database } from '../../_shared/database.types.ts'
+import { type Args, call } from '../../_shared/db.ts'
+import { classifyError, Refusal } from '../../_shared/refusal.ts'
+import type { Caller } from '../../_shared/tokens.ts'
+import { log } from './log.ts'
+
+type Functions = Database['api']['Functions']
+
+/** A refusal whose cause is in the log, under a number that the client sees. */
+export class LoggedRefusal extends Refusal {
+  readonly requestId: string
+
+  constructor(requestId: string, ...refusal: ConstructorParameters<typeof Refusal>) {
+    super(...refusal)
+    this.requestId = requestId
+  }
+}
+
+/** Calls an `api` function for the owner of a socket. Throws nothing but a Refusal. */
+export async function callFor<T, Name extends keyof Functions & string>(
+  caller: Caller,
+  name: Name,
+  args: Args<Name>,
+): Promise<T> {
+  const context = {
+    // Required: a caller who is not in order is refused and never taken for a guest.
+    var: { requestId: '', address: '', caller, required: true },
+    header: () => {},
+  } as unknown as CallContext
+  try {
+    return JSON.parse(await call(context, name, args))
+  } catch (error) {
+    throw asRefusal(error as Error, caller, name)
+  }
+}
+
+function asRefusal(thrown: Error, caller: Caller, name: string): Refusal {
+  if (thrown instanceof Refusal) return thrown
+  const { code, detail = {}, cause } = classifyError(thrown, caller)
+  if (!cause) return new Refusal(code, detail)
+  const requestId = crypto.randomUUID()
+  if (code === 'internal') alarm('internal', `chat ${name}`, { requestId, name: thrown.name })
+  log({ requestId, call: name, code, cause, ...(code === 'internal' && { stack: thrown.stack }) })
+  return new LoggedRefusal(requestId, code, detail)
+}

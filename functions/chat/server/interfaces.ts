@@ -1,0 +1,52 @@
+/** What the parts of the gateway know of one another, so that no two import each other. */
+import type { Refusal } from '../../_shared/refusal.ts'
+import type { Caller } from '../../_shared/tokens.ts'
+import type { ConversationUpdated, Message, Outgoing } from '../protocol.ts'
+
+/** A socket that was let in, as its account and the access check see it. */
+export interface OpenSession {
+  readonly credentials: { readonly caller?: Caller; sessionId: string; expires: number }
+  readonly account?: FollowedAccount
+  readonly conversations: ReadonlyMap<string, JoinedConversation>
+  /** A message of a conversation of its account: sent if it has joined that one. */
+  messageStored(message: Message): void
+  conversationUpdated(update: ConversationUpdated): void
+  /** Its rights ended. */
+  end(refusal: Refusal): void
+  close(code: number, reason: string): void
+}
+
+/** An account with open sessions, as the access check sees it. */
+export interface FollowedAccount {
+  readonly topic: string
+  /** Asks the database for the topic of now, and whether there is still a right to it. */
+  checkTopic(): Promise<void>
+  /** What the database needs to find the updates of so many seconds that were missed. */
+  missedUpdatesQuery(seconds: number): MissedUpdatesQuery
+  conversationUpdated(update: ConversationUpdated): void
+}
+
+export type MissedUpdatesQuery = {
+  accountId?: string
+  seconds: number
+  unread: Record<string, number>
+}
+
+/** A conversation that a session has joined, as the access check sees it. */
+export interface JoinedConversation {
+  readonly id: string
+  /** Number of the last message that was sent. */
+  readonly lastSeq: number
+  /** Asks the database whether it may still be heard, and what is newest. */
+  check(): Promise<void>
+}
+
+/** The session of a joined conversation. */
+export interface ConversationOwner {
+  readonly credentials: { readonly caller?: Caller }
+  send<Event extends keyof Outgoing>(event: Event, data: Outgoing[Event]): void
+  /** Settled when the client has taken most of what it was sent. */
+  drained(): Promise<void>
+  /** It takes no part in the conversation any more. */
+  removeFrom(conversationId: string, refusal: Refusal): void
+}

@@ -1,0 +1,200 @@
+/**
+ * The gateway's connections to Realtime. Channels of many people share a few, each joined with its
+ * own person's token, so that the policies of the database decide who hears what.
+ */
+import { backend } from '../../_shared/db.ts'
+import { env } from '../../_shared/env.ts'
+import { retryPause } from './backoff.ts'
+import { log } from './log.ts'
+import {
+  type ChannelCarrier,
+  type ChannelListener,
+  RealtimeChannel,
+  type ReplyHandler,
+} from './realtime-channel.ts'
+
+// Realtime takes the joins of a connection one after another, and says nothing else on it
+// meanwhile; one that is refused takes 5 s. So few channels share a connection, and a join may take
+// its time for itself and for each before it: it is waited for, or given up with the connection.
+const mostChannels = 11
+const perJoin = 6000
+const heartbeatEvery = 20_000
+const silenceLimit = 30_000
+
+const connections = new Set<RealtimeConnection>()
+
+/** Joins a topic as the owner of the token. */
+export function subscribe(
+  topic: string,
+  token: string,
+  listener: ChannelListener,
+): RealtimeChannel {
+  const free = [...connections].find((connection) => connection.hasRoomFor(topic))
+  const connection = free ?? new RealtimeConnection()
+  const channel = new RealtimeChannel(connection, topic, token, listener)
+  connection.add(channel)
+  return channel
+}
+
+export function closeAll(): void {
+  connections.forEach((connection) => connection.close())
+}
+
+/** It is opened when a channel wants it, and again when it breaks. */
+class RealtimeConnection implements ChannelCarrier {
+  ready = false
+  private readonly channels = new Map<string, RealtimeChannel>()
+  private socket: WebSocket | undefined
+  private readonly replyHandlers = new Map<string, ReplyHandler>()
+  /** Refs of joins that were not answered yet. */
+  private readonly joins = new Set<string>()
+  private refs = 0
+  private failures = 0
+  private heartbeat: ReturnType<typeof setInterval> | undefined
+  private heardAt = 0
+  private everBroke = false
+  private closed = false
+
+  constructor() {
+    connections.add(this)
+  }
+
+  private get isOpen(): boolean {
+    return this.socket?.readyState === WebSocket.OPEN
+  }
+
+  hasRoomFor(topic: string): boolean {
+    return this.channels.size < mostChannels && !this.channels.has(topic)
+  }
+
+  add(channel: RealtimeChannel): void {
+    this.channels.set(channel.topic, channel)
+    if (this.ready) channel.join()
+    else if (!this.socket) this.connect()
+  }
+
+  remove(channel: RealtimeChannel): void {
+    if (this.channels.get(channel.topic) === channel) this.channels.delete(channel.topic)
+  }
+
+  push(
+    topic: string,
+    event: string,
+    payload: unknown,
+    onReply?: ReplyHandler,
+  ): string | undefined {
+    if (!this.isOpen) return undefined
+    const ref = String(++this.refs)
+    if (onReply) this.replyHandlers.set(ref, onReply)
+    if (event === 'phx_join') this.joins.add(ref)
+    this.socket!.send(JSON.stringify({
+      topic: topic === 'phoenix' ? topic : `realtime:${topic}`,
+      event,
+      payload,
+      ref,
+      ...(event === 'phx_join' && { join_ref: ref }),
+    }))
+    return ref
+  }
+
+  close(): void {
+    this.closed = true
+    connections.delete(this)
+    clearInterval(this.heartbeat)
+    this.socket?.close()
+  }
+
+  private connect() {
+    const url = `${env.supabaseUrl.replace(/^http/, 'ws')}/realtime/v1/websocket`
+    const socket = new WebSocket(
+      `${url}?apikey=${encodeURIComponent(env.publishableKey)}&vsn=1.0.0`,
+    )
+    this.socket = socket
+    socket.onopen = () => {
+      this.failures = 0
+      this.heardAt = performance.now()
+      this.heartbeat = setInterval(() => this.beat(), heartbeatEvery)
+      void this.joinChannels(socket)
+    }
+    socket.onmessage = ({ data }) => {
+      this.heardAt = performance.now()
+      if (typeof data === 'string') this.received(data)
+    }
+    socket.onclose = () => this.broke(socket)
+    // A close follows every error.
+    socket.onerror = () => {}
+  }
+
+  /** After a break only those join that still may: Realtime would hold up all for each other one. */
+  private async joinChannels(socket: WebSocket) {
+    if (this.everBroke && !await this.dropEndedChannels(socket)) return
+    this.ready = true
+    this.channels.forEach((channel) => channel.join())
+  }
+
+  /** False when the connection was lost meanwhile. */
+  private async dropEndedChannels(socket: WebSocket): Promise<boolean> {
+    for (let failures = 0; this.channels.size > 0; failures++) {
+      try {
+        const channels = [...this.channels.values()]
+          .map(({ accountId, topic }) => ({ accountId, topic }))
+        const valid = new Set(await backend<string[]>('current_topics', { channels }))
+        if (!this.isCurrent(socket)) return false
+        for (const { topic } of channels) {
+          if (!valid.has(topic)) this.channels.get(topic)?.refused()
+        }
+        return true
+      } catch (error) {
+        log({ call: 'current_topics', cause: String((error as Error).message) })
+        await new Promise((resolve) => setTimeout(resolve, retryPause(failures)))
+        if (!this.isCurrent(socket)) return false
+      }
+    }
+    return true
+  }
+
+  private isCurrent(socket: WebSocket) {
+    return this.socket === socket && this.isOpen
+  }
+
+  private broke(socket: WebSocket) {
+    if (this.socket !== socket) return
+    clearInterval(this.heartbeat)
+    this.ready = false
+    this.everBroke = true
+    this.replyHandlers.clear()
+    this.joins.clear()
+    this.channels.forEach((channel) => channel.lost())
+    if (this.closed) return
+    if (this.channels.size === 0) return this.close()
+    setTimeout(() => !this.closed && this.connect(), retryPause(this.failures++))
+  }
+
+  private beat() {
+    const silence = performance.now() - this.heardAt
+    if (silence > silenceLimit + perJoin * this.joins.size) return this.abandon()
+    this.push('phoenix', 'heartbeat', {})
+    if (this.channels.size === 0) this.close()
+  }
+
+  /** Gives a silent connection up, without waiting for its goodbye. */
+  private abandon() {
+    const { socket } = this
+    if (!socket) return
+    socket.onclose = null
+    socket.onmessage = null
+    socket.close()
+    this.broke(socket)
+  }
+
+  private received(text: string) {
+    const { topic, event, payload, ref } = JSON.parse(text)
+    if (event === 'phx_reply') {
+      const onReply = this.replyHandlers.get(ref)
+      this.replyHandlers.delete(ref)
+      this.joins.delete(ref)
+      return onReply?.(payload.status, String(payload.response?.reason ?? ''))
+    }
+    this.channels.get(String(topic).replace(/^realtime:/, ''))?.received(event, payload, ref)
+  }
+}
