@@ -27,17 +27,15 @@ async function wayTo(url: string) {
     const upstream = connect(Number(new URL(url).port), '127.0.0.1')
     client.on('error', () => {}).on('close', () => upstream.destroy())
     upstream.on('error', () => {}).on('close', () => client.destroy())
-    client.once('data', (first: Buffer) => {
-      const isLine = first.includes('/realtime/v1/websocket')
-      if (isLine && shut) return client.destroy()
-      if (isLine) {
-        opened++
-        lines.set(client, upstream)
-        client.once('close', () => lines.delete(client))
-      }
-      upstream.write(first)
-      client.pipe(upstream).pipe(client)
+    // A connection that carried other requests may become the one of a socket.
+    client.on('data', (part: Buffer) => {
+      if (!part.includes('/realtime/v1/websocket')) return
+      if (shut) return client.destroy()
+      opened++
+      lines.set(client, upstream)
+      client.once('close', () => lines.delete(client))
     })
+    client.pipe(upstream).pipe(client)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   ends.push(() => {
