@@ -92,7 +92,7 @@ export type Acked = {
 export const subprotocol = 'chat'
 export const tokenPrefix = 'bearer.'
 
-/** Why a socket was closed. After `again` a client connects anew, after the others it does not. */
+/** Why a socket was closed. */
 export const closeCodes = {
   stopping: 1001,
   binary: 1003,
@@ -109,22 +109,19 @@ export const closeCodes = {
 
 /** Limits of one socket; a client that keeps them meets no refusal. */
 export const limits = {
-  /** Bytes of a frame: a body of 4000 characters in any script fits. */
-  frame: 64 * 1024,
-  /** Seconds until a socket must have shown its token. */
-  auth: 10,
-  /** Messages a second, and how many at once after a pause. */
-  messages: 5,
-  burst: 20,
-  /** Frames of any kind a second, and at once. */
-  frames: 50,
-  framesBurst: 200,
-  /** So many refusals for haste within a minute end the socket. */
+  /** A body of 4000 characters in any script fits. */
+  frameBytes: 64 * 1024,
+  /** Until a socket must have shown its token. */
+  authSeconds: 10,
+  /** Messages at once after a pause; GATEWAY_MESSAGES says how many a second. */
+  messageBurst: 20,
+  /** Frames of any kind, and how many at once after a pause. */
+  framesPerSecond: 50,
+  frameBurst: 200,
+  /** Refusals for haste within a minute that end the socket. */
   offences: 3,
   /** Conversations that a socket may have joined. */
   conversations: 50,
-  /** Bytes that may wait for a client that does not read. */
-  waiting: 1024 * 1024,
-  /** Sockets of one account in one process. */
-  sockets: 10,
+  /** What may wait for a client that does not read. */
+  bufferedBytes: 1024 * 1024,
 } as const

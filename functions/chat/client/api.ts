@@ -1,6 +1,6 @@
 /** The part of the REST facade that a chat client needs. */
 
-export type Choice = {
+export type ApiOptions = {
   /** `<project>/functions/v1/api` */
   url: string
   /** The token of the moment. */
@@ -29,7 +29,7 @@ export class ChatFailure extends Error {
   }
 
   /** Whether the same may succeed later. */
-  get passes(): boolean {
+  get temporary(): boolean {
     return ['connection', 'service_unavailable', 'timeout', 'internal', 'rate_limited']
       .includes(this.code)
   }
@@ -39,18 +39,18 @@ export const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(re
 
 const pauses = [300, 1000, 2000, 4000, 7000]
 
-/** Longer each time, and not the same for everybody. */
-export const pauseAfter = (failures: number) =>
+/** Milliseconds until the next try: longer each time, and not the same for everybody. */
+export const retryPause = (failures: number) =>
   pauses[Math.min(failures, pauses.length - 1)] * (0.75 + Math.random() / 2)
 
-export function api(choice: Choice): Api {
-  const accessToken = async () => await choice.accessToken()
-  async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const send = choice.fetch ?? fetch
+export function api(options: ApiOptions): Api {
+  const accessToken = async () => await options.accessToken()
+  async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const send = options.fetch ?? fetch
     let status: number
     let text: string
     try {
-      const response = await send(choice.url + path, {
+      const response = await send(options.url + path, {
         method,
         headers: {
           authorization: `Bearer ${await accessToken()}`,
@@ -68,8 +68,8 @@ export function api(choice: Choice): Api {
     throw new ChatFailure(answer.error ?? { code: 'connection', message: `HTTP ${status}` })
   }
   return {
-    get: (path) => ask('GET', path),
-    post: (path, body) => ask('POST', path, body),
+    get: (path) => request('GET', path),
+    post: (path, body) => request('POST', path, body),
     accessToken,
   }
 }

@@ -1,4 +1,4 @@
-/** A private channel of Supabase Realtime that is followed under whatever name it has now. */
+/** A private channel of Supabase Realtime, followed under whatever name it has at the moment. */
 
 /** A client of supabase-js, or what of it is needed. */
 export type Supabase = {
@@ -7,13 +7,13 @@ export type Supabase = {
   realtime: { setAuth(): Promise<void> | void }
 }
 
-export type Heard = { event: string; payload: Record<string, unknown> }
+export type Broadcast = { event: string; payload: Record<string, unknown> }
 
 export type Channel = {
   on(
     type: 'broadcast' | 'presence' | 'system',
     filter: { event?: string },
-    listen: (heard: never) => void,
+    listen: (event: never) => void,
   ): Channel
   subscribe(listen: (status: string, error?: Error) => void): Channel
   send(message: { type: 'broadcast'; event: string; payload: unknown }): Promise<unknown>
@@ -23,49 +23,49 @@ export type Channel = {
 
 type System = { extension: string; status: string }
 
-type Listener = {
-  /** What comes is sent by the database: it is joined when Realtime says that it hears that. */
+type Options = {
+  /** The database sends there: it is joined when Realtime says that it hears the database. */
   fromDatabase?: true
-  /** Beside `private`. */
+  /** Of the channel, beside `private`. */
   config?: Record<string, unknown>
-  /** Adds what is listened for, before it is joined. */
-  bind(channel: Channel): void
+  /** Adds the listeners, before it is joined. */
+  listen(channel: Channel): void
   joined(channel: Channel): void
   /** It is not heard, or not any more. */
-  broken(): void
+  interrupted(): void
 }
 
-const denied = /^Unauthorized|permission/i
+const deniedReason = /^Unauthorized|permission/i
 
-export class Followed {
+export class FollowedChannel {
   private readonly supabase: Supabase
-  private readonly listener: Listener
+  private readonly options: Options
   private topic = ''
   private refused = false
   private stopped = false
   channel: Channel | undefined
 
-  constructor(supabase: Supabase, listener: Listener) {
+  constructor(supabase: Supabase, options: Options) {
     this.supabase = supabase
-    this.listener = listener
+    this.options = options
   }
 
   /** Follows it under this name from now on. */
-  go(topic: string): void {
+  follow(topic: string): void {
     if (this.stopped || topic === this.topic && (this.channel || this.refused)) return
-    this.drop()
+    this.leave()
     this.topic = topic
     this.refused = false
-    const { fromDatabase } = this.listener
+    const { fromDatabase } = this.options
     const config = {
-      ...this.listener.config,
+      ...this.options.config,
       ...(fromDatabase && { broadcast: { replication_ready: true } }),
       private: true as const,
     }
     const channel = this.supabase.channel(topic, { config }) as Channel
     this.channel = channel
-    this.listener.bind(channel)
-    const joined = () => this.channel === channel && this.listener.joined(channel)
+    this.options.listen(channel)
+    const joined = () => this.channel === channel && this.options.joined(channel)
     channel.on('system', {}, ({ extension, status }: System) => {
       if (fromDatabase && extension === 'system' && status === 'ok') joined()
     })
@@ -74,23 +74,23 @@ export class Followed {
       if (status === 'SUBSCRIBED') return fromDatabase || joined()
       // One that was closed does not come back by itself. One that was refused would try for ever,
       // and after each refusal Realtime says nothing on the whole connection for 5 s.
-      this.refused = denied.test(error?.message ?? '')
-      if (this.refused || status === 'CLOSED') this.drop()
-      this.listener.broken()
+      this.refused = deniedReason.test(error?.message ?? '')
+      if (this.refused || status === 'CLOSED') this.leave()
+      this.options.interrupted()
     })
   }
 
-  /** The next go tries a name again that was refused. */
-  forgive(): void {
+  /** A name that was refused is tried again at the next follow. */
+  retryRefused(): void {
     this.refused = false
   }
 
   stop(): void {
     this.stopped = true
-    this.drop()
+    this.leave()
   }
 
-  private drop() {
+  private leave() {
     const { channel } = this
     this.channel = undefined
     if (channel) void this.supabase.removeChannel(channel as never).catch(() => {})

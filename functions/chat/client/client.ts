@@ -1,6 +1,6 @@
 /**
- * Chat for apps: JavaScript and React Native, with nothing but what both have. One face over the
- * two ways in, the chat gateway and Supabase Realtime:
+ * Chat for apps: JavaScript and React Native, with nothing but what both have. The same over both
+ * transports, the chat gateway and Supabase Realtime:
  *
  * ```ts
  * import { chatClient, gateway, realtime } from './client.ts'
@@ -24,16 +24,17 @@
  * chat.close()
  * ```
  *
- * What it sees to: it connects again, later each time; a joined conversation's messages come each
- * once and in order of `seq`, also those that were sent while there was no connection; a message is
- * sent until the server has answered, always under the same `clientMessageId`, one after another;
- * names of Realtime's channels are followed when they change, and what it did not bring is looked for
- * every 25 s while somebody looks at the app. `typing` and `presence` come over
- * Realtime only. `accessToken` is asked again and again and
- * should give the token of the moment, as `supabase.auth.getSession()` has it. After `leave`
- * nothing of that conversation is told any more, `conversation_updated` included.
+ * It connects again by itself, later each time. The messages of a joined conversation come each once
+ * and in order of `seq`, also those that were sent while there was no connection. A message is sent
+ * until the server has answered, always under the same `clientMessageId`, one after another. Names
+ * of Realtime's channels are followed when they change, and what Realtime did not deliver is fetched
+ * every 25 s while somebody looks at the app. `typing` and `presence` come over Realtime only.
+ * `accessToken` is called again and again and should give the token of the moment, as
+ * `supabase.auth.getSession()` has it. After `leave` no event of that conversation comes any more,
+ * `conversation_updated` included.
  */
-import { type Api, api, ChatFailure, type Choice as ApiChoice, wait } from './api.ts'
+import { type Api, api, type ApiOptions, ChatFailure, wait } from './api.ts'
+import { lastSeqOf } from '../conversation-states.ts'
 import { MessageFeed, type Page } from '../message-feed.ts'
 import type { ChatError, ConversationUpdated, Message, NewMessage } from '../protocol.ts'
 
@@ -42,7 +43,7 @@ export { realtime } from './realtime.ts'
 export { ChatFailure } from './api.ts'
 export type * from '../protocol.ts'
 
-/** What a client tells. */
+/** What an app can listen for. */
 export type Events = {
   new_message: { message: Message }
   conversation_updated: ConversationUpdated
@@ -53,10 +54,10 @@ export type Events = {
   error: ChatError
 }
 
-/** A way to the service; see gateway.ts and realtime.ts. */
+/** A transport; see gateway.ts and realtime.ts. */
 export type Link = {
-  start(api: Api, told: Told): void
-  /** Settled when everything that is sent from then on will be told. */
+  start(api: Api, listener: LinkListener): void
+  /** Settled when everything that is sent from then on will be heard. */
   join(conversationId: string): Promise<void>
   leave(conversationId: string): void
   send(message: NewMessage): Promise<Message>
@@ -64,15 +65,16 @@ export type Link = {
   close(): void
 }
 
-export type Told = {
+/** What a transport hears. */
+export type LinkListener = {
   message(message: Message): void
   updated(update: ConversationUpdated): void
   typing(conversationId: string): void
-  present(conversationId: string, here: boolean): void
+  presence(conversationId: string, here: boolean): void
   /** The conversation is heard again after a break. */
-  back(conversationId: string): void
+  resumed(conversationId: string): void
   /** There is no right to hear it any more. */
-  lost(conversationId: string, error: ChatError): void
+  removed(conversationId: string, error: ChatError): void
   error(error: ChatError): void
 }
 
@@ -86,46 +88,44 @@ export type ChatClient = {
   ): Promise<Message>
   /** Lets the other side of a joined conversation see that something is being written. */
   typing(conversationId: string): void
-  /** Gives back what ends the listening. */
+  /** Returns what ends the listening. */
   on<Event extends keyof Events>(event: Event, listen: (data: Events[Event]) => void): () => void
   close(): void
 }
 
-export function chatClient(choice: { api: ApiChoice; link: Link }): ChatClient {
-  const { link } = choice
-  const rest = api(choice.api)
+export function chatClient(options: { api: ApiOptions; link: Link }): ChatClient {
+  const { link } = options
+  const rest = api(options.api)
   const listeners = new Map<keyof Events, Set<(data: never) => void>>()
   const feeds = new Map<string, MessageFeed>()
   const left = new Set<string>()
   let outbox: Promise<unknown> = Promise.resolve()
   let closed = false
 
-  function tell<Event extends keyof Events>(event: Event, data: Events[Event]) {
+  function emit<Event extends keyof Events>(event: Event, data: Events[Event]) {
     for (const listen of [...listeners.get(event) ?? []]) listen(data as never)
   }
-
-  const seqOf = (update: ConversationUpdated) => update.lastMessage?.seq ?? 0
 
   link.start(rest, {
     message: (message) => feeds.get(message.conversationId)?.take(message),
     updated: (update) => {
       if (left.has(update.conversationId)) return
-      tell('conversation_updated', update)
-      feeds.get(update.conversationId)?.reaches(seqOf(update))
+      emit('conversation_updated', update)
+      feeds.get(update.conversationId)?.reaches(lastSeqOf(update))
     },
     typing: (conversationId) => {
-      if (feeds.has(conversationId)) tell('typing', { conversationId })
+      if (feeds.has(conversationId)) emit('typing', { conversationId })
     },
-    present: (conversationId, here) => {
-      if (feeds.has(conversationId)) tell('presence', { conversationId, here })
+    presence: (conversationId, here) => {
+      if (feeds.has(conversationId)) emit('presence', { conversationId, here })
     },
-    back: (conversationId) => void feeds.get(conversationId)?.fill(),
-    lost: (conversationId, error) => {
+    resumed: (conversationId) => void feeds.get(conversationId)?.fill(),
+    removed: (conversationId, error) => {
       feeds.get(conversationId)?.stop()
       feeds.delete(conversationId)
-      tell('error', { ...error, conversationId })
+      emit('error', { ...error, conversationId })
     },
-    error: (error) => tell('error', error),
+    error: (error) => emit('error', error),
   })
 
   const history = (conversationId: string, query: string) =>
@@ -138,10 +138,10 @@ export function chatClient(choice: { api: ApiChoice; link: Link }): ChatClient {
     const feed = new MessageFeed({
       after,
       history: (seq) => history(conversationId, `afterSeq=${seq}&limit=50`),
-      deliver: (message) => tell('new_message', { message }),
+      deliver: (message) => emit('new_message', { message }),
       failed: (error) => {
-        tell('error', asError(error))
-        // Until the link tells of its next return, one look more.
+        emit('error', asError(error))
+        // In case the link does not break and resume, one more try.
         wait(2000).then(() => feed.fill())
       },
     })
@@ -162,7 +162,7 @@ export function chatClient(choice: { api: ApiChoice; link: Link }): ChatClient {
         return await link.send(message)
       } catch (error) {
         const failure = error as ChatFailure
-        if (closed || !(failure instanceof ChatFailure) || !failure.passes) throw error
+        if (closed || !(failure instanceof ChatFailure) || !failure.temporary) throw error
         await wait(
           failure.retryAfter ? failure.retryAfter * 1000 : Math.min(5000, 200 * 2 ** tries),
         )

@@ -2,130 +2,133 @@
  * The link through Supabase Realtime: the channel of the account for all that comes, a live channel
  * for each joined conversation, where presence and typing are, and REST for what goes.
  */
-import { type Api, ChatFailure, pauseAfter, wait } from './api.ts'
-import { type Channel, Followed, type Heard, type Supabase } from './channel.ts'
-import type { Link, Told } from './client.ts'
+import { type Api, ChatFailure, retryPause, wait } from './api.ts'
+import { type Broadcast, type Channel, FollowedChannel, type Supabase } from './channel.ts'
+import type { Link, LinkListener } from './client.ts'
 import { ConversationStates } from '../conversation-states.ts'
 import type { ConversationUpdated, Message, NewMessage } from '../protocol.ts'
 
-const lookEvery = 25_000
+const checkEvery = 25_000
 const pageSize = 20
 const mostPages = 5
-/** Realtime may take longer to hear the database: then what is sent meanwhile comes by a look. */
+/** Realtime may take longer to hear the database: then a check finds what is sent meanwhile. */
 const joinTime = 5000
 const typingEvery = 2000
 
 /** A conversation as lists have it. */
-type Seen = Pick<ConversationUpdated, 'lastMessage' | 'unread'> & { id: string; liveTopic: string }
+type ConversationState = Pick<ConversationUpdated, 'lastMessage' | 'unread'> & {
+  id: string
+  liveTopic: string
+}
 type Page = {
-  items: (Seen & { updatedAt: string })[]
+  items: (ConversationState & { updatedAt: string })[]
   nextCursor: string | null
   unreadTotal: number
   realtimeTopic: string
 }
 
-type Choice = {
+type Options = {
   /** Unless this is false the other side sees who has the conversation open. */
-  shown?: boolean
+  sharePresence?: boolean
   /**
-   * Whether somebody looks at the app: what Realtime did not deliver is looked for only then. In
+   * Whether somebody looks at the app: what Realtime did not deliver is fetched only then. In
    * React Native `() => AppState.currentState === 'active'`; browsers know it themselves.
    */
   visible?: () => boolean
 }
 
 /** A joined conversation. */
-type Room = { live: Followed; typed: number }
+type JoinedConversation = { live: FollowedChannel; typedAt: number }
 
 /**
- * Joins through the project's Realtime. The client must know its person: be signed in, or made with
+ * Connects to the project's Realtime. The client must know its person: be signed in, or made with
  * `createClient(url, key, { accessToken: async () => token })`.
  */
-export const realtime = (supabase: Supabase, choice: Choice = {}): Link =>
-  new RealtimeLink(supabase, choice)
+export const realtime = (supabase: Supabase, options: Options = {}): Link =>
+  new RealtimeLink(supabase, options)
 
 const pageIsVisible = () =>
   (globalThis as { document?: { visibilityState: string } }).document?.visibilityState !== 'hidden'
 
 class RealtimeLink implements Link {
   private readonly supabase: Supabase
-  private readonly shown: boolean
+  private readonly sharePresence: boolean
   private readonly visible: () => boolean
-  private readonly account: Followed
-  private readonly rooms = new Map<string, Room>()
+  private readonly account: FollowedChannel
+  private readonly joined = new Map<string, JoinedConversation>()
   /** Conversations that are joined, or are to be. */
   private readonly wanted = new Set<string>()
   private readonly states = new ConversationStates()
   private api!: Api
-  private told!: Told
+  private listener!: LinkListener
   /** Resolved when the account's channel was joined for the first time. */
-  private readonly joined: Promise<void>
-  private resolve!: () => void
+  private readonly accountJoined: Promise<void>
+  private resolveJoined!: () => void
   private token = ''
-  private tokenShown = Promise.resolve()
+  private tokenRenewed = Promise.resolve()
   private clock: ReturnType<typeof setInterval> | undefined
-  private soon: ReturnType<typeof setTimeout> | undefined
+  private nextCheck: ReturnType<typeof setTimeout> | undefined
   private failures = 0
-  private looking = false
-  private lookAgain = false
-  private lookedAt = 0
-  /** What the last look had: when the newest was written, and what would be unread by now. */
+  private checking = false
+  private checkAgain = false
+  private checkedAt = 0
+  /** What the last check found: when the newest was written, and what would be unread by now. */
   private newestAt = ''
   private unread = 0
   private closed = false
 
-  constructor(supabase: Supabase, { shown = true, visible = pageIsVisible }: Choice) {
+  constructor(supabase: Supabase, { sharePresence = true, visible = pageIsVisible }: Options) {
     this.supabase = supabase
-    this.shown = shown
+    this.sharePresence = sharePresence
     this.visible = visible
-    this.joined = new Promise((resolve) => (this.resolve = resolve))
-    this.account = new Followed(supabase, {
+    this.accountJoined = new Promise((resolve) => (this.resolveJoined = resolve))
+    this.account = new FollowedChannel(supabase, {
       fromDatabase: true,
-      bind: (channel) =>
-        channel.on('broadcast', { event: '*' }, (heard: Heard) => this.heard(heard)),
+      listen: (channel) =>
+        channel.on('broadcast', { event: '*' }, (event: Broadcast) => this.received(event)),
       joined: () => {
         this.failures = 0
-        this.resolve()
+        this.resolveJoined()
         // What was sent before.
-        void this.look()
+        void this.check()
       },
-      broken: () => this.lookSoon(),
+      interrupted: () => this.checkSoon(),
     })
   }
 
-  start(api: Api, told: Told): void {
+  start(api: Api, listener: LinkListener): void {
     this.api = api
-    this.told = told
-    void this.look()
-    this.clock = setInterval(() => this.turn(), 1000)
+    this.listener = listener
+    void this.check()
+    this.clock = setInterval(() => this.checkIfDue(), 1000)
   }
 
   async join(conversationId: string): Promise<void> {
     this.wanted.add(conversationId)
     for (let failures = 0;; failures++) {
       try {
-        const [seen, { activeIdentity }] = await Promise.all([
-          this.api.get<Seen>(`/conversations/${conversationId}`),
+        const [state, { activeIdentity }] = await Promise.all([
+          this.api.get<ConversationState>(`/conversations/${conversationId}`),
           this.api.get<{ activeIdentity: { id: string } }>('/auth/me'),
-          Promise.race([this.joined, wait(joinTime)]),
+          Promise.race([this.accountJoined, wait(joinTime)]),
         ])
         if (this.closed || !this.wanted.has(conversationId)) return
-        this.rooms.get(conversationId)?.live.stop()
+        this.joined.get(conversationId)?.live.stop()
         const live = this.liveChannel(conversationId, activeIdentity.id)
-        this.rooms.set(conversationId, { live, typed: 0 })
-        this.saw(seen, this.states.has(conversationId))
+        this.joined.set(conversationId, { live, typedAt: 0 })
+        this.noteState(state, this.states.has(conversationId))
         return
       } catch (error) {
-        const { passes } = error as ChatFailure
-        if (this.closed || !passes || !this.wanted.has(conversationId)) throw error
-        await wait(pauseAfter(failures))
+        const { temporary } = error as ChatFailure
+        if (this.closed || !temporary || !this.wanted.has(conversationId)) throw error
+        await wait(retryPause(failures))
       }
     }
   }
 
   leave(conversationId: string): void {
-    this.rooms.get(conversationId)?.live.stop()
-    this.rooms.delete(conversationId)
+    this.joined.get(conversationId)?.live.stop()
+    this.joined.delete(conversationId)
     this.wanted.delete(conversationId)
   }
 
@@ -134,153 +137,156 @@ class RealtimeLink implements Link {
   }
 
   typing(conversationId: string): void {
-    const room = this.rooms.get(conversationId)
-    if (!room?.live.channel || Date.now() - room.typed < typingEvery) return
-    room.typed = Date.now()
-    void room.live.channel.send({ type: 'broadcast', event: 'typing', payload: {} })
+    const joined = this.joined.get(conversationId)
+    if (!joined?.live.channel || Date.now() - joined.typedAt < typingEvery) return
+    joined.typedAt = Date.now()
+    void joined.live.channel.send({ type: 'broadcast', event: 'typing', payload: {} })
   }
 
   close(): void {
     this.closed = true
     clearInterval(this.clock)
-    clearTimeout(this.soon)
-    this.rooms.forEach(({ live }) => live.stop())
-    this.rooms.clear()
+    clearTimeout(this.nextCheck)
+    this.joined.forEach(({ live }) => live.stop())
+    this.joined.clear()
     this.account.stop()
   }
 
   // What is heard ---------------------------------------------------------------------------------
 
-  private heard({ event, payload }: Heard) {
-    if (event === 'topic_changed') return void this.look()
+  private received({ event, payload }: Broadcast) {
+    if (event === 'topic_changed') return void this.check()
     if (event === 'new_message') {
-      const { message, conversation } = payload as { message: Message; conversation: Seen }
-      this.told.message(message)
-      // Whoever was not heard by one another is again.
-      this.rooms.get(conversation.id)?.live.forgive()
-      this.saw({ ...payload, ...conversation })
+      const { message, conversation } = payload as {
+        message: Message
+        conversation: ConversationState
+      }
+      this.listener.message(message)
+      // Whoever were kept from one another are not any more.
+      this.joined.get(conversation.id)?.live.retryRefused()
+      this.noteState({ ...payload, ...conversation })
     } else if (event === 'conversation_updated') {
-      const { conversationId, ...seen } = payload as ConversationUpdated & Seen
-      this.saw({ ...seen, id: conversationId })
+      const { conversationId, ...state } = payload as ConversationUpdated & ConversationState
+      this.noteState({ ...state, id: conversationId })
     }
   }
 
-  /** Tells of a state if it is news, and goes to the name that the live channel has by it. */
-  private saw(seen: Seen & { identityId?: string }, news = true): boolean {
-    const { id, lastMessage, unread, liveTopic, ...of } = seen
-    const { identityId } = of
+  /** Passes a state on if it is newer, and follows the live channel to its name of now. */
+  private noteState(state: ConversationState & { identityId?: string }, passOn = true): boolean {
+    const { id, lastMessage, unread, liveTopic, identityId } = state
     const update = { conversationId: id, ...(identityId && { identityId }), lastMessage, unread }
     const before = this.states.unreadOf(id)
     const isNew = this.states.update(update)
     if (isNew) this.unread += unread - before
-    if (isNew && news) this.told.updated(update)
-    this.rooms.get(id)?.live.go(liveTopic)
+    if (isNew && passOn) this.listener.updated(update)
+    this.joined.get(id)?.live.follow(liveTopic)
     return isNew
   }
 
-  private liveChannel(conversationId: string, identityId: string): Followed {
+  private liveChannel(conversationId: string, identityId: string): FollowedChannel {
     const others = (channel: Channel) =>
       Object.keys(channel.presenceState()).filter((id) => id !== identityId)
-    return new Followed(this.supabase, {
+    return new FollowedChannel(this.supabase, {
       config: { presence: { key: identityId } },
-      bind: (channel) => {
-        // Anything else that is said there is nothing of ours: participants send it themselves.
-        channel.on('broadcast', { event: 'typing' }, () => this.told.typing(conversationId))
+      listen: (channel) => {
+        // Nothing else there counts: participants send it themselves.
+        channel.on('broadcast', { event: 'typing' }, () => this.listener.typing(conversationId))
         channel.on('presence', { event: 'sync' }, () => {
-          this.told.present(conversationId, others(channel).length > 0)
+          this.listener.presence(conversationId, others(channel).length > 0)
         })
       },
       joined: (channel) => {
-        if (this.shown) void channel.track({})
+        if (this.sharePresence) void channel.track({})
       },
-      broken: () => this.told.present(conversationId, false),
+      interrupted: () => this.listener.presence(conversationId, false),
     })
   }
 
   // What may have been missed ---------------------------------------------------------------------
 
-  /** Looks when it is time and somebody is there: who comes back is told within a second. */
-  private turn() {
-    if (Date.now() - this.lookedAt >= lookEvery && this.visible()) void this.look()
+  /** Checks when it is time and somebody is there: for who comes back, within a second. */
+  private checkIfDue() {
+    if (Date.now() - this.checkedAt >= checkEvery && this.visible()) void this.check()
   }
 
   /**
-   * Realtime delivers at most once and may fall silent, and nobody is told when a live channel gets
-   * another name: so it looks by itself. One question at a time, and one is enough while nothing
-   * was missed.
+   * Realtime delivers at most once and may fall silent, and no event says that a live channel has
+   * another name: so it asks by itself. One request at a time, and one is enough while nothing was
+   * missed.
    */
-  private async look(): Promise<void> {
-    this.lookAgain = this.looking
-    if (this.looking || this.closed) return
-    this.looking = true
-    this.lookedAt = Date.now()
-    clearTimeout(this.soon)
+  private async check(): Promise<void> {
+    this.checkAgain = this.checking
+    if (this.checking || this.closed) return
+    this.checking = true
+    this.checkedAt = Date.now()
+    clearTimeout(this.nextCheck)
     try {
       const page = await this.api.get<Page>('/conversations?limit=1')
-      await this.showToken()
+      await this.renewToken()
       if (this.closed) return
-      this.account.go(page.realtimeTopic)
-      await this.compare(page)
-      const others = [...this.rooms.keys()].filter((id) => id !== page.items[0]?.id)
-      await Promise.all(others.map((id) => this.lookAt(id)))
+      this.account.follow(page.realtimeTopic)
+      await this.compareWith(page)
+      const others = [...this.joined.keys()].filter((id) => id !== page.items[0]?.id)
+      await Promise.all(others.map((id) => this.checkConversation(id)))
     } catch (error) {
-      const { code, message, passes } = error as ChatFailure
-      // What does not pass is tried at the next look: the app may have a better token by then.
-      if (passes) this.lookSoon()
-      else this.told.error({ code, message })
+      const { code, message, temporary } = error as ChatFailure
+      // The rest is tried at the next check: the app may have a better token by then.
+      if (temporary) this.checkSoon()
+      else this.listener.error({ code, message })
     } finally {
-      this.looking = false
+      this.checking = false
     }
-    if (this.lookAgain) await this.look()
+    if (this.checkAgain) await this.check()
   }
 
   /** Reads on when the newest is not known, or not as much is unread as was heard of. */
-  private async compare({ items: [newest], unreadTotal }: Page) {
+  private async compareWith({ items: [newest], unreadTotal }: Page) {
     const since = this.newestAt
     // The first is what there was before.
     const first = since === ''
-    const missed = newest && this.saw(newest, !first)
-    if (!first && (missed || unreadTotal !== this.unread)) await this.readOn(since)
+    const missed = newest && this.noteState(newest, !first)
+    if (!first && (missed || unreadTotal !== this.unread)) await this.readChanges(since)
     this.newestAt = newest?.updatedAt ?? 'none'
     this.unread = unreadTotal
   }
 
-  /** Tells of the conversations that changed since then, and of those of the first page at least. */
-  private async readOn(since: string) {
+  /** Passes on the conversations that changed since then, those of the first page at least. */
+  private async readChanges(since: string) {
     let cursor = ''
     for (let pages = 0; pages < mostPages; pages++) {
       const page = await this.api.get<Page>(`/conversations?limit=${pageSize}${cursor}`)
-      for (const seen of [...page.items].reverse()) this.saw(seen)
+      for (const state of [...page.items].reverse()) this.noteState(state)
       const oldest = page.items.at(-1)
       if (!page.nextCursor || !oldest || oldest.updatedAt <= since) return
       cursor = `&cursor=${encodeURIComponent(page.nextCursor)}`
     }
   }
 
-  private lookSoon() {
-    clearTimeout(this.soon)
-    if (!this.closed) this.soon = setTimeout(() => void this.look(), pauseAfter(this.failures++))
+  private checkSoon() {
+    clearTimeout(this.nextCheck)
+    if (this.closed) return
+    this.nextCheck = setTimeout(() => void this.check(), retryPause(this.failures++))
   }
 
-  private async lookAt(conversationId: string) {
+  private async checkConversation(conversationId: string) {
     try {
-      this.saw(await this.api.get<Seen>(`/conversations/${conversationId}`))
+      this.noteState(await this.api.get<ConversationState>(`/conversations/${conversationId}`))
     } catch (error) {
-      const { code, message, passes } = error as ChatFailure
-      if (passes) throw error
-      if (!this.rooms.has(conversationId)) return
+      const { code, message, temporary } = error as ChatFailure
+      if (temporary) throw error
+      if (!this.joined.has(conversationId)) return
       this.leave(conversationId)
-      this.told.lost(conversationId, { code, message })
+      this.listener.removed(conversationId, { code, message })
     }
   }
 
-  private async showToken() {
+  private async renewToken() {
     const token = await this.api.accessToken()
     if (token !== this.token) {
       this.token = token
-      this.tokenShown = Promise.resolve(this.supabase.realtime.setAuth())
+      this.tokenRenewed = Promise.resolve(this.supabase.realtime.setAuth())
     }
     // Also for who comes while another shows it: a channel must not be joined without.
-    await this.tokenShown
+    await this.tokenRenewed
   }
 }

@@ -34,7 +34,10 @@ export function serveEdgeSocket(
     socket.onmessage = ({ data }) => {
       if (typeof data !== 'string') return client.close(closeCodes.binary, 'text frames only')
       // Three bytes are the most that one unit of a JavaScript string takes.
-      if (data.length > limits.frame / 3 && new TextEncoder().encode(data).length > limits.frame) {
+      if (
+        data.length > limits.frameBytes / 3 &&
+        new TextEncoder().encode(data).length > limits.frameBytes
+      ) {
         return client.close(closeCodes.tooBig, 'frame too big')
       }
       if (++waiting > mostWaiting) {

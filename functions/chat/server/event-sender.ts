@@ -23,7 +23,7 @@ export class EventSender {
 
   send<Event extends keyof Outgoing>(event: Event, data: Outgoing[Event], ref?: Ref): void {
     if (this.stopped) return
-    if (this.socket.bufferedBytes() > limits.waiting) return this.options.onOverflow()
+    if (this.socket.bufferedBytes() > limits.bufferedBytes) return this.options.onOverflow()
     this.socket.send(JSON.stringify({ event, ...(ref !== undefined && { ref }), data }))
   }
 
@@ -40,7 +40,7 @@ export class EventSender {
 
   /** Waits until the client has taken most of what it was sent. */
   async drained(): Promise<void> {
-    while (!this.stopped && this.socket.bufferedBytes() > limits.waiting / 4) {
+    while (!this.stopped && this.socket.bufferedBytes() > limits.bufferedBytes / 4) {
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }

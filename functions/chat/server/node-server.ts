@@ -30,7 +30,7 @@ const socketOptions: ServerOptions<typeof NodeSocket> & { closeTimeout: number }
   clientTracking: false,
   // Not more than was asked for, and not without a bound.
   autoPong: false,
-  maxPayload: limits.frame,
+  maxPayload: limits.frameBytes,
   maxFragments: 64,
   // Whoever does not answer a goodbye is cut off after so many milliseconds.
   closeTimeout: 2000,

@@ -34,7 +34,7 @@ const minute = 60_000
  * that what was on its way already does not count against a client that listens.
  */
 export class SocketRates {
-  private readonly frames = new TokenBucket(limits.frames, limits.framesBurst)
+  private readonly frames = new TokenBucket(limits.framesPerSecond, limits.frameBurst)
   private readonly messages: TokenBucket | undefined
   private offences: number[] = []
   private refusedInSecond = 0
@@ -42,7 +42,9 @@ export class SocketRates {
 
   /** With 0 there are no limits. */
   constructor(messagesPerSecond: number) {
-    if (messagesPerSecond > 0) this.messages = new TokenBucket(messagesPerSecond, limits.burst)
+    if (messagesPerSecond > 0) {
+      this.messages = new TokenBucket(messagesPerSecond, limits.messageBurst)
+    }
   }
 
   /** Seconds to wait before this frame; 0 is go on. */

@@ -64,7 +64,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     } else {
       this.authTimer = setTimeout(
         () => this.turnAway(new Refusal('token_missing')),
-        limits.auth * 1000,
+        limits.authSeconds * 1000,
       )
     }
   }
