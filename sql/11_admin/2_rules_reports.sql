@@ -13,7 +13,9 @@ declare
 begin
   case target_type
     when 'property' then
-      author_id := (private.require_visible_property(target_id, viewer_identity_id)).owner_identity_id;
+      author_id := (
+        private.require_visible_property(target_id, viewer_identity_id)
+      ).owner_identity_id;
     when 'identity' then
       if not private.is_publicly_visible(target_id) then
         perform private.refuse(404, 'identity_not_found');

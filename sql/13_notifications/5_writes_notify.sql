@@ -1,5 +1,70 @@
 -- Notifying an account: in its list, live, and by push.
 
+create function private.notification_draft(
+  account_id uuid, identity_id uuid, kind text, category text, route text, entity_id uuid,
+  facts jsonb, times bigint
+) returns public.notifications
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  texts private.notification_text := private.notification_texts(kind, category, facts, times);
+  draft public.notifications;
+begin
+  draft.created_at := coalesce((facts ->> 'at')::timestamptz, clock_timestamp());
+  draft.account_id := notification_draft.account_id;
+  draft.identity_id := notification_draft.identity_id;
+  draft.kind := notification_draft.kind;
+  draft.entity_id := notification_draft.entity_id;
+  draft.from_identity_id := facts ->> 'from';
+  draft.title_ar := left(texts.title_ar, 200);
+  draft.body_ar := left(texts.body_ar, 600);
+  draft.title_en := left(texts.title_en, 200);
+  draft.body_en := left(texts.body_en, 600);
+  draft.route := coalesce(
+    case notification_draft.kind when 'system' then facts ->> 'route' end,
+    notification_draft.route);
+  return draft;
+end
+$$;
+comment on function private.notification_draft is
+  'A notification that is not stored yet; times is how many events it stands for.';
+
+create function private.store_notification(
+  draft public.notifications, unread_id uuid, times bigint
+) returns public.notifications
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  stored public.notifications;
+begin
+  if unread_id is not null then
+    update public.notifications
+    set title_ar = draft.title_ar, body_ar = draft.body_ar, title_en = draft.title_en,
+        body_en = draft.body_en, from_identity_id = draft.from_identity_id,
+        times = notifications.times + 1,
+        created_at = greatest(notifications.created_at, draft.created_at)
+    where notifications.id = unread_id and notifications.times = store_notification.times
+      and notifications.read_at is null
+    returning * into stored;
+  else
+    insert into public.notifications (account_id, identity_id, kind, entity_id, from_identity_id,
+      title_ar, body_ar, title_en, body_en, route, created_at)
+    values (draft.account_id, draft.identity_id, draft.kind, draft.entity_id,
+      draft.from_identity_id, draft.title_ar, draft.body_ar, draft.title_en, draft.body_en,
+      draft.route, draft.created_at)
+    on conflict do nothing
+    returning * into stored;
+  end if;
+  return stored;
+end
+$$;
+comment on function private.store_notification is
+  'Stores a notification, or counts up the unread one that stood for so many events; null when '
+  'that has changed, or another was stored, at this moment.';
+
 create function private.notify(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb default '{}',
   broadcast boolean default true
@@ -10,7 +75,6 @@ create function private.notify(
 as $$
 declare
   known record;
-  texts private.notification_text;
   made public.notifications;
 begin
   if facts ? 'at' then
@@ -36,39 +100,13 @@ begin
       return null;
     end if;
 
-    texts := private.notification_texts(known.kind, known.category, facts, known.times + 1);
-    made.created_at := coalesce((facts ->> 'at')::timestamptz, clock_timestamp());
-    made.account_id := notify.account_id;
-    made.identity_id := notify.identity_id;
-    made.kind := known.kind;
-    made.entity_id := notify.entity_id;
-    made.from_identity_id := facts ->> 'from';
-    made.title_ar := left(texts.title_ar, 200);
-    made.body_ar := left(texts.body_ar, 600);
-    made.title_en := left(texts.title_en, 200);
-    made.body_en := left(texts.body_en, 600);
-    made.route := coalesce(case known.kind when 'system' then facts ->> 'route' end, known.route);
+    made := private.notification_draft(notify.account_id, notify.identity_id, known.kind,
+      known.category, known.route, notify.entity_id, facts, known.times + 1);
     exit when not private.wants(known.chosen, known.category, 'inApp');
 
-    if known.unread_id is not null then
-      update public.notifications
-      set title_ar = made.title_ar, body_ar = made.body_ar, title_en = made.title_en,
-          body_en = made.body_en, from_identity_id = made.from_identity_id,
-          times = notifications.times + 1,
-          created_at = greatest(notifications.created_at, made.created_at)
-      where notifications.id = known.unread_id and notifications.times = known.times
-        and notifications.read_at is null
-      returning * into made;
-    else
-      insert into public.notifications (account_id, identity_id, kind, entity_id, from_identity_id,
-        title_ar, body_ar, title_en, body_en, route, created_at)
-      values (made.account_id, made.identity_id, made.kind, made.entity_id, made.from_identity_id,
-        made.title_ar, made.body_ar, made.title_en, made.body_en, made.route, made.created_at)
-      on conflict do nothing
-      returning * into made;
-    end if;
-    -- Otherwise somebody counted it up, read it or made it at this moment: look again.
-    continue when not found;
+    made := private.store_notification(made, known.unread_id, known.times);
+    -- Somebody counted it up, read it or made it at this moment: look again.
+    continue when made.id is null;
     if broadcast then
       perform private.broadcast_to_account(notify.account_id, 'notification',
         jsonb_build_object(
