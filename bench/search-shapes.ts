@@ -5,7 +5,7 @@
  */
 import type pg from 'pg'
 import { build, connected } from '../local/schema/build.ts'
-import { onFreshServer } from '../local/schema/server.ts'
+import { onTemporaryServer } from '../local/schema/server.ts'
 import { loadListings } from './generate-listings.ts'
 import { percentile } from './load.ts'
 
@@ -209,7 +209,7 @@ async function drawing(client: pg.Client): Promise<Draw> {
 
 /** Both sizes on a server of their own, which is gone afterwards. */
 export async function compareShapes(say: (line: string) => void): Promise<Grown[]> {
-  return await onFreshServer(async (server) => {
+  return await onTemporaryServer(async (server) => {
     const measured: Shape[][] = []
     for (const size of sizes) {
       const url = await server.createDatabase(`shapes_${size}`)

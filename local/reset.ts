@@ -1,9 +1,9 @@
 // npm run reset: deletes the data folder, so that the next start begins anew.
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { refuseIfAlive } from './stack/lock.ts'
-import { endLeftover } from './postgres/cluster.ts'
-import { Refusal } from './stack/user-error.ts'
+import { assertNotRunning } from './stack/lock.ts'
+import { stopLeftoverServer } from './postgres/cluster.ts'
+import { UserError } from './stack/user-error.ts'
 import { readSettings } from './stack/settings.ts'
 
 try {
@@ -11,18 +11,18 @@ try {
   if (!existsSync(dataDir)) {
     console.log(`There is nothing to reset: ${dataDir} does not exist.`)
   } else {
-    refuseIfAlive(dataDir)
+    assertNotRunning(dataDir)
     const ours = ['postgres', 'postgres.new', 'secrets.json', 'logs', 'supervisor.lock']
     if (!ours.some((name) => existsSync(join(dataDir, name)))) {
-      throw new Refusal(`${dataDir} does not look like a data folder of this stack: left alone.`)
+      throw new UserError(`${dataDir} does not look like a data folder of this stack: left alone.`)
     }
-    await endLeftover(dataDir, console.log).catch(() => {})
+    await stopLeftoverServer(dataDir, console.log).catch(() => {})
     console.log(`Deleting ${dataDir}: database, keys, logs.`)
     rmSync(dataDir, { recursive: true, force: true })
     console.log('Done. "npm start" makes a new one.')
   }
 } catch (error) {
-  if (!(error instanceof Refusal)) throw error
+  if (!(error instanceof UserError)) throw error
   console.error(error.message)
   process.exit(1)
 }

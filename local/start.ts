@@ -1,5 +1,5 @@
 // npm start: the whole backend on this machine. Settings: PORT, LOCAL_DATA, SEED, RATES.
-import { Refusal } from './stack/user-error.ts'
+import { UserError } from './stack/user-error.ts'
 
 try {
   const { readSettings } = await import('./stack/settings.ts')
@@ -10,7 +10,7 @@ try {
   const { run } = await import('./stack/supervisor.ts')
   await run()
 } catch (error) {
-  if (error instanceof Refusal) console.error(`\n${error.message}`)
+  if (error instanceof UserError) console.error(`\n${error.message}`)
   else if ((error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND') {
     console.error(
       `\nA package is missing: run "npm ci" and start again.\n${(error as Error).message}`,

@@ -1,4 +1,4 @@
-import { note } from './audit.ts'
+import { writeAudit } from './audit.ts'
 import { transaction } from './database.ts'
 import { type Answer, badRequest, forbidden, unprocessable } from './errors.ts'
 import { checkStrength } from './passwords.ts'
@@ -15,7 +15,7 @@ import { sendEmail, sendSms } from './sending.ts'
 import {
   emailTaken,
   findByPhone,
-  merged,
+  mergeMetadata,
   setPassword,
   updateUser,
   type User,
@@ -67,13 +67,13 @@ export async function putUser(context: Context, request: AuthRequest): Promise<A
   await transaction(context.pool, async (tx) => {
     if (hash !== undefined) {
       await setPassword(tx, user, hash, session?.id)
-      await note(context, tx, user, 'user_updated_password')
+      await writeAudit(context, tx, user, 'user_updated_password')
     }
     if (data) {
-      const metadata = merged(user.raw_user_meta_data, data)
+      const metadata = mergeMetadata(user.raw_user_meta_data, data)
       await updateUser(tx, user, { raw_user_meta_data: metadata })
     }
-    await note(context, tx, user, 'user_modified')
+    await writeAudit(context, tx, user, 'user_modified')
   })
   if (newEmail) await sendEmail(context, request, user, 'email_change')
   if (newPhone) await sendSms(context, request, user, phone)
@@ -112,7 +112,7 @@ export async function logout(context: Context, request: AuthRequest): Promise<An
     throw badRequest(`Unsupported logout scope ${JSON.stringify(scope)}`)
   }
   await transaction(context.pool, async (tx) => {
-    await note(context, tx, user, 'logout')
+    await writeAudit(context, tx, user, 'logout')
     if (!session || scope === 'global') {
       await tx.query('delete from auth.sessions where user_id = $1', [user.id])
     } else if (scope === 'local') {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { about, admin, note } from './audit.ts'
+import { admin, auditTraits, writeAudit } from './audit.ts'
 import { transaction, type Tx } from './database.ts'
 import { type Answer, AuthError, badRequest, internal, unprocessable } from './errors.ts'
 import { checkStrength, isBcrypt } from './passwords.ts'
@@ -21,7 +21,7 @@ import {
   emailTaken,
   findByPhone,
   findUser,
-  merged,
+  mergeMetadata,
   setPassword,
   updateIdentity,
   updateUser,
@@ -126,7 +126,7 @@ async function createUser(context: Context, request: AuthRequest): Promise<Answe
       if (email) await createIdentity(tx, user, 'email', { email })
       if (phone) await createIdentity(tx, user, 'phone', { phone })
       const provider = email ? 'email' : 'phone'
-      await note(context, tx, admin, 'user_signedup', { ...about(user), provider })
+      await writeAudit(context, tx, admin, 'user_signedup', { ...auditTraits(user), provider })
       await applyChanges(tx, user, { ...params, role: params.role || 'authenticated' }, ban)
       return (await findUser(tx, user.id))!
     })
@@ -212,11 +212,11 @@ async function changeUser(context: Context, request: AuthRequest, user: User): P
         await updateUser(tx, user, { phone })
       }
       if (params.user_metadata) {
-        const metadata = merged(user.raw_user_meta_data, params.user_metadata)
+        const metadata = mergeMetadata(user.raw_user_meta_data, params.user_metadata)
         await updateUser(tx, user, { raw_user_meta_data: metadata })
       }
       await applyChanges(tx, user, params, ban)
-      await note(context, tx, admin, 'user_modified', about(user))
+      await writeAudit(context, tx, admin, 'user_modified', auditTraits(user))
       return (await findUser(tx, user.id))!
     })
     return { status: 200, body: userJson(changed) }
@@ -229,7 +229,7 @@ async function changeUser(context: Context, request: AuthRequest, user: User): P
 async function applyChanges(tx: Tx, user: User, params: Params, ban: string | null | undefined) {
   if (params.role) await updateUser(tx, user, { role: params.role.trim() })
   if (params.app_metadata) {
-    const metadata = merged(user.raw_app_meta_data, params.app_metadata)
+    const metadata = mergeMetadata(user.raw_app_meta_data, params.app_metadata)
     await updateUser(tx, user, { raw_app_meta_data: metadata })
   }
   if (params.email_confirm) await confirmEmail(tx, user)
@@ -242,7 +242,7 @@ async function deleteUser(context: Context, request: AuthRequest, user: User): P
     readBody(request, { should_soft_delete: 'boolean' }).should_soft_delete
   try {
     await transaction(context.pool, async (tx) => {
-      await note(context, tx, admin, 'user_deleted', about(user))
+      await writeAudit(context, tx, admin, 'user_deleted', auditTraits(user))
       if (!soft) await tx.query('delete from auth.users where id = $1', [user.id])
       else if (!user.deleted_at) await softDelete(tx, user)
     })

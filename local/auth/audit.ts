@@ -16,7 +16,7 @@ const types = {
 }
 
 /** Notes in Auth's log who did what, unless the project keeps it out of the database. */
-export async function note(
+export async function writeAudit(
   { auditLog }: Context,
   tx: Tx,
   actor: User | typeof admin,
@@ -45,7 +45,7 @@ export async function note(
 }
 
 /** How an act of an admin names whom it was about. */
-export const about = (user: User) => ({
+export const auditTraits = (user: User) => ({
   user_email: user.email ?? '',
   user_id: user.id,
   user_phone: user.phone ?? '',

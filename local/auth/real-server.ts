@@ -5,12 +5,12 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { realAuthSettings } from './real-settings.ts'
 import { endWithSupervisor, readyLine } from '../stack/lifecycle.ts'
-import { makeRoom } from '../platform/clear-schema.ts'
+import { clearSchema } from '../platform/clear-schema.ts'
 import { readStack } from '../stack/stack.ts'
 
 const stack = readStack(process.env)
 const binary = stack.realAuth!
-await makeRoom(stack, {
+await clearSchema(stack, {
   schema: 'auth',
   owner: 'supabase_auth_admin',
   migrations: 'schema_migrations',

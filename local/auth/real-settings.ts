@@ -85,7 +85,7 @@ function keysOf(keys: StoredKey[]) {
 }
 
 /** Hands a request to the server, with a token in place of an API key and the address that counts. */
-export async function toRealAuth(
+export async function forwardToRealAuth(
   stack: Stack,
   keys: KeyRing,
   request: IncomingMessage,

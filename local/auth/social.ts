@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import type { SocialProvider } from '../stack/config.ts'
-import { note } from './audit.ts'
+import { writeAudit } from './audit.ts'
 import { transaction, type Tx } from './database.ts'
 import {
   type Answer,
@@ -18,7 +18,7 @@ import {
   confirmEmail,
   findUser,
   isBanned,
-  merged,
+  mergeMetadata,
   type Metadata,
   updateUser,
   type User,
@@ -30,7 +30,7 @@ const issuers: Record<SocialProvider, string[]> = {
 }
 
 /** What a provider says of a person, as Auth keeps it. */
-type Said = { subject: string; email: string; emailVerified: boolean; data: Metadata }
+type ProviderProfile = { subject: string; email: string; emailVerified: boolean; data: Metadata }
 
 /** POST /token?grant_type=id_token */
 export async function idTokenGrant(context: Context, request: AuthRequest): Promise<Answer> {
@@ -45,25 +45,25 @@ export async function idTokenGrant(context: Context, request: AuthRequest): Prom
   if (!params.provider) {
     throw new OAuthError('invalid request', 'provider or client_id and issuer required')
   }
-  if (!isKnown(params.provider)) {
+  if (!isSupported(params.provider)) {
     throw badRequest(`Custom OIDC provider "${params.provider}" not allowed`)
   }
-  const payload = await verified(context, params.provider, params.id_token)
+  const payload = await verifyIdToken(context, params.provider, params.id_token)
   if (!context.config.social[params.provider].skipNonce) checkNonce(payload, params.nonce ?? '')
   if (params.link_identity) {
     throw new OAuthError('invalid request', 'linking needs a signed-in user and manual linking')
   }
-  const said = saidBy(params.provider, payload)
+  const profile = profileOf(params.provider, payload)
   const { headers, body } = await transaction(context.pool, async (tx) => {
-    const user = await userOf(
+    const user = await findOrLinkUser(
       context,
       tx,
       audience(request),
       params.provider as SocialProvider,
-      said,
+      profile,
     )
     if (isBanned(user)) throw forbidden('user_banned', 'User is banned')
-    await note(context, tx, user, 'login', { provider: params.provider })
+    await writeAudit(context, tx, user, 'login', { provider: params.provider })
     return await startSession(context, tx, request, user, 'oauth')
   }).catch((error) => {
     if (error instanceof AuthError) throw error
@@ -74,11 +74,11 @@ export async function idTokenGrant(context: Context, request: AuthRequest): Prom
   return { status: 200, headers, body }
 }
 
-const isKnown = (name: string): name is SocialProvider => Object.hasOwn(issuers, name)
+const isSupported = (name: string): name is SocialProvider => Object.hasOwn(issuers, name)
 
 const keySets = new Map<string, ReturnType<typeof createRemoteJWKSet>>()
 
-async function verified(
+async function verifyIdToken(
   context: Context,
   provider: SocialProvider,
   idToken: string,
@@ -113,7 +113,10 @@ function checkNonce({ nonce }: JWTPayload, given: string) {
   }
 }
 
-function saidBy(provider: SocialProvider, payload: JWTPayload & { sub: string }): Said {
+function profileOf(
+  provider: SocialProvider,
+  payload: JWTPayload & { sub: string },
+): ProviderProfile {
   const { sub: subject, iss, name, picture } = payload
   const email = typeof payload.email === 'string' ? payload.email.toLowerCase() : ''
   // Of an email from Apple Auth always says that it is verified.
@@ -136,32 +139,34 @@ function saidBy(provider: SocialProvider, payload: JWTPayload & { sub: string })
 }
 
 /** The user of that subject, or the one with that verified email, now linked. */
-async function userOf(
+async function findOrLinkUser(
   context: Context,
   tx: Tx,
   aud: string,
   provider: SocialProvider,
-  said: Said,
+  profile: ProviderProfile,
 ): Promise<User> {
   const { rows: [known] } = await tx.query<{ user_id: string }>(
     `update auth.identities
      set identity_data = $3, last_sign_in_at = now(), updated_at = now()
      where provider = $1 and provider_id = $2 returning user_id`,
-    [provider, said.subject, said.data],
+    [provider, profile.subject, profile.data],
   )
   if (known) {
     const user = (await findUser(tx, known.user_id))!
-    await updateUser(tx, user, { raw_user_meta_data: merged(user.raw_user_meta_data, said.data) })
+    await updateUser(tx, user, {
+      raw_user_meta_data: mergeMetadata(user.raw_user_meta_data, profile.data),
+    })
     return user
   }
-  const { rows: found } = said.emailVerified
+  const { rows: found } = profile.emailVerified
     ? await tx.query<{ id: string }>(
       `select id from auth.users
        where aud = $2 and is_sso_user = false and (
          lower(email) = $1
          or id in (select user_id from auth.identities where email = $1)
        )`,
-      [said.email, aud],
+      [profile.email, aud],
     )
     : { rows: [] }
   if (found.length > 1) throw internal('Multiple accounts with the same email address')
@@ -171,21 +176,21 @@ async function userOf(
     }
     throw internal('The stand-in makes no users by a provider: switch enable_signup off')
   }
-  return await link(tx, found[0]!.id, provider, said)
+  return await link(tx, found[0]!.id, provider, profile)
 }
 
 async function link(
   tx: Tx,
   userId: string,
   provider: SocialProvider,
-  said: Said,
+  profile: ProviderProfile,
 ): Promise<User> {
   let user = (await findUser(tx, userId))!
   await tx.query(
     `insert into auth.identities
        (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
      values ($1, $2, $3, $4, now(), clock_timestamp(), clock_timestamp())`,
-    [said.subject, userId, said.data, provider],
+    [profile.subject, userId, profile.data, provider],
   )
   // Somebody else may have put the unconfirmed email there: what is theirs goes.
   if (!user.email_confirmed_at) {
@@ -193,14 +198,14 @@ async function link(
       userId,
       provider,
     ])
-    await updateUser(tx, user, { encrypted_password: null, raw_user_meta_data: said.data })
+    await updateUser(tx, user, { encrypted_password: null, raw_user_meta_data: profile.data })
     await confirmEmail(tx, user)
   }
   user = (await findUser(tx, userId))!
   const providers = [...new Set(user.identities.map((identity) => identity.provider))]
   await updateUser(tx, user, {
-    raw_app_meta_data: merged(user.raw_app_meta_data, { providers }),
-    raw_user_meta_data: merged(user.raw_user_meta_data, said.data),
+    raw_app_meta_data: mergeMetadata(user.raw_app_meta_data, { providers }),
+    raw_user_meta_data: mergeMetadata(user.raw_user_meta_data, profile.data),
   })
   return user
 }

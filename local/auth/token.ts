@@ -1,4 +1,4 @@
-import { note } from './audit.ts'
+import { writeAudit } from './audit.ts'
 import { CommittedError, transaction } from './database.ts'
 import { type Answer, AuthError, badRequest, OAuthError, unprocessable } from './errors.ts'
 import { checkStrength } from './passwords.ts'
@@ -74,14 +74,18 @@ async function passwordGrant(context: Context, request: AuthRequest): Promise<An
     throw badRequest('Phone not confirmed', 'phone_not_confirmed')
   }
   const { headers, body } = await transaction(context.pool, async (tx) => {
-    await note(context, tx, user, 'login', { provider: email ? 'email' : 'phone' })
+    await writeAudit(context, tx, user, 'login', { provider: email ? 'email' : 'phone' })
     return await startSession(context, tx, request, user, 'password')
   })
-  return { status: 200, headers, body: { ...body, ...weakness(password, config.passwordLength) } }
+  return {
+    status: 200,
+    headers,
+    body: { ...body, ...weakPassword(password, config.passwordLength) },
+  }
 }
 
 /** Tells a right password that the present rules would not take any more. */
-function weakness(password: string, minimum: number) {
+function weakPassword(password: string, minimum: number) {
   try {
     checkStrength(password, minimum)
   } catch (error) {
@@ -122,7 +126,7 @@ async function refreshGrant(context: Context, request: AuthRequest): Promise<Ans
            - coalesce(refreshed_at, created_at at time zone 'UTC')))) < $2 as recent
        from auth.sessions where id = $1 for update`,
       [given.sessionId, context.config.reuseInterval],
-    ).catch(tellConflict)
+    ).catch(throwConflict)
     const session = rows[0]
     if (!session?.hmac_key || !isSignedWith(given, session.hmac_key)) throw unknown()
     const user = await findUser(tx, session.user_id)
@@ -140,7 +144,7 @@ async function refreshGrant(context: Context, request: AuthRequest): Promise<Ans
          ip = $4, refreshed_at = clock_timestamp() at time zone 'UTC' where id = $1`,
       [session.id, counter, request.headers['user-agent'] ?? null, request.ip],
     )
-    await note(context, tx, user, 'token_refreshed')
+    await writeAudit(context, tx, user, 'token_refreshed')
     const fresh = encodeRefreshToken(session.id, counter, session.hmac_key)
     const answer = await tokenAnswer(
       context,
@@ -189,7 +193,7 @@ function nextCounter(
   throw badRequest('Invalid Refresh Token: Already Used', 'refresh_token_already_used')
 }
 
-function tellConflict(error: Error & { code?: string }): never {
+function throwConflict(error: Error & { code?: string }): never {
   if (error.code !== '55P03') throw error
   throw new AuthError(
     409,

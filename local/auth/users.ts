@@ -42,7 +42,7 @@ const select = `
     '[]'
   ) as identities
   from auth.users`
-const ordinary = "instance_id = '00000000-0000-0000-0000-000000000000' and is_sso_user = false"
+const nonSso = "instance_id = '00000000-0000-0000-0000-000000000000' and is_sso_user = false"
 
 async function find(db: Db, where: string, values: unknown[]): Promise<User | undefined> {
   const { rows } = await db.query(`${select} where ${where}`, values)
@@ -51,9 +51,9 @@ async function find(db: Db, where: string, values: unknown[]): Promise<User | un
 
 export const findUser = (db: Db, id: string) => find(db, 'id = $1', [id])
 export const findByEmail = (db: Db, email: string, aud: string) =>
-  find(db, `lower(email) = $1 and aud = $2 and ${ordinary}`, [email.toLowerCase(), aud])
+  find(db, `lower(email) = $1 and aud = $2 and ${nonSso}`, [email.toLowerCase(), aud])
 export const findByPhone = (db: Db, phone: string, aud: string) =>
-  find(db, `phone = $1 and aud = $2 and ${ordinary}`, [phone, aud])
+  find(db, `phone = $1 and aud = $2 and ${nonSso}`, [phone, aud])
 
 /** Whether another user has this email, as its own or in one of its identities. */
 export async function emailTaken(db: Db, email: string, aud: string, except?: string) {
@@ -80,7 +80,7 @@ export async function updateUser(tx: Tx, user: User, changes: Metadata): Promise
 }
 
 /** Puts keys into metadata one level deep; null takes a key out. */
-export function merged(old: Metadata | null, changes: Metadata): Metadata {
+export function mergeMetadata(old: Metadata | null, changes: Metadata): Metadata {
   const result = { ...old, ...changes }
   for (const [key, value] of Object.entries(changes)) if (value === null) delete result[key]
   return result
@@ -90,7 +90,7 @@ export async function confirmEmail(tx: Tx, user: User): Promise<void> {
   await updateUser(tx, user, {
     confirmation_token: '',
     email_confirmed_at: new Date().toISOString(),
-    raw_user_meta_data: merged(user.raw_user_meta_data, { email_verified: true }),
+    raw_user_meta_data: mergeMetadata(user.raw_user_meta_data, { email_verified: true }),
   })
   await clearOneTimeTokens(tx, user)
 }

@@ -9,20 +9,20 @@ import { lockedPackages } from './registry.ts'
 type Names = Record<string, string>
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
-const faults: string[] = []
+const problems: string[] = []
 
 const { imports }: { imports: Names } = read(join(root, 'functions', 'deno.json'))
 const { dependencies }: { dependencies: Names } = read(join(root, 'package.json'))
 const imported: Names = {}
 for (const [name, target] of Object.entries(imports)) {
   const [, at, version] = /^npm:\/?((?:@[^/]+\/)?[^@/]+)@(\d+\.\d+\.\d+)\/?$/.exec(target) ?? []
-  if (at !== name.replace(/\/$/, '')) faults.push(`functions/deno.json: ${name} is ${target}`)
-  else if (imported[at] && imported[at] !== version) faults.push(`${at} has two versions`)
+  if (at !== name.replace(/\/$/, '')) problems.push(`functions/deno.json: ${name} is ${target}`)
+  else if (imported[at] && imported[at] !== version) problems.push(`${at} has two versions`)
   else imported[at] = version
 }
 for (const name of new Set([...Object.keys(imported), ...Object.keys(dependencies)])) {
   if (imported[name] === dependencies[name]) continue
-  faults.push(
+  problems.push(
     `${name} is ${imported[name]} in functions/deno.json, ${dependencies[name]} among the ` +
       'dependencies of package.json',
   )
@@ -35,20 +35,22 @@ const lock: {
   workspace: { dependencies: string[] }
 } = JSON.parse(text)
 // A newer one is refused by bundlers of the version that hosted projects have.
-if (lock.version !== '4') faults.push(`functions/deno.lock has version ${lock.version}`)
-if (text.includes('://')) faults.push('functions/deno.lock names where packages come from')
+if (lock.version !== '4') problems.push(`functions/deno.lock has version ${lock.version}`)
+if (text.includes('://')) problems.push('functions/deno.lock names where packages come from')
 const wanted = Object.entries(imported).map(([name, version]) => `npm:${name}@${version}`)
 if (String(lock.workspace.dependencies) !== String(wanted.sort())) {
-  faults.push('functions/deno.lock is not of this functions/deno.json')
+  problems.push('functions/deno.lock is not of this functions/deno.json')
 }
 const installed = lockedPackages()
 for (const [id, { integrity }] of Object.entries(lock.npm)) {
   const [, name, version] = /^(@?[^@]+)@([^_]+)/.exec(id)!
   const here = installed.get(name)
   if (here?.version === version && here.integrity === integrity) continue
-  faults.push(`${name} is ${version} in functions/deno.lock, ${here?.version} in package-lock.json`)
+  problems.push(
+    `${name} is ${version} in functions/deno.lock, ${here?.version} in package-lock.json`,
+  )
 }
 
-for (const fault of faults) console.log(fault)
-if (faults.length) console.log('`npm run functions:lock` writes functions/deno.lock anew.')
-process.exitCode = faults.length ? 1 : 0
+for (const fault of problems) console.log(fault)
+if (problems.length) console.log('`npm run functions:lock` writes functions/deno.lock anew.')
+process.exitCode = problems.length ? 1 : 0

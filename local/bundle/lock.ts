@@ -13,7 +13,7 @@ import { root } from '../stack/settings.ts'
 export const lockFile = join(root, 'functions', 'deno.lock')
 
 /** Deno with nothing but that folder: a cache of its own, and one registry to fill it from. */
-export async function denoIn(
+export async function runDeno(
   folder: string,
   registry: string,
   args: string[],
@@ -33,7 +33,7 @@ export async function denoIn(
 }
 
 /** The lock file that Deno writes for the functions when it has none. */
-export async function newLock(registry: string): Promise<string> {
+export async function generateLock(registry: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'functions-'))
   try {
     const functions = join(folder, 'functions')
@@ -43,7 +43,7 @@ export async function newLock(registry: string): Promise<string> {
     })
     const entrypoints = readConfig({}).functions
       .map(({ entrypoint }) => fileURLToPath(entrypoint).replace(root, ''))
-    await denoIn(folder, registry, ['cache', '--config', 'functions/deno.json', ...entrypoints])
+    await runDeno(folder, registry, ['cache', '--config', 'functions/deno.json', ...entrypoints])
     return readFileSync(join(functions, 'deno.lock'), 'utf8')
   } finally {
     rmSync(folder, { recursive: true })

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ref, startPlatform, token, type Upload } from '../deploy/support/management-api.ts'
-import { denoIn, lockFile, newLock } from './lock.ts'
+import { generateLock, lockFile, runDeno } from './lock.ts'
 import { openRegistry } from './registry.ts'
 import { readConfig } from '../stack/config.ts'
 import { root } from '../stack/settings.ts'
@@ -90,7 +90,7 @@ describe('what is uploaded of a function', () => {
       writeFileSync(join(place, path), content)
     }
     writeFileSync(join(place, 'start.ts'), starter(entrypoint))
-    const { stdout } = await denoIn(place, registry.url, [
+    const { stdout } = await runDeno(place, registry.url, [
       'run',
       '--frozen',
       '--allow-all',
@@ -104,6 +104,6 @@ describe('what is uploaded of a function', () => {
   test('comes with the lock file, which is as this Deno writes it', async () => {
     const lock = readFileSync(lockFile)
     for (const { files } of sent.values()) expect(files.get('functions/deno.lock')).toEqual(lock)
-    expect(lock.toString()).toBe(await newLock(registry.url))
+    expect(lock.toString()).toBe(await generateLock(registry.url))
   })
 })

@@ -1,11 +1,11 @@
 // npm run functions:lock, after a package of the functions has changed.
 import { writeFileSync } from 'node:fs'
-import { lockFile, newLock } from './lock.ts'
+import { generateLock, lockFile } from './lock.ts'
 import { openRegistry } from './registry.ts'
 
 const registry = await openRegistry()
 try {
-  writeFileSync(lockFile, await newLock(registry.url))
+  writeFileSync(lockFile, await generateLock(registry.url))
 } finally {
   registry.close()
 }

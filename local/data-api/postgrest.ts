@@ -1,30 +1,41 @@
 // Refusals of the Data API that @supabase/lite words in its own way, in the words of PostgREST.
 
 type Fetch = (request: Request) => Response | Promise<Response>
-type Refusal = { code: string; message: string; details: string | null; hint: string | null }
+type PostgrestError = { code: string; message: string; details: string | null; hint: string | null }
 
-const refusal = (status: number, code: string, message: string, details: string | null = null) =>
-  Response.json({ code, details, hint: null, message } satisfies Refusal, { status })
+const errorResponse = (
+  status: number,
+  code: string,
+  message: string,
+  details: string | null = null,
+) => Response.json({ code, details, hint: null, message } satisfies PostgrestError, { status })
 
 /** Asks the package, and says what is wrong with the question as PostgREST would. */
 export async function asPostgrest(asked: Request, fetch: Fetch): Promise<Response> {
   const { pathname } = new URL(asked.url)
   if (!isDecodable(pathname)) {
-    return refusal(404, 'PGRST125', 'Invalid path specified in request URL')
+    return errorResponse(404, 'PGRST125', 'Invalid path specified in request URL')
   }
   const answer = await fetch(asked)
   if (answer.status !== 500 && answer.status !== 404) return answer
-  const { code, message, details }: Partial<Refusal> = await answer.clone().json().catch(() => ({}))
+  const { code, message, details }: Partial<PostgrestError> = await answer.clone().json().catch(
+    () => ({}),
+  )
   // Its own mistakes have no other code: it stumbled over the question.
   const [, stumbled] = /^(?:Type|URI|Range|Syntax)?Error: (.*)/s.exec(message ?? '') ?? []
   if (code === 'SUP' && stumbled !== undefined && !/connect|closed|timeout/i.test(stumbled)) {
-    return refusal(400, 'PGRST100', '"failed to parse the request" (line 1, column 1)', stumbled)
+    return errorResponse(
+      400,
+      'PGRST100',
+      '"failed to parse the request" (line 1, column 1)',
+      stumbled,
+    )
   }
   const [, missing] = /^relation "(?:[^".]+\.)?([^"]*)" does not exist$/.exec(details ?? '') ?? []
   if (code !== 'PGRST205' || missing === undefined) return answer
   const from = pathname.split('/').at(-1)
   const between = `relationship between '${from}' and '${missing}' in the schema`
-  return refusal(
+  return errorResponse(
     400,
     'PGRST200',
     `Could not find a ${between} cache`,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseToml } from '../stack/config.ts'
 import { root } from '../schema/cli.ts'
-import { isNear } from './given.ts'
+import { isLocalAddress } from './given.ts'
 import { settings } from './settings.ts'
 
 type Table = ReturnType<typeof parseToml>
@@ -35,7 +35,7 @@ export function checkConfig(text: string, env: NodeJS.ProcessEnv) {
         ? [`${name} is set: auth.external.${provider}.enabled must be true too`]
         : []
     }),
-    ...(isNear(at('auth.site_url')) ? ['auth.site_url is an address of this machine'] : []),
+    ...(isLocalAddress(at('auth.site_url')) ? ['auth.site_url is an address of this machine'] : []),
     ...functions.filter(([, table]) => (table as Table).verify_jwt !== false)
       .map(([name]) => `functions.${name}.verify_jwt must be false: it knows no new API keys`),
     ...(functions.length ? [] : ['no function is listed']),
@@ -55,9 +55,13 @@ function named(value: Value): string[] {
 }
 
 /** The file as it is pushed while nobody knows yet whether the captcha stands. */
-export function withoutLate(text: string): string {
-  const late = settings.flatMap(({ file, late }) => late && file ? [file.split('.').at(-1)!] : [])
-  return text.split('\n').filter((line) => !late.includes(/^(\w+)\s*=/.exec(line)?.[1] ?? ''))
+export function withoutDeferred(text: string): string {
+  const afterCaptcha = settings.flatMap(({ file, afterCaptcha }) =>
+    afterCaptcha && file ? [file.split('.').at(-1)!] : []
+  )
+  return text.split('\n').filter((line) =>
+    !afterCaptcha.includes(/^(\w+)\s*=/.exec(line)?.[1] ?? '')
+  )
     .join('\n')
 }
 

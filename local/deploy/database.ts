@@ -3,15 +3,15 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { databaseAt } from '../postgres/connection.ts'
-import { Refusal } from '../stack/user-error.ts'
-import { failureIn, patiently, remote, supabase } from '../schema/cli.ts'
-import type { Given } from './given.ts'
+import { UserError } from '../stack/user-error.ts'
+import { errorLines, remoteFlag, retryOnLockTimeout, supabase } from '../schema/cli.ts'
+import type { DeployInput } from './given.ts'
 import type { Management } from './management.ts'
 
 type Pooler = { database_type: string; connection_string: string }
 
 /** Somebody at an address. The password never stands in a url, which a command line would show. */
-type Login = { url: string; password: string; lent?: boolean }
+type Login = { url: string; password: string; temporary?: boolean }
 
 export type Database = {
   /** Applies what is not there yet, and tries again while a migration gives way. */
@@ -26,16 +26,16 @@ export type Database = {
 
 /** Nobody else deploys to the project while this is open. */
 export async function openDatabase(
-  given: Given,
+  input: DeployInput,
   management: Management,
-  conceal: (secret: string) => void,
+  redact: (secret: string) => void,
 ): Promise<Database> {
   const poolers = await management.get<Pooler[]>('/config/database/pooler')
   const primary = poolers.find(({ database_type: type }) => type === 'PRIMARY')
-  if (!primary) throw new Refusal('The project has no pooler, by which the functions must go.')
+  if (!primary) throw new UserError('The project has no pooler, by which the functions must go.')
   const pooler = new URL(primary.connection_string.replace(/:\[[^\]]*\]@/, '@'))
   // The pooler knows a project by what follows the role's name.
-  const suffix = pooler.username.endsWith(`.${given.ref}`) ? `.${given.ref}` : ''
+  const suffix = pooler.username.endsWith(`.${input.ref}`) ? `.${input.ref}` : ''
   const at = (role: string, port = pooler.port) => {
     const url = new URL(pooler)
     url.username = role + suffix
@@ -48,19 +48,26 @@ export async function openDatabase(
 
   /** Lent for some minutes, unless somebody gave the password of the database. */
   async function login(): Promise<Login> {
-    if (given.databasePassword) {
-      return { url: at('postgres', sessions).href, password: given.databasePassword }
+    if (input.databasePassword) {
+      return { url: at('postgres', sessions).href, password: input.databasePassword }
     }
     if (last && Date.now() < last.until) return last
-    const lent = await management.send<{ role: string; password: string; ttl_seconds: number }>(
+    const temporary = await management.send<
+      { role: string; password: string; ttl_seconds: number }
+    >(
       'POST',
       '/cli/login-role',
       { read_only: false },
     )
-    conceal(lent.password)
-    const url = at(lent.role, sessions).href
+    redact(temporary.password)
+    const url = at(temporary.role, sessions).href
     // Half of its time is left for what begins with it.
-    last = { url, password: lent.password, lent: true, until: Date.now() + lent.ttl_seconds * 500 }
+    last = {
+      url,
+      password: temporary.password,
+      temporary: true,
+      until: Date.now() + temporary.ttl_seconds * 500,
+    }
     return last
   }
 
@@ -68,24 +75,24 @@ export async function openDatabase(
   const { rows } = await client.query(`select pg_try_advisory_lock(hashtext('deploy')) as alone`)
   if (!rows[0].alone) {
     await client.end()
-    throw new Refusal('Somebody else deploys to this project at the moment.')
+    throw new UserError('Somebody else deploys to this project at the moment.')
   }
   return {
     push: async () => {
-      const said = await patiently(async () => {
-        const lent = await login()
+      const output = await retryOnLockTimeout(async () => {
+        const temporary = await login()
         // Seen to open the database before the CLI tries it.
-        await (await connect(lent)).end()
-        const own = { PGPASSWORD: lent.password }
-        return await supabase(['db', 'push', remote(lent.url), '--yes'], own)
+        await (await connect(temporary)).end()
+        const own = { PGPASSWORD: temporary.password }
+        return await supabase(['db', 'push', remoteFlag(temporary.url), '--yes'], own)
       })
-      if (said.code !== 0) throw new Refusal(failureIn(said))
+      if (output.code !== 0) throw new UserError(errorLines(output))
     },
     openFacade: async (keep) => {
       const password = randomBytes(24).toString('base64url')
-      conceal(password)
+      redact(password)
       await client.query('begin')
-      await client.query(`alter role facade password '${verifierOf(password)}'`)
+      await client.query(`alter role facade password '${scramVerifier(password)}'`)
       const url = at('facade')
       url.password = password
       await keep(url.href)
@@ -101,7 +108,7 @@ export async function openDatabase(
  * yet that was made a moment ago. Not often either: whoever is refused again and again is kept out by
  * it, and everybody else with him; so a password that was given is tried once.
  */
-async function connect({ url, password, lent }: Login): Promise<pg.Client> {
+async function connect({ url, password, temporary }: Login): Promise<pg.Client> {
   for (let pause = 3000, waited = 0;; waited += pause, pause *= 1.5) {
     const client = new pg.Client({
       ...databaseAt(url),
@@ -118,8 +125,8 @@ async function connect({ url, password, lent }: Login): Promise<pg.Client> {
     } catch (error) {
       await client.end().catch(() => {})
       const refused = /^28/.test((error as { code?: string }).code ?? '')
-      if (waited > 60_000 || refused && !lent) {
-        throw new Refusal(`The database does not let us in: ${(error as Error).message}.`)
+      if (waited > 60_000 || refused && !temporary) {
+        throw new UserError(`The database does not let us in: ${(error as Error).message}.`)
       }
       await sleep(pause)
     }
@@ -127,7 +134,7 @@ async function connect({ url, password, lent }: Login): Promise<pg.Client> {
 }
 
 /** What the server keeps of a password: sent like this, it stands in no log of statements. */
-function verifierOf(password: string): string {
+function scramVerifier(password: string): string {
   const [salt, rounds] = [randomBytes(16), 4096]
   const salted = pbkdf2Sync(password, salt, rounds, 32, 'sha256')
   const hmac = (text: string) => createHmac('sha256', salted).update(text).digest()

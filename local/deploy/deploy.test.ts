@@ -6,9 +6,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkConfig, configText } from './config-file.ts'
-import { onFreshServer } from '../schema/server.ts'
+import { onTemporaryServer } from '../schema/server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
-import { deployTo, type Settings } from './support/run.ts'
+import { runDeploy, type Settings } from './support/run.ts'
 import { type Platform, ref, secretKey, startPlatform, token } from './support/management-api.ts'
 
 let server: Postgres
@@ -18,7 +18,7 @@ let platform: Platform
 
 beforeAll(async () => {
   await new Promise<void>((ready, failed) => {
-    stopped = onFreshServer(async (fresh) => {
+    stopped = onTemporaryServer(async (fresh) => {
       server = fresh
       await new Promise<void>((done) => {
         stop = done
@@ -37,7 +37,7 @@ afterAll(async () => {
 })
 
 const deploy = (settings: Settings = {}, ...flags: string[]) =>
-  deployTo(platform, settings, ...flags)
+  runDeploy(platform, settings, ...flags)
 
 const asked = () => platform.sent.map(({ method, path }) => `${method} ${path}`)
 const bodyOf = (method: string, path: string) =>
@@ -79,11 +79,11 @@ describe('a project from scratch', () => {
 
   test('stops where the platform says no, and says what', async () => {
     await failing('PUT', '/functions', async () => {
-      const { code, said } = await deploy({ CORS_ORIGINS: 'https://dar.example' })
-      outputs.push(said)
+      const { code, output } = await deploy({ CORS_ORIGINS: 'https://dar.example' })
+      outputs.push(output)
       expect(code).toBe(1)
-      expect(said).toContain('Stopped at "functions"')
-      expect(said).toContain('run it again when mended')
+      expect(output).toContain('Stopped at "functions"')
+      expect(output).toContain('run it again when mended')
     })
     first = new Map(platform.secrets)
     const steps = asked().map((one) => one.replace(/\?.*/, ''))
@@ -174,9 +174,9 @@ describe('a project from scratch', () => {
   })
 
   test('goes on where it stopped, and repeats nothing that is there', async () => {
-    const { code, said } = await deploy({ CORS_ORIGINS: 'https://dar.example' })
-    outputs.push(said)
-    expect(said).toContain('Deployed.')
+    const { code, output } = await deploy({ CORS_ORIGINS: 'https://dar.example' })
+    outputs.push(output)
+    expect(output).toContain('Deployed.')
     expect(code).toBe(0)
     expect(asked().map((one) => one.replace(/\?.*/, ''))).toEqual([
       'POST /cli/login-role',
@@ -186,9 +186,9 @@ describe('a project from scratch', () => {
     ])
     expect(bodyOf('POST', '/secrets')).toEqual([[{ name: 'CLIENT_IP_HOPS', value: '2' }]])
     for (const [name, value] of first) expect(platform.secrets.get(name), name).toBe(value)
-    expect(said).toContain('client addresses: CLIENT_IP_HOPS is 2')
-    expect(said).toContain('jobs: 2 ran')
-    expect(said).toContain('health: status ok, database ok')
+    expect(output).toContain('client addresses: CLIENT_IP_HOPS is 2')
+    expect(output).toContain('jobs: 2 ran')
+    expect(output).toContain('health: status ok, database ok')
   })
 
   test('deploys every function that config.toml lists, each with its settings', () => {
@@ -204,10 +204,10 @@ describe('a project from scratch', () => {
 
   test('gives the facade another password when it is asked to, or none at all', async () => {
     await failing('POST', '/secrets', async () => {
-      const { code, said } = await deploy({}, '--new-facade-password')
-      outputs.push(said)
+      const { code, output } = await deploy({}, '--new-facade-password')
+      outputs.push(output)
       expect(code).toBe(1)
-      expect(said).toContain('Stopped at "secrets"')
+      expect(output).toContain('Stopped at "secrets"')
     })
     // What the functions have still opens the database.
     const url = new URL(platform.secrets.get('FACADE_DB_URL')!)
@@ -222,10 +222,10 @@ describe('a project from scratch', () => {
     )
     await failing('PUT', '/functions', async () => {
       const newer = await deploy()
-      expect(newer.said).toContain('Stopped at "migrations"')
+      expect(newer.output).toContain('Stopped at "migrations"')
       const earlier = await deploy({}, '--without-migrations')
-      expect(earlier.said).toContain('Stopped at "functions"')
-      outputs.push(newer.said, earlier.said)
+      expect(earlier.output).toContain('Stopped at "functions"')
+      outputs.push(newer.output, earlier.output)
     })
     await query(
       `delete from supabase_migrations.schema_migrations where version = '99991231235959'`,
@@ -237,10 +237,10 @@ describe('a project from scratch', () => {
     await other.connect()
     try {
       await other.query(`select pg_advisory_lock(hashtext('deploy'))`)
-      const { code, said } = await deploy()
-      outputs.push(said)
+      const { code, output } = await deploy()
+      outputs.push(output)
       expect(code).toBe(1)
-      expect(said).toContain('Somebody else deploys to this project')
+      expect(output).toContain('Somebody else deploys to this project')
       expect(asked()).toEqual(['POST /cli/login-role'])
     } finally {
       await other.end()
@@ -253,25 +253,25 @@ describe('a project from scratch', () => {
       `create role "postgres.${ref}" login superuser password 'of-the-database-itself'`,
     )
     await failing('PUT', '/functions', async () => {
-      const { said } = await deploy({ SUPABASE_DB_PASSWORD: 'of-the-database-itself' })
-      outputs.push(said)
-      expect(said).toContain('-- migrations')
-      expect(said).not.toContain('Stopped at "migrations"')
+      const { output } = await deploy({ SUPABASE_DB_PASSWORD: 'of-the-database-itself' })
+      outputs.push(output)
+      expect(output).toContain('-- migrations')
+      expect(output).not.toContain('Stopped at "migrations"')
       expect(asked()).not.toContain('POST /cli/login-role')
     })
   })
 
   test('is not asked again and again by somebody who has the wrong password', async () => {
-    const { code, said } = await deploy({ SUPABASE_DB_PASSWORD: 'of-another-database' })
-    outputs.push(said)
+    const { code, output } = await deploy({ SUPABASE_DB_PASSWORD: 'of-another-database' })
+    outputs.push(output)
     expect(code).toBe(1)
-    expect(said).toMatch(/^The database does not let us in: password authentication failed/m)
+    expect(output).toMatch(/^The database does not let us in: password authentication failed/m)
     expect(asked()).toEqual([])
   })
 
   test('says no secret, and shows none on a command line', () => {
-    const lent = ['lent-for-some-minutes', 'of-the-database-itself', 'of-another-database']
-    const secrets = [token, secretKey, ...lent, ...platform.secrets.values()]
+    const passwords = ['lent-for-some-minutes', 'of-the-database-itself', 'of-another-database']
+    const secrets = [token, secretKey, ...passwords, ...platform.secrets.values()]
       .filter((value) => !['production', '2', 'https://dar.example'].includes(value))
     secrets.push(new URL(platform.secrets.get('FACADE_DB_URL')!).password)
     expect(secrets).toHaveLength(9)

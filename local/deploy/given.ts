@@ -2,9 +2,9 @@
 import { facadeConnection, UnfitUrl } from '../../functions/_shared/connection.ts'
 import { isSecret } from '../../functions/_shared/is-secret.ts'
 import { variable, type VariableName, variables } from '../environment.ts'
-import { unfitSecrets } from './secrets.ts'
+import { invalidSecrets } from './secrets.ts'
 
-export type Given = {
+export type DeployInput = {
   ref: string
   token: string
   /** Of role postgres; without it, the Management API lends a role for some minutes. */
@@ -19,13 +19,13 @@ export type Given = {
 const needed = ['SUPABASE_ACCESS_TOKEN', 'SUPABASE_PROJECT_ID'] as const
 
 /** An address that leads to the machine of whoever opens it. */
-export const isNear = (address: unknown) =>
+export const isLocalAddress = (address: unknown) =>
   /^https?:\/\/(localhost|127\.|0\.0\.0\.0|\[::1?\])/.test(String(address))
 
-export function readGiven(env: NodeJS.ProcessEnv): { given: Given; problems: string[] } {
+export function readInput(env: NodeJS.ProcessEnv): { input: DeployInput; problems: string[] } {
   const value = (name: VariableName) => variable(name, env)
   const ref = value('SUPABASE_PROJECT_ID') ?? ''
-  const given: Given = {
+  const input: DeployInput = {
     ref,
     token: value('SUPABASE_ACCESS_TOKEN') ?? '',
     databasePassword: value('SUPABASE_DB_PASSWORD'),
@@ -40,12 +40,12 @@ export function readGiven(env: NodeJS.ProcessEnv): { given: Given; problems: str
     problems.push('SUPABASE_PROJECT_ID must be the 20 letters of a project.')
   }
   // They are given the token and the keys.
-  for (const address of [given.apiUrl, given.projectUrl]) {
-    if (!/^https:\/\//.test(address) && !isNear(address)) {
+  for (const address of [input.apiUrl, input.projectUrl]) {
+    if (!/^https:\/\//.test(address) && !isLocalAddress(address)) {
       problems.push(`${address} must begin with https://.`)
     }
   }
-  if (given.siteUrl && !/^https:\/\/[^/]+\.[^/]+/.test(given.siteUrl)) {
+  if (input.siteUrl && !/^https:\/\/[^/]+\.[^/]+/.test(input.siteUrl)) {
     problems.push('SITE_URL must be an address that begins with https://.')
   }
   if (env.CLIENT_IP_HOPS && !/^[1-9]$/.test(env.CLIENT_IP_HOPS)) {
@@ -53,12 +53,12 @@ export function readGiven(env: NodeJS.ProcessEnv): { given: Given; problems: str
   }
   if (env.FACADE_DB_URL) {
     try {
-      const way = facadeConnection(env.FACADE_DB_URL, given.projectUrl, { production: true })
+      const way = facadeConnection(env.FACADE_DB_URL, input.projectUrl, { production: true })
       if (!isSecret(way.password)) throw new UnfitUrl('must have a password that is one.')
     } catch (error) {
       if (!(error instanceof UnfitUrl)) throw error
       problems.push(`FACADE_DB_URL ${error.message}`)
     }
   }
-  return { given, problems: [...problems, ...unfitSecrets(env)] }
+  return { input, problems: [...problems, ...invalidSecrets(env)] }
 }

@@ -2,16 +2,16 @@
 // and whether everything answers.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Refusal } from '../stack/user-error.ts'
+import { UserError } from '../stack/user-error.ts'
 
 /** A change of Auth's settings, and functions that were just deployed, are felt within this. */
-const settles = 120_000
+const settleTime = 120_000
 
 const ask = (url: string, init: RequestInit = {}) =>
   fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(30_000) })
 
 /** Tries until it gives something, as a project that was just changed needs a moment. */
-async function eventually<T>(look: () => Promise<T | undefined>, time = settles) {
+async function retryUntil<T>(look: () => Promise<T | undefined>, time = settleTime) {
   const end = Date.now() + time
   for (;;) {
     const seen = await look().catch(() => undefined)
@@ -22,9 +22,9 @@ async function eventually<T>(look: () => Promise<T | undefined>, time = settles)
 }
 
 /** One sign-in with the public key: the captcha must refuse it before any password is looked at. */
-export async function proveCaptcha(projectUrl: string, key: string, time?: number): Promise<void> {
+export async function verifyCaptcha(projectUrl: string, key: string, time?: number): Promise<void> {
   let last = 'nothing'
-  const refused = await eventually(async () => {
+  const refused = await retryUntil(async () => {
     const response = await ask(`${projectUrl}/auth/v1/token?grant_type=password`, {
       method: 'POST',
       headers: { apikey: key, 'content-type': 'application/json' },
@@ -35,7 +35,7 @@ export async function proveCaptcha(projectUrl: string, key: string, time?: numbe
     return last === '400 captcha_failed' ? true : undefined
   }, time)
   if (refused) return
-  throw new Refusal(
+  throw new UserError(
     `A sign-in with the public key was answered with ${last} and not refused by the captcha, so ` +
       'strangers can try passwords at Auth. The rate of its tokens stays as it is.',
   )
@@ -43,9 +43,9 @@ export async function proveCaptcha(projectUrl: string, key: string, time?: numbe
 
 type Seen = { forwarded: string[]; hops: number }
 
-async function seenFrom(url: string, key: string, forged?: string): Promise<Seen | undefined> {
+async function seenFrom(url: string, key: string, sent?: string): Promise<Seen | undefined> {
   const response = await ask(url, {
-    headers: { apikey: key, ...(forged ? { 'x-forwarded-for': forged } : {}) },
+    headers: { apikey: key, ...(sent ? { 'x-forwarded-for': sent } : {}) },
   })
   if (response.status !== 200) return undefined
   const { forwardedFor, hops } = await response.json()
@@ -53,7 +53,7 @@ async function seenFrom(url: string, key: string, forged?: string): Promise<Seen
 }
 
 /** An address of a range that nobody has. */
-const nobodys = () => `203.0.113.${randomInt(1, 255)}`
+const unusedAddress = () => `203.0.113.${randomInt(1, 255)}`
 
 const fromRight = (list: string[], hops: number) => list.at(-hops)
 
@@ -62,39 +62,39 @@ const fromRight = (list: string[], hops: number) => list.at(-hops)
  * whether or not the caller forges entries, and of those the caller's own is the first.
  */
 export async function measureHops(url: string, key: string, wanted?: number): Promise<number> {
-  const forged = nobodys()
+  const forgery = unusedAddress()
   const look = async () => {
-    const [plain, lying] = [await seenFrom(url, key), await seenFrom(url, key, forged)]
-    return plain && lying ? { plain, lying } : undefined
+    const [plain, forged] = [await seenFrom(url, key), await seenFrom(url, key, forgery)]
+    return plain && forged ? { plain, forged } : undefined
   }
-  const seen = await eventually(look)
-  if (!seen) throw new Refusal(`${url} does not tell which address it saw.`)
-  const [plain, lying] = [seen.plain.forwarded, seen.lying.forwarded]
+  const seen = await retryUntil(look)
+  if (!seen) throw new UserError(`${url} does not tell which address it saw.`)
+  const [plain, forged] = [seen.plain.forwarded, seen.forged.forwarded]
   const own = plain[0]
   const fit = plain.map((_, index) => index + 1).filter((hops) =>
-    fromRight(plain, hops) === own && fromRight(lying, hops) === own
+    fromRight(plain, hops) === own && fromRight(forged, hops) === own
   )
   const best = wanted ?? fit[0]
-  if (best !== undefined && own && own !== forged && fit.includes(best)) return best
-  throw new Refusal(
+  if (best !== undefined && own && own !== forgery && fit.includes(best)) return best
+  throw new UserError(
     wanted === undefined
       ? 'No entry of X-Forwarded-For is the caller whatever the caller sends: nobody could be counted.'
-      : `CLIENT_IP_HOPS=${wanted} names ${fromRight(lying, wanted) ?? 'nothing'} where a caller ` +
-        `sends ${forged}, and ${fromRight(plain, wanted) ?? 'nothing'} where it does not. ` +
+      : `CLIENT_IP_HOPS=${wanted} names ${fromRight(forged, wanted) ?? 'nothing'} where a caller ` +
+        `sends ${forgery}, and ${fromRight(plain, wanted) ?? 'nothing'} where it does not. ` +
         `Leave it out, or set ${fit[0] ?? 'what you have measured'}.`,
   )
 }
 
 /** Half of a worker's longest life, in which it is still given requests, and something more. */
-const workersChange = 300_000
+const workerTurnover = 300_000
 
 /** The functions count by what was measured: they have taken the setting on. */
-export async function proveHops(url: string, key: string, hops: number): Promise<void> {
-  const counted = await eventually(
+export async function verifyHops(url: string, key: string, hops: number): Promise<void> {
+  const counted = await retryUntil(
     async () => (await seenFrom(url, key))?.hops === hops ? true : undefined,
-    workersChange,
+    workerTurnover,
   )
-  if (!counted) throw new Refusal(`The functions do not know yet that CLIENT_IP_HOPS is ${hops}.`)
+  if (!counted) throw new UserError(`The functions do not know yet that CLIENT_IP_HOPS is ${hops}.`)
 }
 
 /** Runs the jobs once, which also makes what must be there before people come. Answers how many. */
@@ -106,23 +106,23 @@ export async function runJobs(url: string, key: string): Promise<number> {
     // As long as a worker lives.
     signal: AbortSignal.timeout(150_000),
   }).catch((error: Error) => error)
-  if (response instanceof Error) throw new Refusal(`${url} did not answer: ${response.message}.`)
-  if (response.status !== 200) throw new Refusal(`${url} answered ${response.status}.`)
+  if (response instanceof Error) throw new UserError(`${url} did not answer: ${response.message}.`)
+  if (response.status !== 200) throw new UserError(`${url} answered ${response.status}.`)
   const outcomes = Object.entries(await response.json() as Record<string, object>)
   const failed = outcomes.filter(([, outcome]) => !('done' in outcome)).map(([name]) => name)
-  if (failed.length) throw new Refusal(`Failed: ${failed.join(', ')}. See the function's log.`)
+  if (failed.length) throw new UserError(`Failed: ${failed.join(', ')}. See the function's log.`)
   return outcomes.length
 }
 
-export type Live = { health: Record<string, unknown>; answered: string[] }
+export type SmokeResult = { health: Record<string, unknown>; answered: string[] }
 
 /** One question to each function, and what the API says of its parts. */
-export async function lookAlive(
+export async function smokeTest(
   functionsUrl: string,
   apiUrl: string,
   functions: string[],
   secretKey: string,
-): Promise<Live> {
+): Promise<SmokeResult> {
   const questions: Record<string, [url: string, status: number, headers?: HeadersInit]> = {
     api: [`${apiUrl}/meta/enums`, 200],
     jobs: [`${functionsUrl}/jobs/address`, 200, { apikey: secretKey }],
@@ -133,20 +133,20 @@ export async function lookAlive(
   for (const name of functions) {
     const [url, wanted, headers] = questions[name] ?? [`${functionsUrl}/${name}`, 200]
     let last = 0
-    const well = await eventually(async () => {
+    const well = await retryUntil(async () => {
       const response = await ask(url, { headers })
       await response.body?.cancel()
       last = response.status
       return last === wanted ? true : undefined
     })
-    if (!well) throw new Refusal(`The function ${name} answers ${last} at ${url}, not ${wanted}.`)
+    if (!well) throw new UserError(`The function ${name} answers ${last} at ${url}, not ${wanted}.`)
     answered.push(name)
   }
-  const health = await eventually(async () => {
+  const health = await retryUntil(async () => {
     const response = await ask(`${apiUrl}/health`)
     const parts = await response.json()
     return response.status === 200 && parts.database === 'ok' ? parts : undefined
   })
-  if (!health) throw new Refusal(`${apiUrl}/health does not say that the database answers.`)
+  if (!health) throw new UserError(`${apiUrl}/health does not say that the database answers.`)
   return { health, answered }
 }

@@ -5,25 +5,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { settings as functionSettings } from '../../functions/_shared/settings.ts'
 import { variables } from '../environment.ts'
-import { Refusal } from '../stack/user-error.ts'
-import { failureIn, project, supabase } from '../schema/cli.ts'
-import { checkConfig, configFile, configText, withoutLate } from './config-file.ts'
+import { UserError } from '../stack/user-error.ts'
+import { errorLines, writeProject, supabase } from '../schema/cli.ts'
+import { checkConfig, configFile, configText, withoutDeferred } from './config-file.ts'
 import { openDatabase } from './database.ts'
-import { type Given, readGiven } from './given.ts'
-import { lookAlive, measureHops, proveCaptcha, proveHops, runJobs } from './live.ts'
+import { type DeployInput, readInput } from './given.ts'
+import { smokeTest, measureHops, verifyCaptcha, verifyHops, runJobs } from './live.ts'
 import { openManagement } from './management.ts'
 import { readProject } from './project.ts'
-import { lacking, partsOf, readKept, secretsFrom, setSecrets } from './secrets.ts'
-import { differing, mustHold, readSettings, setByApi, settings } from './settings.ts'
+import { missingSecrets, sensitiveParts, readSecretHashes, secretsFrom, setSecrets } from './secrets.ts'
+import { settingsThatDiffer, assertSettings, readSettings, setByApi, settings } from './settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 /** What must not be seen, whoever says it. */
-const hidden = new Set<string>()
-const conceal = (secret: string) => partsOf(secret).forEach((part) => hidden.add(part))
-const shown = (text: string) =>
-  [...hidden].sort((a, b) => b.length - a.length)
+const redactedValues = new Set<string>()
+const redact = (secret: string) => sensitiveParts(secret).forEach((part) => redactedValues.add(part))
+const redacted = (text: string) =>
+  [...redactedValues].sort((a, b) => b.length - a.length)
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
 
 /**
@@ -34,47 +34,47 @@ const flagsKnown = ['--check', '--new-facade-password', '--without-migrations']
 
 async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void> {
   for (const [name, { secret }] of Object.entries({ ...functionSettings, ...variables })) {
-    if (secret && env[name]) conceal(env[name])
+    if (secret && env[name]) redact(env[name])
   }
-  const { given, problems } = readGiven(env)
+  const { input, problems } = readInput(env)
   const config = checkConfig(configText(), env)
   const odd = [...flags].filter((flag) => !flagsKnown.includes(flag))
     .map((flag) => `There is no ${flag}, only ${flagsKnown.join(', ')}.`)
   const wrong = [...odd, ...problems, ...config.problems]
-  if (wrong.length) refuse(wrong)
+  if (wrong.length) stop(wrong)
 
-  const management = openManagement(given.apiUrl, given.ref, given.token)
-  const found = await readProject(management, given)
-  found.keys.forEach(conceal)
+  const management = openManagement(input.apiUrl, input.ref, input.token)
+  const found = await readProject(management, input)
+  found.keys.forEach(redact)
   const there = found.secrets
-  const unfit = [...found.problems, ...lacking(env, there)]
-  if (unfit.length) refuse(unfit)
-  console.log(`-- checked: ${given.ref}, ${config.functions.length} functions`)
+  const unready = [...found.problems, ...missingSecrets(env, there)]
+  if (unready.length) stop(unready)
+  console.log(`-- checked: ${input.ref}, ${config.functions.length} functions`)
   if (flags.has('--check')) {
-    const open = differing(await readSettings(management), settings)
-    const said = open.map(({ at, key, value }) => `\n   ${at} ${key}: ${value}`)
+    const open = settingsThatDiffer(await readSettings(management), settings)
+    const output = open.map(({ at, key, value }) => `\n   ${at} ${key}: ${value}`)
     console.log(
-      `-- settings: ${said.length ? `would become${said.join('')}` : 'as they should be'}`,
+      `-- settings: ${output.length ? `would become${output.join('')}` : 'as they should be'}`,
     )
     return
   }
 
   const { publishableKey, secretKey } = found
-  const database = await openDatabase(given, management, conceal)
-  const functionsUrl = `${given.projectUrl}/functions/v1`
+  const database = await openDatabase(input, management, redact)
+  const functionsUrl = `${input.projectUrl}/functions/v1`
   const apiUrl = env.API_URL?.replace(/\/$/, '') || `${functionsUrl}/api`
   const own = [
     ...settings.filter(({ file }) => !file),
-    ...(given.siteUrl ? [siteUrl(given.siteUrl)] : []),
+    ...(input.siteUrl ? [siteUrl(input.siteUrl)] : []),
   ]
-  const prompt = settings.filter(({ late }) => !late)
+  const prompt = settings.filter(({ afterCaptcha }) => !afterCaptcha)
   const steps: [what: string, run: () => Promise<string | void>][] = [
     ...(flags.has('--without-migrations')
       ? []
       : [['migrations', database.push] satisfies [string, () => Promise<void>]]),
     ['secrets', async () => {
       const sent = await setSecrets(management, secretsFrom(env, there))
-      const closed = !(await readKept(management)).has('FACADE_DB_URL')
+      const closed = !(await readSecretHashes(management)).has('FACADE_DB_URL')
       if (closed || flags.has('--new-facade-password')) {
         await database.openFacade(async (url) => {
           sent.push(...await setSecrets(management, new Map([['FACADE_DB_URL', url]])))
@@ -83,47 +83,47 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
       return sent.length ? sent.join(', ') : 'as they were'
     }],
     ['settings', async () => {
-      await pushConfig(given, withoutLate(configText()))
+      await pushConfig(input, withoutDeferred(configText()))
       const refused = await setByApi(management, own)
-      await mustHold(management, [...prompt, ...own], refused)
+      await assertSettings(management, [...prompt, ...own], refused)
       return 'set and read back'
     }],
     ['captcha', async () => {
-      await proveCaptcha(given.projectUrl, publishableKey)
+      await verifyCaptcha(input.projectUrl, publishableKey)
       return 'refuses strangers'
     }],
     ['rate of tokens', async () => {
-      await pushConfig(given, configText())
-      await mustHold(management, settings)
+      await pushConfig(input, configText())
+      await assertSettings(management, settings)
       return 'as in config.toml'
     }],
     ['functions', async () => {
-      await cli(given, ['functions', 'deploy', '--use-api'])
+      await cli(input, ['functions', 'deploy', '--use-api'])
       const live = await management.get<{ slug: string; version: number }[]>('/functions')
       const lost = config.functions.filter((name) => !live.some(({ slug }) => slug === name))
-      if (lost.length) throw new Refusal(`The project does not have them: ${lost.join(', ')}.`)
+      if (lost.length) throw new UserError(`The project does not have them: ${lost.join(', ')}.`)
       return live.map(({ slug, version }) => `${slug} ${version}`).join(', ')
     }],
     ['client addresses', async () => {
       const hops = await measured(env, [functionsUrl, apiUrl.replace(/\/api$/, '')], secretKey)
       await setSecrets(management, new Map([['CLIENT_IP_HOPS', String(hops)]]))
-      await proveHops(`${functionsUrl}/jobs/address`, secretKey, hops)
+      await verifyHops(`${functionsUrl}/jobs/address`, secretKey, hops)
       return `CLIENT_IP_HOPS is ${hops}`
     }],
     ['jobs', async () => `${await runJobs(`${functionsUrl}/jobs`, secretKey)} ran`],
     ['answers', async () => {
-      const live = await lookAlive(functionsUrl, apiUrl, config.functions, secretKey)
+      const live = await smokeTest(functionsUrl, apiUrl, config.functions, secretKey)
       const parts = Object.entries(live.health).map(([part, state]) => `${part} ${state}`)
       return `${live.answered.join(', ')} at ${functionsUrl}\n   health: ${parts.join(', ')}`
     }],
   ]
   for (const [what, run] of steps) {
     try {
-      const said = await run()
-      console.log(shown(`-- ${what}${said ? `: ${said}` : ''}`))
+      const output = await run()
+      console.log(redacted(`-- ${what}${output ? `: ${output}` : ''}`))
     } catch (error) {
       await database.close().catch(() => {})
-      throw new Refusal(
+      throw new UserError(
         `Stopped at "${what}": ${(error as Error).message}\n` +
           'What came before is in place; run it again when mended.',
       )
@@ -143,25 +143,25 @@ async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): P
     found.push(await measureHops(`${base}/jobs/address`, key, wanted))
   }
   if (new Set(found).size === 1) return found[0]!
-  throw new Refusal(
+  throw new UserError(
     `The project's own address and API_URL pass on callers differently (${found.join(' and ')} ` +
       'from the right), so one of them could be forged. Let the API be reached by one of them.',
   )
 }
 
 /** Settings by the CLI, from a copy beside which it leaves nothing in the repository. */
-async function pushConfig(given: Given, text: string): Promise<void> {
-  const copy = project(mkdtempSync(join(folder, 'config-')), configFile, join(folder, 'none'))
+async function pushConfig(input: DeployInput, text: string): Promise<void> {
+  const copy = writeProject(mkdtempSync(join(folder, 'config-')), configFile, join(folder, 'none'))
   writeFileSync(join(copy, 'supabase', 'config.toml'), text)
-  await cli(given, ['config', 'push', '--workdir', copy])
+  await cli(input, ['config', 'push', '--workdir', copy])
 }
 
-async function cli({ ref, apiUrl }: Given, args: string[]): Promise<void> {
-  const said = await supabase([...args, `--remote=${ref}`, '--yes'], profile(apiUrl))
-  if (said.code === 0) return
+async function cli({ ref, apiUrl }: DeployInput, args: string[]): Promise<void> {
+  const output = await supabase([...args, `--remote=${ref}`, '--yes'], profile(apiUrl))
+  if (output.code === 0) return
   // Of every file it says that it goes up.
-  const stderr = said.stderr.split('\n').filter((line) => !/^(Uploading|Deploying) /.test(line))
-  throw new Refusal(failureIn({ ...said, stderr: stderr.join('\n') }))
+  const stderr = output.stderr.split('\n').filter((line) => !/^(Uploading|Deploying) /.test(line))
+  throw new UserError(errorLines({ ...output, stderr: stderr.join('\n') }))
 }
 
 /** The CLI takes another Management API from a file alone. */
@@ -174,12 +174,12 @@ function profile(apiUrl: string): Record<string, string> {
   return { SUPABASE_PROFILE: file }
 }
 
-function refuse(problems: string[]): never {
-  throw new Refusal(`Nothing was sent.\n${problems.join('\n')}`)
+function stop(problems: string[]): never {
+  throw new UserError(`Nothing was sent.\n${problems.join('\n')}`)
 }
 
 await deploy(process.env, new Set(process.argv.slice(2))).catch((error) => {
-  if (!(error instanceof Refusal)) throw error
-  console.error(shown(error.message))
+  if (!(error instanceof UserError)) throw error
+  console.error(redacted(error.message))
   process.exitCode = 1
 })

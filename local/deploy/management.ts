@@ -1,6 +1,6 @@
 // The Management API: what the CLI does not set, and what is read back.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Refusal } from '../stack/user-error.ts'
+import { UserError } from '../stack/user-error.ts'
 
 export type Management = {
   /** Asks about the project; `path` begins behind its reference. */
@@ -33,12 +33,14 @@ export function openManagement(base: string, ref: string, token: string): Manage
         await sleep(told ? Math.min(told, 60) * 1000 : 500 * 2 ** attempt)
         continue
       }
-      if (response instanceof Error) throw new Refusal(`${method} ${path}: no answer from ${base}.`)
+      if (response instanceof Error) {
+        throw new UserError(`${method} ${path}: no answer from ${base}.`)
+      }
       const text = await response.text()
       if (!response.ok) {
         // What is said of secrets may repeat them.
         const why = path === '/secrets' ? '' : sentence(text)
-        throw new Refusal(`${method} ${path || 'the project'}: ${response.status}${why}`)
+        throw new UserError(`${method} ${path || 'the project'}: ${response.status}${why}`)
       }
       return (text ? JSON.parse(text) : undefined) as T
     }

@@ -1,9 +1,9 @@
 /** The parts of deploy: what it reads in config.toml, what it asks of a running project. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkConfig, configText, withoutLate } from './config-file.ts'
-import { measureHops, proveCaptcha, runJobs } from './live.ts'
+import { checkConfig, configText, withoutDeferred } from './config-file.ts'
+import { measureHops, verifyCaptcha, runJobs } from './live.ts'
 import { openManagement } from './management.ts'
-import { mustHold, setByApi, settings } from './settings.ts'
+import { assertSettings, setByApi, settings } from './settings.ts'
 import {
   type Platform,
   publishableKey,
@@ -73,7 +73,7 @@ describe('supabase/config.toml', () => {
   })
 
   test('is pushed without the rate of tokens until the captcha stands', () => {
-    const early = withoutLate(configText())
+    const early = withoutDeferred(configText())
     expect(configText().replace('token_refresh = 1800\n', '')).toBe(early)
   })
 })
@@ -84,7 +84,7 @@ describe('what config.toml cannot hold', () => {
 
   test('is set, and read back', async () => {
     expect(await setByApi(management(), own)).toEqual([])
-    await mustHold(management(), own)
+    await assertSettings(management(), own)
     platform.sent.length = 0
     await setByApi(management(), own)
     expect(platform.sent).toEqual([])
@@ -95,7 +95,7 @@ describe('what config.toml cannot hold', () => {
     platform.forgets.add('audit_log_disable_postgres')
     try {
       await setByApi(management(), own)
-      await expect(mustHold(management(), own)).rejects.toThrow(
+      await expect(assertSettings(management(), own)).rejects.toThrow(
         /audit_log_disable_postgres is not true.*\n.*dashboard/,
       )
     } finally {
@@ -113,7 +113,7 @@ describe('what config.toml cannot hold', () => {
       expect(refused.every((why) => why.startsWith('PATCH /config/auth: 400'))).toBe(true)
       expect(refused).toHaveLength(2)
       expect(platform.realtime.private_only).toBe(true)
-      await expect(mustHold(management(), own, refused)).rejects.toThrow(refused[0])
+      await expect(assertSettings(management(), own, refused)).rejects.toThrow(refused[0])
     } finally {
       platform.fails = () => undefined
     }
@@ -206,10 +206,10 @@ describe('what the running project tells', () => {
   test('a captcha that stands a moment later is waited for, none is refused', async () => {
     platform.auth.security_captcha_enabled = true
     platform.lag = 2
-    await proveCaptcha(platform.url, publishableKey, 5000)
+    await verifyCaptcha(platform.url, publishableKey, 5000)
     expect(platform.lag).toBeLessThan(0)
     platform.lag = 1000
-    await expect(proveCaptcha(platform.url, publishableKey, 300))
+    await expect(verifyCaptcha(platform.url, publishableKey, 300))
       .rejects.toThrow('answered with 400 invalid_credentials')
     platform.lag = 0
   })

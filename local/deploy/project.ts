@@ -1,7 +1,7 @@
 // What the project must be before anything is sent to it.
-import { type Given, isNear } from './given.ts'
+import { type DeployInput, isLocalAddress } from './given.ts'
 import type { Management } from './management.ts'
-import { type Kept, readKept } from './secrets.ts'
+import { readSecretHashes, type SecretMap } from './secrets.ts'
 
 type Key = { type?: string; api_key?: string | null; name: string }
 type SigningKey = { status: string; algorithm: string }
@@ -12,19 +12,19 @@ export type Project = {
   keys: string[]
   publishableKey: string
   secretKey: string
-  secrets: Kept
+  secrets: SecretMap
 }
 
 /** What the functions verify tokens by: nobody who can verify one can make one. */
 const asymmetric = ['ES256', 'RS256']
 
-export async function readProject(management: Management, given: Given): Promise<Project> {
+export async function readProject(management: Management, input: DeployInput): Promise<Project> {
   const [project, keys, signing, auth, secrets] = await Promise.all([
     management.get<{ status: string }>(''),
     management.get<Key[]>('/api-keys?reveal=true'),
     management.get<{ keys: SigningKey[] }>('/config/auth/signing-keys'),
     management.get<{ site_url: string }>('/config/auth'),
-    readKept(management),
+    readSecretHashes(management),
   ])
   const keyOf = (type: string, prefix: string) =>
     keys.find((key) => key.type === type && key.api_key?.startsWith(prefix))?.api_key ?? ''
@@ -41,7 +41,7 @@ export async function readProject(management: Management, given: Given): Promise
       `The project signs its tokens with ${signs?.algorithm ?? 'nothing'}: rotate to a key of ` +
       `${asymmetric.join(' or ')} (Settings, JWT Keys).`,
     ]),
-    ...(!given.siteUrl && isNear(auth.site_url)
+    ...(!input.siteUrl && isLocalAddress(auth.site_url)
       ? [
         `Auth's site URL is ${auth.site_url}, the machine of whoever opens it: set SITE_URL to the ` +
         'address of your app or site.',

@@ -1,6 +1,6 @@
 /** What npm run deploy refuses before it sends anything. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deployTo, type Settings } from './support/run.ts'
+import { runDeploy, type Settings } from './support/run.ts'
 import { type Platform, startPlatform } from './support/management-api.ts'
 
 let platform: Platform
@@ -15,11 +15,11 @@ afterAll(() => platform.stop())
 
 describe('nothing is sent', () => {
   const refused = async (settings: Settings, ...flags: string[]) => {
-    const { code, said } = await deployTo(platform, settings, ...flags)
+    const { code, output } = await runDeploy(platform, settings, ...flags)
     expect(code).toBe(1)
-    expect(said).toContain('Nothing was sent.')
+    expect(output).toContain('Nothing was sent.')
     expect(platform.sent).toEqual([])
-    return said
+    return output
   }
 
   test.each<[what: string, settings: Settings, why: string]>([
@@ -97,9 +97,9 @@ describe('nothing is sent', () => {
   })
 
   test('when only a check is asked for, which says what would change', async () => {
-    const { code, said } = await deployTo(platform, {}, '--check')
-    expect(said).toContain('checked')
-    expect(said).toMatch(/would become[^]*auth security_captcha_enabled: true/)
+    const { code, output } = await runDeploy(platform, {}, '--check')
+    expect(output).toContain('checked')
+    expect(output).toMatch(/would become[^]*auth security_captcha_enabled: true/)
     expect(code).toBe(0)
     expect(platform.sent).toEqual([])
   })

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { createHash, randomBytes } from 'node:crypto'
 import { isSecret } from '../../functions/_shared/is-secret.ts'
 import { type SettingName, settings } from '../../functions/_shared/settings.ts'
-import { Refusal } from '../stack/user-error.ts'
+import { UserError } from '../stack/user-error.ts'
 import type { Management } from './management.ts'
 
 /** What whoever deploys may give. */
@@ -33,27 +33,27 @@ const made = [...keys, 'FACADE_DB_URL']
 const own = ['SUPABASE_ACCESS_TOKEN', 'SUPABASE_DB_PASSWORD']
 
 /** What is wrong with the values that are given, never the values. */
-export function unfitSecrets(env: NodeJS.ProcessEnv): string[] {
-  const unfit = [...own, ...givable.filter(isHarmful)]
+export function invalidSecrets(env: NodeJS.ProcessEnv): string[] {
+  const problems = [...own, ...givable.filter(isHarmful)]
     .filter((name) => env[name] && !isSecret(env[name].trim()))
     .map((name) => `${name} is a placeholder or too short for a secret.`)
   for (const name of keys) {
     const bytes = Buffer.from(env[name] ?? '', 'base64')
     if (env[name] && !(bytes.length === 32 && isSecret(bytes.toString('latin1')))) {
-      unfit.push(`${name} must be 32 random bytes in base64; left out, it is made.`)
+      problems.push(`${name} must be 32 random bytes in base64; left out, it is made.`)
     }
   }
   for (const [name, choices] of Object.entries(providers)) {
     const wanted = env[name]
     if (wanted && !Object.hasOwn(choices, wanted)) {
-      unfit.push(`${name} must be one of ${Object.keys(choices).join(', ')}.`)
+      problems.push(`${name} must be one of ${Object.keys(choices).join(', ')}.`)
     }
   }
-  return unfit
+  return problems
 }
 
 /** What a provider that is named lacks, given or already there. */
-export function lacking(env: NodeJS.ProcessEnv, there: Kept): string[] {
+export function missingSecrets(env: NodeJS.ProcessEnv, there: SecretMap): string[] {
   return Object.entries(providers).flatMap(([name, choices]) => {
     const missing = (choices[env[name] ?? ''] ?? []).filter((one) => !env[one] && !there.has(one))
     return missing.length ? [`${name} is ${env[name]}: set ${missing.join(', ')} too.`] : []
@@ -61,17 +61,17 @@ export function lacking(env: NodeJS.ProcessEnv, there: Kept): string[] {
 }
 
 /** The secrets of a project by name; of their values it tells a hash. */
-export type Kept = Map<string, string>
+export type SecretMap = Map<string, string>
 
-export const readKept = async (management: Management): Promise<Kept> =>
+export const readSecretHashes = async (management: Management): Promise<SecretMap> =>
   new Map(
     (await management.get<{ name: string; value: string }[]>('/secrets'))
       .map(({ name, value }) => [name, value]),
   )
 
 /** What is given, and the keys that nobody has made yet. */
-export function secretsFrom(env: NodeJS.ProcessEnv, there: Kept): Kept {
-  const values: Kept = new Map([['ENVIRONMENT', 'production']])
+export function secretsFrom(env: NodeJS.ProcessEnv, there: SecretMap): SecretMap {
+  const values: SecretMap = new Map([['ENVIRONMENT', 'production']])
   for (const name of [...givable, ...made]) {
     if (env[name]) values.set(name, env[name].trim())
   }
@@ -85,19 +85,19 @@ export function secretsFrom(env: NodeJS.ProcessEnv, there: Kept): Kept {
  * Sends what the project does not have yet, and looks. Not by the CLI, which takes values from its
  * command line, or from a file whose quotes and backslashes it reads in its own way.
  */
-export async function setSecrets(management: Management, values: Kept): Promise<string[]> {
-  const there = await readKept(management)
+export async function setSecrets(management: Management, values: SecretMap): Promise<string[]> {
+  const there = await readSecretHashes(management)
   const sent = [...values].filter(([name, value]) => there.get(name) !== sha256(value))
   if (sent.length === 0) return []
   await management.send('POST', '/secrets', sent.map(([name, value]) => ({ name, value })))
-  const now = await readKept(management)
+  const now = await readSecretHashes(management)
   const lost = sent.map(([name]) => name).filter((name) => !now.has(name))
-  if (lost.length) throw new Refusal(`The project does not have them: ${lost.join(', ')}.`)
+  if (lost.length) throw new UserError(`The project does not have them: ${lost.join(', ')}.`)
   return sent.map(([name]) => name)
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** All that must not be seen of a value, which may stand in several lines or in JSON. */
-export const partsOf = (value: string) =>
+export const sensitiveParts = (value: string) =>
   [value, ...value.split(/\\n|[\s"@:/]+/)].filter((part) => part.length > 15)

@@ -1,5 +1,5 @@
 // What must hold in a hosted project, setting by setting, and where the Management API tells it.
-import { Refusal } from '../stack/user-error.ts'
+import { UserError } from '../stack/user-error.ts'
 import type { Management } from './management.ts'
 
 type Value = boolean | number | string
@@ -9,15 +9,15 @@ export type Setting = {
   file?: string
   /** What it is there: an `enable_…` may be a `disable_…` in the API. */
   written?: Value | string[]
-  at: keyof typeof places
+  at: keyof typeof endpoints
   key: string
   value: Value
   /** Only once Auth has proven that strangers try no passwords. */
-  late?: boolean
+  afterCaptcha?: boolean
 }
 
 /** Where settings are read; the CLI writes those of config.toml. */
-const places = {
+const endpoints = {
   auth: '/config/auth',
   api: '/postgrest',
   storage: '/config/storage',
@@ -67,7 +67,7 @@ export const settings: Setting[] = [
   { at: 'auth', key: 'security_sb_forwarded_for_enabled', value: true },
   // It keeps names, emails and phones of people who have been deleted.
   { at: 'auth', key: 'audit_log_disable_postgres', value: true },
-  { ...auth('rate_limit.token_refresh', 'rate_limit_token_refresh', 1800), late: true },
+  { ...auth('rate_limit.token_refresh', 'rate_limit_token_refresh', 1800), afterCaptcha: true },
   { file: 'db.ssl_enforcement.enabled', at: 'tls', key: 'currentConfig.database', value: true },
   {
     file: 'storage.image_transformation.enabled',
@@ -78,18 +78,18 @@ export const settings: Setting[] = [
   { at: 'realtime', key: 'private_only', value: true },
 ]
 
-export type Held = Record<Setting['at'], Record<string, unknown>>
+export type CurrentSettings = Record<Setting['at'], Record<string, unknown>>
 
-export async function readSettings(management: Management): Promise<Held> {
-  const entries = Object.entries(places).map(async ([at, path]) =>
+export async function readSettings(management: Management): Promise<CurrentSettings> {
+  const entries = Object.entries(endpoints).map(async ([at, path]) =>
     [at, await management.get<Record<string, unknown>>(path)] as const
   )
-  return Object.fromEntries(await Promise.all(entries)) as Held
+  return Object.fromEntries(await Promise.all(entries)) as CurrentSettings
 }
 
 /** Those that do not hold. */
-export const differing = (held: Held, among: Setting[]) =>
-  among.filter(({ at, key, value }) => valueAt(held[at], key) !== value)
+export const settingsThatDiffer = (current: CurrentSettings, among: Setting[]) =>
+  among.filter(({ at, key, value }) => valueAt(current[at], key) !== value)
 
 const valueAt = (value: unknown, key: string): unknown =>
   key.split('.').reduce((part, name) => (part as Record<string, unknown> | null)?.[name], value)
@@ -100,9 +100,9 @@ const valueAt = (value: unknown, key: string): unknown =>
  */
 export async function setByApi(management: Management, own: Setting[]): Promise<string[]> {
   const refused: string[] = []
-  for (const { at, key, value } of differing(await readSettings(management), own)) {
-    await management.send('PATCH', places[at], { [key]: value }).catch((error) => {
-      if (!(error instanceof Refusal)) throw error
+  for (const { at, key, value } of settingsThatDiffer(await readSettings(management), own)) {
+    await management.send('PATCH', endpoints[at], { [key]: value }).catch((error) => {
+      if (!(error instanceof UserError)) throw error
       refused.push(error.message)
     })
   }
@@ -110,15 +110,15 @@ export async function setByApi(management: Management, own: Setting[]): Promise<
 }
 
 /** Reads back: nothing is taken for done because it was sent. */
-export async function mustHold(
+export async function assertSettings(
   management: Management,
   among: Setting[],
   refused: string[] = [],
 ): Promise<void> {
-  const wrong = differing(await readSettings(management), among)
+  const wrong = settingsThatDiffer(await readSettings(management), among)
   if (!wrong.length) return
   const names = wrong.map(({ at, key, value }) => `${at} ${key} is not ${value}`)
-  throw new Refusal(
+  throw new UserError(
     [
       `The project was told and does not have it: ${names.join('; ')}.`,
       ...refused,

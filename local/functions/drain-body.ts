@@ -3,7 +3,7 @@
  * the body then; the one of the command line resets the connection, and the answer with it. So the
  * answer waits here while there is something on its way.
  */
-export async function lingering(
+export async function handleThenDrain(
   request: Request,
   handle: (request: Request) => Response | Promise<Response>,
 ): Promise<Response> {
@@ -18,24 +18,24 @@ export async function lingering(
     ended = done
     return value
   }
-  const given = new ReadableStream({
+  const copy = new ReadableStream({
     async pull(controller) {
       const bytes = await read()
       if (!bytes) controller.close()
       else controller.enqueue(bytes)
     },
   }, { highWaterMark: 0 })
-  const response = await handle(new Request(request, { body: given }))
-  const latest = Date.now() + longest
-  while (!ended && Date.now() < latest && await within(quiet, read()));
+  const response = await handle(new Request(request, { body: copy }))
+  const latest = Date.now() + timeLimit
+  while (!ended && Date.now() < latest && await withTimeout(quietPeriod, read()));
   return response
 }
 
-const quiet = 200
-const longest = 10_000
+const quietPeriod = 200
+const timeLimit = 10_000
 
 /** What comes within that time; undefined when nothing does, or it fails. */
-async function within<T>(ms: number, coming: Promise<T>): Promise<T | undefined> {
+async function withTimeout<T>(ms: number, coming: Promise<T>): Promise<T | undefined> {
   let clock
   const nothing = new Promise<undefined>((resolve) => clock = setTimeout(resolve, ms))
   const got = await Promise.race([coming.catch(() => undefined), nothing])

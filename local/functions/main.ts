@@ -1,18 +1,18 @@
 // Runs edge functions in one Deno process: one of them as its worker (workers.ts), or some for a
 // test. A function is written as for Supabase: its module calls Deno.serve once. Here that call only
 // hands over the handler.
-import { lingering } from './drain-body.ts'
+import { handleThenDrain } from './drain-body.ts'
 
 type Handler = (request: Request, info?: unknown) => Response | Promise<Response>
 
-type Told = {
+type Options = {
   port: number
   functions: { name: string; entrypoint: string }[]
   /** A worker comes and goes as those of the platform: it is told when by its input. */
   worker?: boolean
 }
 
-const { port, functions, worker = false }: Told = JSON.parse(Deno.args[0])
+const { port, functions, worker = false }: Options = JSON.parse(Deno.args[0])
 const handlers = new Map<string, Handler>()
 const serve = Deno.serve
 
@@ -82,7 +82,7 @@ const server = serve({
       ? failure(503, 'BOOT_ERROR', 'Worker failed to boot (please check logs)')
       : failure(404, 'NOT_FOUND', 'Requested function was not found')
   }
-  return await lingering(request, async (given) => {
+  return await handleThenDrain(request, async (given) => {
     try {
       return await handler(given, info)
     } catch (error) {
@@ -112,7 +112,7 @@ const stop = async () => {
 Deno.addSignalListener('SIGTERM', stop)
 Deno.addSignalListener('SIGINT', () => {})
 
-const orders: Record<string, () => void> = {
+const commands: Record<string, () => void> = {
   // No further request comes, and those that came are answered.
   retire: () => {
     retired = true
@@ -125,10 +125,10 @@ const orders: Record<string, () => void> = {
   },
 }
 
-async function obey() {
+async function readCommands() {
   for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
-    for (const order of text.split('\n')) orders[order]?.()
+    for (const command of text.split('\n')) commands[command]?.()
   }
 }
 // Whoever started it holds the other end of stdin: when it goes, so do we.
-obey().then(stop, stop)
+readCommands().then(stop, stop)

@@ -5,7 +5,7 @@ import { denoBinary, denoPackages } from '../stack/packages.ts'
 import { root } from '../stack/settings.ts'
 import type { Stack } from '../stack/stack.ts'
 
-type Choice = {
+type Options = {
   name: string
   port: number
   functions: Stack['config']['functions']
@@ -13,24 +13,24 @@ type Choice = {
 }
 
 /** A process with edge functions on a port, as tests have them with settings of their own. */
-export function functionsProgram(stack: Stack, choice: Choice): Program {
-  const { port, functions } = choice
-  return denoProgram(stack, './main.ts', { port, functions }, choice)
+export function functionsProgram(stack: Stack, options: Options): Program {
+  const { port, functions } = options
+  return denoProgram(stack, './main.ts', { port, functions }, options)
 }
 
 /** A worker: a process of one function, on a port that it chooses and says. */
 export function workerProgram(
   stack: Stack,
-  { fn, settings }: { fn: Choice['functions'][number]; settings: Choice['settings'] },
+  { fn, settings }: { fn: Options['functions'][number]; settings: Options['settings'] },
 ): Program {
-  const told = { port: 0, functions: [fn], worker: true }
-  return denoProgram(stack, './main.ts', told, { name: 'functions', settings })
+  const options = { port: 0, functions: [fn], worker: true }
+  return denoProgram(stack, './main.ts', options, { name: 'functions', settings })
 }
 
 /** A process of the chat gateway. */
 export function chatProgram(
   { dataDir }: Stack,
-  { name, port, settings }: Omit<Choice, 'functions'>,
+  { name, port, settings }: Omit<Options, 'functions'>,
 ): Program {
   return {
     name,
@@ -50,8 +50,8 @@ export function chatProgram(
 function denoProgram(
   { dataDir }: Stack,
   file: string,
-  told: unknown,
-  { name, settings }: Pick<Choice, 'name' | 'settings'>,
+  options: unknown,
+  { name, settings }: Pick<Options, 'name' | 'settings'>,
 ): Program {
   const reads = ['functions', 'local', 'node_modules'].map((name) => join(root, name))
   return {
@@ -68,7 +68,7 @@ function denoProgram(
       '--allow-env',
       `--allow-read=${reads.join(',')}`,
       fileURLToPath(new URL(file, import.meta.url)),
-      JSON.stringify(told),
+      JSON.stringify(options),
     ],
     env: {
       PATH: process.env.PATH,

@@ -7,54 +7,54 @@ import { workerProgram } from './programs.ts'
 import { functionsEnvironment, type Stack } from '../stack/stack.ts'
 
 /** A request is with a worker: `leave` when it is answered, `failure` when it was not. */
-export type Visit = { port: number; leave: () => void; failure: () => Promise<Failure> }
+export type Lease = { port: number; release: () => void; failure: () => Promise<Failure> }
 
 export type Failure = { status: number; code: string; message: string; retryAfter?: string }
 
-const missing: Failure = {
+const notFound: Failure = {
   status: 404,
   code: 'NOT_FOUND',
   message: 'Requested function was not found',
 }
-const unbooted: Failure = {
+const bootError: Failure = {
   status: 503,
   code: 'BOOT_ERROR',
   message: 'Worker failed to boot (please check logs)',
   retryAfter: '1',
 }
-const exceeded: Failure = {
+const workerLimit: Failure = {
   status: 546,
   code: 'WORKER_LIMIT',
   message: 'Function failed due to not having enough compute resources (please check logs)',
 }
-const failed: Failure = {
+const workerError: Failure = {
   status: 500,
   code: 'WORKER_ERROR',
   message: 'Function exited due to an error (please check logs)',
 }
 
 // Whoever does not end when told is ended.
-const patience = 1000
+const killDelay = 1000
 
 class Worker {
   retired = false
   private over = false
-  private visits = 0
+  private leases = 0
   private readonly running: Running
   private readonly gone: Promise<void>
   private readonly timers: ReturnType<typeof setTimeout>[] = []
 
-  constructor(running: Running, life: number, retired: () => void) {
+  constructor(running: Running, lifetime: number, retired: () => void) {
     this.running = running
     const child = running.process
-    if (life > 0) {
+    if (lifetime > 0) {
       this.timers.push(
         setTimeout(() => {
           this.retired = true
           retired()
           this.drop()
-        }, life / 2),
-        setTimeout(() => this.end(), life),
+        }, lifetime / 2),
+        setTimeout(() => this.end(), lifetime),
       )
     }
     this.gone = new Promise((resolve) => {
@@ -69,13 +69,13 @@ class Worker {
     })
   }
 
-  visit(): Visit {
-    this.visits++
+  acquire(): Lease {
+    this.leases++
     let here = true
     return {
       port: this.running.port!,
-      leave: () => {
-        if (here) this.visits--
+      release: () => {
+        if (here) this.leases--
         here = false
         this.drop()
       },
@@ -89,26 +89,26 @@ class Worker {
   }
 
   private drop() {
-    if (this.retired && this.visits === 0 && !this.over) this.tell('retire')
+    if (this.retired && this.leases === 0 && !this.over) this.send('retire')
   }
 
   private end() {
     this.over = true
-    this.tell('end')
-    this.timers.push(setTimeout(() => this.running.process.kill('SIGKILL'), patience))
+    this.send('end')
+    this.timers.push(setTimeout(() => this.running.process.kill('SIGKILL'), killDelay))
   }
 
-  private tell(order: string) {
-    this.running.process.stdin!.write(`${order}\n`)
+  private send(command: string) {
+    this.running.process.stdin!.write(`${command}\n`)
   }
 
   /** Why there is no answer: known when the process is gone, or it was the request's own. */
   private async failure(): Promise<Failure> {
-    const late = new Promise((resolve) => setTimeout(resolve, patience).unref())
+    const late = new Promise((resolve) => setTimeout(resolve, killDelay).unref())
     await Promise.race([this.gone, late])
-    if (this.over) return exceeded
+    if (this.over) return workerLimit
     // Killed from outside: no fault of the function.
-    return this.running.process.signalCode ? unbooted : failed
+    return this.running.process.signalCode ? bootError : workerError
   }
 }
 
@@ -127,12 +127,12 @@ export class Workers {
   }
 
   /** The function's worker, a new one if need be. Throws a Failure. */
-  async visit(name: string): Promise<Visit> {
+  async acquire(name: string): Promise<Lease> {
     const fn = this.stack.config.functions.find((known) => known.name === name)
-    if (!fn) throw missing
+    if (!fn) throw notFound
     for (;;) {
-      const worker = await (this.current.get(name) ?? this.begin(fn))
-      if (!worker.retired) return worker.visit()
+      const worker = await (this.current.get(name) ?? this.start(fn))
+      if (!worker.retired) return worker.acquire()
     }
   }
 
@@ -140,9 +140,9 @@ export class Workers {
     await Promise.all([...this.all].map((worker) => worker.stop()))
   }
 
-  private begin(fn: Stack['config']['functions'][number]): Promise<Worker> {
+  private start(fn: Stack['config']['functions'][number]): Promise<Worker> {
     const program = workerProgram(this.stack, { fn, settings: this.settings })
-    const beginning = launch(program).then((running) => {
+    const starting = launch(program).then((running) => {
       const worker = new Worker(running, this.stack.workerLife * 1000, forget)
       this.all.add(worker)
       running.process.once('exit', () => this.all.delete(worker))
@@ -150,12 +150,12 @@ export class Workers {
     }, (error) => {
       forget()
       console.error(`function ${fn.name}: ${error.message}`)
-      throw unbooted
+      throw bootError
     })
     const forget = () => {
-      if (this.current.get(fn.name) === beginning) this.current.delete(fn.name)
+      if (this.current.get(fn.name) === starting) this.current.delete(fn.name)
     }
-    this.current.set(fn.name, beginning)
-    return beginning
+    this.current.set(fn.name, starting)
+    return starting
   }
 }

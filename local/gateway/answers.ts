@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** An answer to what never became a request. */
-export function end(socket: Socket, status: string, message: string) {
+export function endSocket(socket: Socket, status: string, message: string) {
   if (!socket.writable) return socket.destroy()
   const body = JSON.stringify({ message })
   socket.end(

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { Stack } from '../stack/stack.ts'
 
 /** A refusal of the gateway itself, in the words of the hosted one. */
-export type Refused = { status: number; body: unknown; headers?: Record<string, string> }
+export type Rejection = { status: number; body: unknown; headers?: Record<string, string> }
 
 export type Credentials = {
   keyRole: 'anon' | 'service_role'
@@ -11,16 +11,16 @@ export type Credentials = {
   bearerIsKey: boolean
 }
 
-const refuse = (message: string, hint: string): Refused => ({
+const reject = (message: string, hint: string): Rejection => ({
   status: 401,
   body: { message, hint },
 })
 
 /** Looks at the API key and at the Authorization header; what the token is worth comes later. */
-export function readCredentials(stack: Stack, request: IncomingMessage): Credentials | Refused {
+export function readCredentials(stack: Stack, request: IncomingMessage): Credentials | Rejection {
   const key = keyIn(request)
   if (!key) {
-    return refuse(
+    return reject(
       'No API key found in request',
       'No `apikey` request header or url param was found.',
     )
@@ -32,10 +32,10 @@ export function readCredentials(stack: Stack, request: IncomingMessage): Credent
   // Two tokens in one request: acting for either would be a guess.
   const doubled = (request.headersDistinct.authorization?.length ?? 0) > 1
   if (!keyRole || foreign || doubled) {
-    return refuse('Invalid API key', 'Double check the API key of your Supabase project.')
+    return reject('Invalid API key', 'Double check the API key of your Supabase project.')
   }
   if (keyRole === 'service_role' && /mozilla/i.test(request.headers['user-agent'] ?? '')) {
-    return refuse(
+    return reject(
       'Forbidden use of secret API key in browser',
       'Secret API keys can only be used in a protected environment and should never be used in ' +
         'browser. Delete this secret API key immediately.',

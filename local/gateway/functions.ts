@@ -1,8 +1,8 @@
 // Requests and sockets to the edge functions: each goes to a worker, as it comes.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Failure, Visit, Workers } from '../functions/workers.ts'
-import { answer, end } from './answers.ts'
+import type { Failure, Lease, Workers } from '../functions/workers.ts'
+import { answer, endSocket } from './answers.ts'
 import { peerOf } from './credentials.ts'
 import { forward, forwardUpgrade } from './proxy.ts'
 
@@ -24,16 +24,16 @@ export async function toFunctions(
       'sb-error-code': code,
       ...(retryAfter && { 'retry-after': retryAfter }),
     })
-  let visit: Visit
+  let lease: Lease
   try {
-    visit = await workers.visit(functionOf(request.url!))
+    lease = await workers.acquire(functionOf(request.url!))
   } catch (failure) {
     return fail(failure as Failure)
   }
-  if (response.destroyed) return visit.leave()
-  response.once('close', visit.leave)
-  const unavailable = () => void visit.failure().then(fail)
-  forward(request, response, { ...targetOf(request, visit.port), unavailable })
+  if (response.destroyed) return lease.release()
+  response.once('close', lease.release)
+  const unavailable = () => void lease.failure().then(fail)
+  forward(request, response, { ...targetOf(request, lease.port), unavailable })
 }
 
 /** `port`: of a process that serves this function outside of any worker. */
@@ -45,20 +45,20 @@ export async function upgradeFunction(
   port?: number,
 ): Promise<void> {
   const unavailable = () =>
-    end(socket, '503 Service Unavailable', 'The part is starting, try again.')
+    endSocket(socket, '503 Service Unavailable', 'The part is starting, try again.')
   if (port) {
     return forwardUpgrade(request, socket, head, { ...targetOf(request, port), unavailable })
   }
   socket.on('error', () => {})
   try {
-    const { port, leave } = await workers.visit(functionOf(request.url!))
-    socket.once('close', leave)
+    const { port, release } = await workers.acquire(functionOf(request.url!))
+    socket.once('close', release)
     // The request ends when it is answered: what keeps the worker from then on is its own word.
-    const target = { ...targetOf(request, port), unavailable, answered: leave }
+    const target = { ...targetOf(request, port), unavailable, answered: release }
     forwardUpgrade(request, socket, head, target)
-    if (socket.destroyed) leave()
+    if (socket.destroyed) release()
   } catch (failure) {
     const { status, message } = failure as Failure
-    end(socket, `${status} Refused`, message)
+    endSocket(socket, `${status} Refused`, message)
   }
 }

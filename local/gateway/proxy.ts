@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { Connection, type Exchange } from './upstream.ts'
 
 // Belong to one connection, not to the message; Node writes its own.
-const perHop = new Set([
+const hopByHop = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -32,7 +32,7 @@ function headOf(
   for (let index = 0; index < raw.length; index += 2) {
     const name = raw[index]!
     const lower = name.toLowerCase()
-    if (perHop.has(lower) || (replaced && lower in replaced)) continue
+    if (hopByHop.has(lower) || (replaced && lower in replaced)) continue
     head += `${name}: ${raw[index + 1]}\r\n`
   }
   for (const name in replaced) head += `${name}: ${replaced[name]}\r\n`
@@ -96,7 +96,7 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
 }
 
 /** How long the last bytes to a client that has stopped reading are kept. */
-const farewell = 5000
+const closeDelay = 5000
 
 /** Joins an upgraded connection (WebSocket) with one to a local port. */
 export function forwardUpgrade(
@@ -127,7 +127,7 @@ export function forwardUpgrade(
   upstream.on('close', () => {
     if (!open || socket.destroyed) return
     socket.end()
-    setTimeout(() => socket.destroy(), farewell).unref()
+    setTimeout(() => socket.destroy(), closeDelay).unref()
   })
   socket.on('error', () => upstream.destroy())
   socket.on('close', () => upstream.destroy())

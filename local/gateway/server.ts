@@ -1,14 +1,14 @@
 // The one door of the project, with the paths of a Supabase project.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { toRealAuth } from '../auth/real-settings.ts'
+import { forwardToRealAuth } from '../auth/real-settings.ts'
 import { type Auth, openPaths } from '../auth/server.ts'
 import type { KeyRing } from '../stack/signing-keys.ts'
 import type { Stack } from '../stack/stack.ts'
 import type { Storage } from '../storage/server.ts'
 import type { Workers } from '../functions/workers.ts'
 import { hs256Token } from '../data-api/hs256.ts'
-import { answer, end } from './answers.ts'
+import { answer, endSocket } from './answers.ts'
 import { chatPort } from './chat.ts'
 import {
   clientOf,
@@ -16,7 +16,7 @@ import {
   hasKey,
   peerOf,
   readCredentials,
-  type Refused,
+  type Rejection,
 } from './credentials.ts'
 import { toFunctions, upgradeFunction } from './functions.ts'
 import { forward, forwardUpgrade } from './proxy.ts'
@@ -44,7 +44,7 @@ export function openGateway(parts: Parts): Server {
     else if (url.startsWith('/rest/v1/')) void toDataApi(parts, request, response)
     else if (url.startsWith('/storage/v1/')) void toStorage(parts, request, response)
     else if (url.startsWith('/realtime/v1/')) toRealtime(parts, request, response)
-    else elsewhere(request, response)
+    else notFound(request, response)
   })
   // Longer than clients keep theirs, so that a connection is not closed under a new request.
   server.keepAliveTimeout = 75_000
@@ -56,12 +56,14 @@ export function openGateway(parts: Parts): Server {
   server.on('upgrade', (request, socket: Socket, head) => upgrade(parts, request, socket, head))
   server.on('clientError', (error: ParseError, socket: Socket) => {
     if (error.code === 'ECONNRESET') return socket.destroy()
-    if (error.code !== 'HPE_HEADER_OVERFLOW') return end(socket, '400 Bad Request', 'Bad request')
+    if (error.code !== 'HPE_HEADER_OVERFLOW') {
+      return endSocket(socket, '400 Bad Request', 'Bad request')
+    }
     const line = error.rawPacket?.indexOf('\n') ?? -1
     if (line < 0 || line > longestLine) {
-      return end(socket, '414 URI Too Long', 'Request-URI too large')
+      return endSocket(socket, '414 URI Too Long', 'Request-URI too large')
     }
-    end(socket, '431 Request Header Fields Too Large', 'Request header fields too large')
+    endSocket(socket, '431 Request Header Fields Too Large', 'Request header fields too large')
   })
   return server
 }
@@ -70,7 +72,7 @@ const longestLine = 8192
 
 type ParseError = Error & { code?: string; rawPacket?: Buffer }
 
-const refuse = (response: ServerResponse, { status, body, headers }: Refused) =>
+const reject = (response: ServerResponse, { status, body, headers }: Rejection) =>
   answer(response, status, body, { ...cors, ...headers })
 
 const unavailable = (response: ServerResponse) => () =>
@@ -127,11 +129,11 @@ async function toAuth(parts: Parts, request: IncomingMessage, response: ServerRe
   if (preflight(request, response)) return
   const { pathname, searchParams } = new URL(request.url!, 'http://gateway')
   const path = pathname.slice('/auth/v1'.length).replace(/(.)\/$/, '$1')
-  let credentials: Credentials | Refused = { keyRole: 'anon', bearerIsKey: false }
+  let credentials: Credentials | Rejection = { keyRole: 'anon', bearerIsKey: false }
   if (!openPaths.includes(path)) credentials = readCredentials(parts.stack, request)
-  if ('status' in credentials) return refuse(response, credentials)
+  if ('status' in credentials) return reject(response, credentials)
   const { stack, keys } = parts
-  if (stack.realAuth) return await toRealAuth(stack, keys, request, response, credentials)
+  if (stack.realAuth) return await forwardToRealAuth(stack, keys, request, response, credentials)
   try {
     const body = await readAll(request)
     if (!body) {
@@ -158,14 +160,14 @@ async function toDataApi(parts: Parts, request: IncomingMessage, response: Serve
   if (preflight(request, response)) return
   const { stack, keys } = parts
   const credentials = readCredentials(stack, request)
-  if ('status' in credentials) return refuse(response, credentials)
+  if ('status' in credentials) return reject(response, credentials)
   const { keyRole, bearer, bearerIsKey } = credentials
   try {
     const claims = bearer === undefined || bearerIsKey
       ? { role: keyRole }
       : await keys.verify(bearer)
     const schema = schemaOf(request, stack.config.api.schemas)
-    if (typeof schema !== 'string') return refuse(response, schema)
+    if (typeof schema !== 'string') return reject(response, schema)
     forward(request, response, {
       port: stack.ports.dataApi,
       path: request.url!,
@@ -179,7 +181,7 @@ async function toDataApi(parts: Parts, request: IncomingMessage, response: Serve
     })
   } catch (error) {
     const expired = (error as { code?: string }).code === 'ERR_JWT_EXPIRED'
-    refuse(response, {
+    reject(response, {
       status: 401,
       headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
       body: {
@@ -197,13 +199,13 @@ async function toStorage(parts: Parts, request: IncomingMessage, response: Serve
   const url = request.url!.slice('/storage/v1'.length)
   // Storage asks for no key: what is not open needs a token there. One that is given must be right.
   const credentials = hasKey(request) ? readCredentials(parts.stack, request) : undefined
-  if (credentials && 'status' in credentials) return refuse(response, credentials)
+  if (credentials && 'status' in credentials) return reject(response, credentials)
   for (const [name, value] of Object.entries(cors)) response.setHeader(name, value)
   await parts.storage.handle(request, response, url, credentials)
 }
 
 /** The schema that a call is about: the one it names if that is exposed, else the first one. */
-function schemaOf(request: IncomingMessage, exposed: string[]): string | Refused {
+function schemaOf(request: IncomingMessage, exposed: string[]): string | Rejection {
   const reading = request.method === 'GET' || request.method === 'HEAD'
   const named = request.headers[reading ? 'accept-profile' : 'content-profile']
   const schema = typeof named === 'string' ? named : exposed[0]!
@@ -219,7 +221,7 @@ function schemaOf(request: IncomingMessage, exposed: string[]): string | Refused
   }
 }
 
-function elsewhere(_request: IncomingMessage, response: ServerResponse) {
+function notFound(_request: IncomingMessage, response: ServerResponse) {
   answer(response, 404, { message: 'no Route matched with those values' })
 }
 
@@ -229,10 +231,11 @@ function upgrade(parts: Parts, request: IncomingMessage, socket: Socket, head: B
     return upgradeFunction(parts.workers, request, socket, head, chatPort(parts.stack, url))
   }
   if (!/^\/realtime\/v1\/websocket(\?|$)/.test(url)) {
-    return end(socket, '404 Not Found', 'no Route matched with those values')
+    return endSocket(socket, '404 Not Found', 'no Route matched with those values')
   }
   forwardUpgrade(request, socket, head, {
     ...realtimeTarget(parts, request),
-    unavailable: () => end(socket, '503 Service Unavailable', 'The part is starting, try again.'),
+    unavailable: () =>
+      endSocket(socket, '503 Service Unavailable', 'The part is starting, try again.'),
   })
 }

@@ -17,9 +17,9 @@ export type Exchange = {
 const lineEnd = Buffer.from('\r\n')
 const headEnd = Buffer.from('\r\n\r\n')
 const none = Buffer.alloc(0)
-const keptPerPort = 256
+const maxIdlePerPort = 256
 /** As on hosted projects: whoever says nothing for so long is cut off. */
-const silence = 150_000
+const idleTimeout = 150_000
 
 type State = 'head' | 'length' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailer' | 'close'
 
@@ -28,7 +28,7 @@ const busy = new Set<Connection>()
 
 setInterval(() => {
   for (const connection of busy) {
-    if (Date.now() - connection.heard > silence) connection.socket.destroy()
+    if (Date.now() - connection.lastActivity > idleTimeout) connection.socket.destroy()
   }
 }, 5000).unref()
 
@@ -36,7 +36,7 @@ setInterval(() => {
 export class Connection {
   readonly port: number
   readonly socket: Socket
-  heard = 0
+  lastActivity = 0
   private exchange: Exchange | undefined
   private state: State = 'head'
   private buffer: Buffer = none
@@ -63,7 +63,7 @@ export class Connection {
     this.state = 'head'
     this.sent = complete
     this.keep = true
-    this.heard = Date.now()
+    this.lastActivity = Date.now()
     busy.add(this)
     this.socket.write(head, 'latin1')
   }
@@ -81,7 +81,7 @@ export class Connection {
   }
 
   private read(chunk: Buffer) {
-    this.heard = Date.now()
+    this.lastActivity = Date.now()
     if (!this.exchange) return this.socket.destroy()
     this.buffer = this.buffer.length === 0 ? chunk : Buffer.concat([this.buffer, chunk])
     while (this.exchange && this.step()) { /* one part of the answer at a time */ }
@@ -191,22 +191,22 @@ export class Connection {
     const exchange = this.exchange!
     this.exchange = undefined
     busy.delete(this)
-    const kept = idle.get(this.port) ?? []
+    const idleConnections = idle.get(this.port) ?? []
     const clean = this.keep && this.sent && this.buffer.length === 0
     // A pause that was asked for in the middle of this answer is not the next one's.
     this.socket.resume()
-    if (clean && kept.length < keptPerPort) {
-      idle.set(this.port, kept)
-      kept.push(this)
+    if (clean && idleConnections.length < maxIdlePerPort) {
+      idle.set(this.port, idleConnections)
+      idleConnections.push(this)
     } else this.socket.destroy()
     exchange.onBody(bytes, true)
   }
 
   private closed() {
     busy.delete(this)
-    const kept = idle.get(this.port)
-    const place = kept?.indexOf(this) ?? -1
-    if (place >= 0) kept!.splice(place, 1)
+    const idleConnections = idle.get(this.port)
+    const place = idleConnections?.indexOf(this) ?? -1
+    if (place >= 0) idleConnections!.splice(place, 1)
     if (this.exchange && this.state === 'close' && !this.socket.errored) this.finish(none)
     else this.exchange?.onFailure()
     this.exchange = undefined

@@ -1,11 +1,14 @@
 import pg from 'pg'
-import { Refusal } from '../stack/user-error.ts'
+import { UserError } from '../stack/user-error.ts'
 import type { Stack } from '../stack/stack.ts'
 
-type Room = { schema: string; owner: string; migrations: string }
+type ServiceSchema = { schema: string; owner: string; migrations: string }
 
 /** Takes the stand-in's tables out of a new database: the real part makes them by its migrations. */
-export async function makeRoom(stack: Stack, { schema, owner, migrations }: Room): Promise<void> {
+export async function clearSchema(
+  stack: Stack,
+  { schema, owner, migrations }: ServiceSchema,
+): Promise<void> {
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
   await client.connect()
   try {
@@ -16,7 +19,7 @@ export async function makeRoom(stack: Stack, { schema, owner, migrations }: Room
     )
     if (found.theirs) return
     if (found.used) {
-      throw new Refusal(
+      throw new UserError(
         `${stack.dataDir} has the stand-in's tables: a real ${schema} needs another LOCAL_DATA.`,
       )
     }

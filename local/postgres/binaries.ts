@@ -2,15 +2,15 @@ import { execFileSync, type SpawnOptions } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, relative } from 'node:path'
-import { Refusal } from '../stack/user-error.ts'
+import { UserError } from '../stack/user-error.ts'
 
 type Binaries = { initdb: string; postgres: string }
 
-let found: Promise<Binaries> | undefined
+let cachedBinaries: Promise<Binaries> | undefined
 
 /** Paths of the Postgres programs that npm installed for this machine. */
 export function binaries(): Promise<Binaries> {
-  return found ??= findBinaries()
+  return cachedBinaries ??= findBinaries()
 }
 
 async function findBinaries(): Promise<Binaries> {
@@ -20,7 +20,9 @@ async function findBinaries(): Promise<Binaries> {
   try {
     installed = await import(name)
   } catch {
-    throw new Refusal(`The package ${name} is missing or incomplete: run "npm ci" and start again.`)
+    throw new UserError(
+      `The package ${name} is missing or incomplete: run "npm ci" and start again.`,
+    )
   }
   const { owner } = runner()
   return owner && !isReachable(installed.initdb, owner.uid) ? copyOf(installed) : installed
@@ -44,7 +46,7 @@ function copyOf({ initdb, postgres }: Binaries): Binaries {
     }
   }
   if (statSync(copy).uid !== process.getuid!()) {
-    throw new Refusal(`${copy} belongs to somebody else: remove it and start again.`)
+    throw new UserError(`${copy} belongs to somebody else: remove it and start again.`)
   }
   const at = (path: string) => join(copy, relative(native, path))
   return { initdb: at(initdb), postgres: at(postgres) }
@@ -58,18 +60,18 @@ type Runner = {
   command: (file: string, args: string[]) => Command
 }
 
-let known: Runner | undefined
+let cachedRunner: Runner | undefined
 
 /**
  * How to run a Postgres program here. Postgres refuses to run as root, so root (usual in
  * containers) runs it as a system user that is there already.
  */
 export function runner(): Runner {
-  return known ??= process.getuid?.() === 0 ? asSystemUser() : { command: asMyself }
+  return cachedRunner ??= process.getuid?.() === 0 ? asSystemUser() : { command: asMyself }
 }
 
 /** Closes a data folder to other users of the machine; Postgres' own user must pass through. */
-export function openFolder(dataDir: string): void {
+export function restrictFolder(dataDir: string): void {
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700)
 }
 
@@ -84,7 +86,7 @@ const asMyself = (file: string, args: string[]): Command => [file, args, options
 function asSystemUser(): Runner {
   const owner = systemUser('postgres') ?? systemUser('nobody')
   if (!owner) {
-    throw new Refusal(
+    throw new UserError(
       'Postgres does not run as root and there is no system user "postgres" or "nobody": ' +
         'start as an ordinary user.',
     )

@@ -13,7 +13,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { binaries, runner } from './binaries.ts'
 import { commandOf } from '../stack/process-info.ts'
-import { Refusal } from '../stack/user-error.ts'
+import { UserError } from '../stack/user-error.ts'
 
 /** The platform's own role, as on hosted projects. */
 export const superuser = 'supabase_admin'
@@ -23,14 +23,14 @@ export function checkCluster(cluster: string) {
   const version = join(cluster, 'PG_VERSION')
   const found = existsSync(version) ? readFileSync(version, 'utf8').trim() : 'nothing'
   if (found === '17') return
-  throw new Refusal(
+  throw new UserError(
     `The data folder ${cluster} is damaged or of another version (expected Postgres 17, found ` +
       `${found}). Put it back from a copy, or run "npm run reset" to begin anew.`,
   )
 }
 
 /** Makes the folder. */
-export async function makeCluster(cluster: string, password: string, throwAway = false) {
+export async function createCluster(cluster: string, password: string, throwAway = false) {
   const { initdb } = await binaries()
   // Made aside and renamed when complete, so that a stop half-way leaves nothing to mend.
   const fresh = `${cluster}.new`
@@ -60,7 +60,7 @@ export async function makeCluster(cluster: string, password: string, throwAway =
     execFileSync(file, args, { ...spawnOptions, stdio: ['ignore', 'ignore', 'pipe'] })
   } catch (error) {
     const reason = String((error as { stderr?: unknown }).stderr || error).trim()
-    throw new Refusal(`Postgres could not make its folder ${cluster}: ${reason}`)
+    throw new UserError(`Postgres could not make its folder ${cluster}: ${reason}`)
   } finally {
     rmSync(passwordFile, { force: true })
   }
@@ -68,7 +68,10 @@ export async function makeCluster(cluster: string, password: string, throwAway =
 }
 
 /** Ends a server that outlived its supervisor, which the caller has made sure is gone. */
-export async function endLeftover(dataDir: string, log: (line: string) => void): Promise<void> {
+export async function stopLeftoverServer(
+  dataDir: string,
+  log: (line: string) => void,
+): Promise<void> {
   const cluster = join(resolve(dataDir), 'postgres')
   const lock = join(cluster, 'postmaster.pid')
   if (!existsSync(lock)) return

@@ -4,9 +4,9 @@ import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import pg from 'pg'
-import { openFolder } from './binaries.ts'
+import { restrictFolder } from './binaries.ts'
 import { preparePlatform } from '../platform/prepare.ts'
-import { checkCluster, endLeftover, makeCluster, superuser } from './cluster.ts'
+import { checkCluster, createCluster, stopLeftoverServer, superuser } from './cluster.ts'
 import { launchServer, stopServer } from './server.ts'
 import { passwordOf, type Secrets, secretsOf } from '../stack/secrets.ts'
 
@@ -41,15 +41,15 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const dataDir = resolve(options.dataDir)
   const cluster = join(dataDir, 'postgres')
   mkdirSync(dataDir, { recursive: true })
-  openFolder(dataDir)
+  restrictFolder(dataDir)
   const secrets = secretsOf(dataDir)
   const log = options.log ?? (() => {})
   if (existsSync(cluster)) checkCluster(cluster)
   else {
-    await makeCluster(cluster, passwordOf(secrets, superuser), options.throwAway)
+    await createCluster(cluster, passwordOf(secrets, superuser), options.throwAway)
     log('database cluster made')
   }
-  await endLeftover(dataDir, log)
+  await stopLeftoverServer(dataDir, log)
   const child = await launchServer(cluster, dataDir, options, passwordOf(secrets, superuser))
   const server = handle(child, options.port, secrets)
   try {

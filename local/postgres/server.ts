@@ -9,7 +9,7 @@ import { binaries, runner } from './binaries.ts'
 import { logFile } from '../stack/log-file.ts'
 import type { PostgresOptions } from './postgres.ts'
 import { superuser } from './cluster.ts'
-import { Refusal } from '../stack/user-error.ts'
+import { UserError } from '../stack/user-error.ts'
 
 // Given on the command line, so they follow the code and not the data folder.
 const settings = {
@@ -64,21 +64,28 @@ export async function launchServer(
     closeSync(out)
     const failure = await ready(child, `${url}/postgres`)
     if (!failure) {
-      hurry(child, cluster)
+      forceFastShutdown(child, cluster)
       return child
     }
-    const said = readFileSync(path).subarray(before).toString()
-    const busy = /pre-existing shared memory|lock file ".*" already exists/.test(said)
-    if (!busy || Date.now() > deadline) throw new Refusal(explain(said, failure, cluster, options))
+    const output = readFileSync(path).subarray(before).toString()
+    const busy = /pre-existing shared memory|lock file ".*" already exists/.test(output)
+    if (!busy || Date.now() > deadline) {
+      throw new UserError(describeFailure(output, failure, cluster, options))
+    }
     await sleep(300)
   }
 }
 
-function explain(said: string, failure: string, cluster: string, options: PostgresOptions) {
-  const line = said.split('\n').findLast((text) =>
+function describeFailure(
+  output: string,
+  failure: string,
+  cluster: string,
+  options: PostgresOptions,
+) {
+  const line = output.split('\n').findLast((text) =>
     /(FATAL|PANIC): /.test(text) && !/system is (starting|shutting)/.test(text)
   )
-  if (/could not bind|Address already in use/.test(said)) {
+  if (/could not bind|Address already in use/.test(output)) {
     return `Port ${options.port} (database) is taken by another program: end that one, or choose ` +
       'other ports with PORT=<number> npm start.'
   }
@@ -119,7 +126,7 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
 }
 
 /** A polite SIGTERM makes Postgres wait for clients that never leave: then it is told to hurry. */
-function hurry(child: ChildProcess, cluster: string) {
+function forceFastShutdown(child: ChildProcess, cluster: string) {
   const timer = setInterval(() => {
     try {
       const state = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[7]

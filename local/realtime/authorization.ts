@@ -29,7 +29,7 @@ function actAs({ role, claims, headers }: Caller, topic: string): string {
   return `select ${set.join(', ')};`
 }
 
-const attempt = (id: string, topic: string, extension: Extension) =>
+const probeInsert = (id: string, topic: string, extension: Extension) =>
   'insert into realtime.messages (id, topic, extension, inserted_at, updated_at) ' +
   `values ('${id}', ${text(topic)}, '${extension}', now(), now());`
 
@@ -43,10 +43,10 @@ export function openAuthorization(databaseUrl: string) {
     application_name: 'realtime',
   })
   pool.on('error', () => {})
-  let looked = 0
+  let lastChecked = 0
 
   /** One message and so one round trip; whatever it did is undone. */
-  async function tried(statements: string): Promise<pg.QueryResult[]> {
+  async function rolledBack(statements: string): Promise<pg.QueryResult[]> {
     const client = await pool.connect()
     const ignore = () => {}
     client.on('error', ignore)
@@ -67,9 +67,9 @@ export function openAuthorization(databaseUrl: string) {
     /** Which kinds of messages the caller may read on the topic. */
     async readable(topic: string, caller: Caller, extensions: Extension[]): Promise<Extension[]> {
       const ids = new Map(extensions.map((extension) => [randomUUID() as string, extension]))
-      const inserts = [...ids].map(([id, extension]) => attempt(id, topic, extension))
+      const inserts = [...ids].map(([id, extension]) => probeInsert(id, topic, extension))
       const list = [...ids.keys()].map((id) => `'${id}'`).join(', ')
-      const results = await tried(
+      const results = await rolledBack(
         `${inserts.join(' ')} ${actAs(caller, topic)} ` +
           `select id from realtime.messages where id in (${list});`,
       )
@@ -79,7 +79,7 @@ export function openAuthorization(databaseUrl: string) {
     /** Whether the caller may send such a message to the topic. */
     async writable(topic: string, caller: Caller, extension: Extension): Promise<boolean> {
       try {
-        await tried(`${actAs(caller, topic)} ${attempt(randomUUID(), topic, extension)}`)
+        await rolledBack(`${actAs(caller, topic)} ${probeInsert(randomUUID(), topic, extension)}`)
         return true
       } catch (error) {
         if ((error as { code?: string }).code === '42501') return false
@@ -105,9 +105,9 @@ export function openAuthorization(databaseUrl: string) {
     },
     /** Day partitions are made when somebody connects, as on hosted projects; a look an hour does. */
     ensurePartitions: () => {
-      if (Date.now() - looked < 3_600_000) return
-      looked = Date.now()
-      pool.query('select realtime.ensure_partitions()').catch(() => (looked = 0))
+      if (Date.now() - lastChecked < 3_600_000) return
+      lastChecked = Date.now()
+      pool.query('select realtime.ensure_partitions()').catch(() => (lastChecked = 0))
     },
     answers: () => pool.query('select 1').then(() => true, () => false),
     close: () => pool.end(),

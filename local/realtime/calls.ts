@@ -6,9 +6,9 @@ import { type Json, Message, type UserBroadcast } from './frames.ts'
 import type { Realtime } from './server.ts'
 import { identify } from './tokens.ts'
 
-const largestBody = 5_000_000
+const maxBodyBytes = 5_000_000
 
-class Refused extends Error {
+class HttpError extends Error {
   readonly status: number
   readonly body: unknown
 
@@ -29,7 +29,7 @@ export async function answerCall(
     const { status, body } = await call(realtime, request)
     answer(realtime, response, status, body)
   } catch (error) {
-    if (error instanceof Refused) return answer(realtime, response, error.status, error.body)
+    if (error instanceof HttpError) return answer(realtime, response, error.status, error.body)
     console.error(`realtime: ${(error as Error).stack}`)
     answer(realtime, response, 500, { message: 'Internal Server Error' })
   }
@@ -62,9 +62,9 @@ async function call(realtime: Realtime, request: IncomingMessage): Promise<Answe
   const { pathname, searchParams } = new URL(request.url!, 'http://realtime')
   const path = pathname.replace(/^\/realtime\/v1\/api/, '')
   if (request.method === 'GET' && path === '/ping') return ping(realtime, request)
-  if (request.method !== 'POST') throw new Refused(404, { message: 'Not found' })
+  if (request.method !== 'POST') throw new HttpError(404, { message: 'Not found' })
   const single = /^\/broadcast\/([^/]+)\/events\/([^/]+)$/.exec(path)
-  if (path !== '/broadcast' && !single) throw new Refused(404, { message: 'Not found' })
+  if (path !== '/broadcast' && !single) throw new HttpError(404, { message: 'Not found' })
   const caller = await callerOf(realtime, request)
   const body = await read(request)
   if (!single) return await sendAll(realtime, caller, body)
@@ -74,8 +74,8 @@ async function call(realtime: Realtime, request: IncomingMessage): Promise<Answe
     private: searchParams.get('private') === 'true',
     content: singleContent(request, event!, body),
   }
-  refuseCrowd(realtime, 1)
-  if (!await send(realtime, caller, message)) throw new Refused(403, { message: 'Forbidden' })
+  checkRate(realtime, 1)
+  if (!await send(realtime, caller, message)) throw new HttpError(403, { message: 'Forbidden' })
   return { status: 202 }
 }
 
@@ -83,21 +83,21 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    throw new Refused(404, { message: 'Not found' })
+    throw new HttpError(404, { message: 'Not found' })
   }
 }
 
 /** The project's gateway asks for a key, the server itself for nothing. */
 function ping({ stack }: Realtime, request: IncomingMessage): Answer {
   if ('status' in readCredentials(stack, request)) {
-    throw new Refused(401, { message: 'Unauthorized' })
+    throw new HttpError(401, { message: 'Unauthorized' })
   }
   return { status: 200, body: { message: 'Success' } }
 }
 
 async function callerOf({ stack, keys }: Realtime, request: IncomingMessage): Promise<Caller> {
   const credentials = readCredentials(stack, request)
-  if ('status' in credentials) throw new Refused(401, { message: 'Unauthorized' })
+  if ('status' in credentials) throw new HttpError(401, { message: 'Unauthorized' })
   const { keyRole: role, bearer, bearerIsKey } = credentials
   const headers = request.headers as Json
   if (bearer === undefined || bearerIsKey) return { role, claims: { role }, headers }
@@ -105,7 +105,7 @@ async function callerOf({ stack, keys }: Realtime, request: IncomingMessage): Pr
     const identity = await identify(keys, bearer)
     return { ...identity, headers }
   } catch {
-    throw new Refused(401, { message: 'Unauthorized' })
+    throw new HttpError(401, { message: 'Unauthorized' })
   }
 }
 
@@ -114,7 +114,7 @@ async function read(request: IncomingMessage): Promise<Buffer> {
   let size = 0
   for await (const chunk of request) {
     size += chunk.length
-    if (size > largestBody) throw new Refused(413, { message: 'Request Entity Too Large' })
+    if (size > maxBodyBytes) throw new HttpError(413, { message: 'Request Entity Too Large' })
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -125,7 +125,7 @@ type Sent = { topic: string; private: boolean; content: Json | UserBroadcast }
 function singleContent(request: IncomingMessage, event: string, body: Buffer): Sent['content'] {
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim()
   if (type === 'application/octet-stream') return { event, json: false, bytes: body }
-  if (type !== 'application/json') throw new Refused(415, { message: 'Unsupported Media Type' })
+  if (type !== 'application/json') throw new HttpError(415, { message: 'Unsupported Media Type' })
   const payload = parsed(body)
   return { event, payload, type: 'broadcast' }
 }
@@ -134,7 +134,7 @@ function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString())
   } catch {
-    throw new Refused(400, { message: 'Bad Request' })
+    throw new HttpError(400, { message: 'Bad Request' })
   }
 }
 
@@ -142,13 +142,13 @@ function parsed(body: Buffer): unknown {
 async function sendAll(realtime: Realtime, caller: Caller, body: Buffer): Promise<Answer> {
   const { messages } = Object(parsed(body)) as { messages?: unknown }
   if (!Array.isArray(messages) || messages.length === 0) {
-    throw new Refused(422, { errors: { messages: ["can't be blank"] } })
+    throw new HttpError(422, { errors: { messages: ["can't be blank"] } })
   }
-  const errors = messages.map((message) => problems(realtime, Object(message)))
+  const errors = messages.map((message) => validationErrors(realtime, Object(message)))
   if (errors.some((each) => Object.keys(each).length > 0)) {
-    throw new Refused(422, { errors: { messages: errors } })
+    throw new HttpError(422, { errors: { messages: errors } })
   }
-  refuseCrowd(realtime, messages.length)
+  checkRate(realtime, messages.length)
   const allowed = new Map<string, boolean>()
   for (const { topic, event, payload, private: isPrivate } of messages) {
     if (allowed.get(topic) === false && isPrivate === true) continue
@@ -160,7 +160,7 @@ async function sendAll(realtime: Realtime, caller: Caller, body: Buffer): Promis
   return { status: 202 }
 }
 
-function problems({ limits }: Realtime, message: Json): Record<string, string[]> {
+function validationErrors({ limits }: Realtime, message: Json): Record<string, string[]> {
   const found: Record<string, string[]> = {}
   for (const name of ['topic', 'event']) {
     if (typeof message[name] !== 'string' || message[name] === '') found[name] = ["can't be blank"]
@@ -173,10 +173,10 @@ function problems({ limits }: Realtime, message: Json): Record<string, string[]>
   return found
 }
 
-function refuseCrowd({ events, limits }: Realtime, count: number) {
+function checkRate({ events, limits }: Realtime, count: number) {
   const { average } = events
   const refuse = (message: string) => {
-    throw new Refused(429, { message })
+    throw new HttpError(429, { message })
   }
   if (Math.trunc(average) >= limits.eventsPerSecond) refuse('Too many requests')
   if (count + average > limits.eventsPerSecond) {

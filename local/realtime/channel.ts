@@ -6,14 +6,14 @@ import type { Connection } from './connection.ts'
 import { type Frame, type Json, Message, type UserBroadcast } from './frames.ts'
 import type { Join } from './join.ts'
 import type { Realtime } from './server.ts'
-import { expiredSince, identify, type Identity, problemOf } from './tokens.ts'
+import { expiredSince, identify, type Identity, tokenProblem } from './tokens.ts'
 import type { Listener, Topic } from './topics.ts'
 
 const noDatabase = 'Realtime was unable to connect to the project database'
 const presenceKeys = 10
 const presenceCalls = { count: 5, within: 30_000 }
-const longestTimer = 300_000
-const readyEvery = 500
+const maxTimer = 300_000
+const readyInterval = 500
 
 export class Channel implements Listener {
   readonly name: string
@@ -62,12 +62,12 @@ export class Channel implements Listener {
     return { ...this.identity, headers: this.connection.headers }
   }
 
-  get hearsPresence(): boolean {
+  get receivesPresence(): boolean {
     return !this.private || this.reads.has('presence')
   }
 
   /** What was sent before the join: shown after it, and not again when it comes live. */
-  showLater(messages: Message[]): void {
+  holdReplay(messages: Message[]): void {
     this.replay = messages
     for (const { meta } of messages) this.replayed.add(meta!.id)
   }
@@ -77,27 +77,27 @@ export class Channel implements Listener {
     for (const message of this.replay) this.connection.send(message.as(this.connection.version))
     this.replay = []
     const { replicationReady, presence, postgresChanges } = this.join
-    if (replicationReady) this.sayWhenReady(Date.now() + this.realtime.readyWithin)
-    if (presence) this.showPresence()
+    if (replicationReady) this.announceReady(Date.now() + this.realtime.readyTimeout)
+    if (presence) this.pushPresenceState()
     if (postgresChanges.length > 0) {
       const message = 'The embedded stack has no postgres_changes: use broadcast'
-      this.tell('postgres_changes', 'error', message)
+      this.pushSystem('postgres_changes', 'error', message)
     }
   }
 
   /** Once the database is heard. That it is heard no more, later, nobody is told. */
-  private sayWhenReady(deadline: number) {
+  private announceReady(deadline: number) {
     if (this.ended) return
-    if (this.realtime.tenant.hears) {
-      return this.tell('system', 'ok', 'Replication connection established')
+    if (this.realtime.tenant.streaming) {
+      return this.pushSystem('system', 'ok', 'Replication connection established')
     }
     if (Date.now() >= deadline) {
       return this.shutDown('Replication connection was not established in time')
     }
-    this.readyTimer = setTimeout(() => this.sayWhenReady(deadline), readyEvery)
+    this.readyTimer = setTimeout(() => this.announceReady(deadline), readyInterval)
   }
 
-  private tell(extension: string, status: 'ok' | 'error', message: string) {
+  private pushSystem(extension: string, status: 'ok' | 'error', message: string) {
     const content = { extension, status, message, channel: this.name }
     this.connection.push(this, 'system', content)
   }
@@ -117,7 +117,7 @@ export class Channel implements Listener {
   }
 
   /** Takes a frame: one after another, and nobody else waits for that. */
-  take(frame: Frame): void {
+  receive(frame: Frame): void {
     this.work = this.work.then(() => this.ended ? undefined : this.handle(frame)).catch((error) => {
       console.error(`channel crashed: ${(error as Error).stack}`)
       this.connection.crash(this)
@@ -131,13 +131,13 @@ export class Channel implements Listener {
       this.connection.closeChannel(this)
     } else if (event === 'broadcast') await this.broadcast(frame)
     else if (event === 'presence') await this.presence(frame)
-    else if (event === 'access_token') await this.renew(frame.payload.access_token)
+    else if (event === 'access_token') await this.setToken(frame.payload.access_token)
     else this.realtime.events.add()
   }
 
   private async broadcast(frame: Frame) {
     // Who may not send learns nothing, not even that.
-    if (this.private && !await this.mayWrite('broadcast')) return
+    if (this.private && !await this.canWrite('broadcast')) return
     const { realtime, join } = this
     realtime.events.add()
     const content: Json | UserBroadcast = frame.user ?? frame.payload
@@ -152,7 +152,7 @@ export class Channel implements Listener {
   }
 
   /** Asked once for each token; an error of the database is not remembered. */
-  private async mayWrite(extension: Extension): Promise<boolean> {
+  private async canWrite(extension: Extension): Promise<boolean> {
     const known = this.writes.get(extension)
     if (known !== undefined) return known
     const { identity } = this
@@ -168,7 +168,7 @@ export class Channel implements Listener {
 
   private async presence(frame: Frame) {
     const event = String(frame.payload.event).toLowerCase()
-    if (!this.countCall()) return this.shutDown('Client presence rate limit exceeded')
+    if (!this.allowPresenceCall()) return this.shutDown('Client presence rate limit exceeded')
     if (event === 'track') return await this.track(frame)
     if (event === 'untrack') {
       this.topic.untrack(this)
@@ -180,7 +180,7 @@ export class Channel implements Listener {
 
   private async track(frame: Frame) {
     const { payload = {} } = frame.payload
-    if (this.private && !await this.mayWrite('presence')) {
+    if (this.private && !await this.canWrite('presence')) {
       return this.connection.reply(frame, 'error')
     }
     if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) {
@@ -193,16 +193,16 @@ export class Channel implements Listener {
     if (large || Object.keys(payload).length > presenceKeys) {
       return this.shutDown('Track message size exceeded')
     }
-    if (!this.countPresence()) return
+    if (!this.allowPresenceEvent()) return
     const first = !this.join.presence && this.tracked === undefined
-    if (first && this.private) await this.lookAt(['presence'])
+    if (first && this.private) await this.refreshReads(['presence'])
     if (text !== this.tracked) this.topic.track(this, payload as Json)
     this.tracked = text
     this.connection.reply(frame, 'ok')
   }
 
   /** So many calls from the first one on, then a new count. */
-  private countCall(): boolean {
+  private allowPresenceCall(): boolean {
     const now = Date.now()
     if (now > this.presenceCalls.until) {
       this.presenceCalls = { count: 0, until: now + presenceCalls.within }
@@ -211,7 +211,7 @@ export class Channel implements Listener {
   }
 
   /** Of the whole project. */
-  private countPresence(): boolean {
+  private allowPresenceEvent(): boolean {
     const { presence, limits } = this.realtime
     const few = presence.average <= limits.presencePerSecond
     if (few) presence.add()
@@ -219,13 +219,13 @@ export class Channel implements Listener {
     return few
   }
 
-  private showPresence() {
-    if (!this.hearsPresence || !this.countPresence()) return
+  private pushPresenceState() {
+    if (!this.receivesPresence || !this.allowPresenceEvent()) return
     this.connection.push(this, 'presence_state', this.topic.state())
   }
 
   /** Asks which of these kinds may be heard. */
-  private async lookAt(extensions: Extension[]) {
+  private async refreshReads(extensions: Extension[]) {
     const seen = await this.realtime.authorization.readable(this.name, this.caller, extensions)
     for (const extension of extensions) {
       if (seen.includes(extension)) this.reads.add(extension)
@@ -234,14 +234,14 @@ export class Channel implements Listener {
   }
 
   /** Takes a new token; only a changed one has the rights looked up again. */
-  private async renew(token: unknown) {
+  private async setToken(token: unknown) {
     if (typeof token !== 'string' || token.startsWith('sb_') || token === this.identity.token) {
       return
     }
     try {
       this.identity = await identify(this.realtime.keys, token)
     } catch (error) {
-      return this.shutDown(problemOf(error).text)
+      return this.shutDown(tokenProblem(error).text)
     }
     this.writes.clear()
     this.watchToken()
@@ -249,7 +249,7 @@ export class Channel implements Listener {
     const before = [...this.reads]
     try {
       const asksPresence = this.join.presence || this.tracked !== undefined
-      await this.lookAt(asksPresence ? ['broadcast', 'presence'] : ['broadcast'])
+      await this.refreshReads(asksPresence ? ['broadcast', 'presence'] : ['broadcast'])
     } catch (error) {
       console.error(`UnableToSetPolicies: ${(error as Error).message}`)
       return this.shutDown(noDatabase)
@@ -266,7 +266,7 @@ export class Channel implements Listener {
     const { exp } = this.identity
     if (exp === undefined) return
     const left = Math.max(0, exp * 1000 - Date.now())
-    this.timer = setTimeout(() => void this.checkToken(), Math.min(left, longestTimer))
+    this.timer = setTimeout(() => void this.checkToken(), Math.min(left, maxTimer))
   }
 
   private async checkToken() {
@@ -276,14 +276,14 @@ export class Channel implements Listener {
       await identify(this.realtime.keys, token!)
       this.watchToken()
     } catch (error) {
-      this.shutDown(problemOf(error).text)
+      this.shutDown(tokenProblem(error).text)
     }
   }
 
   /** Ends the channel from this side and says why. */
   shutDown(message: string): void {
     if (this.ended) return
-    this.tell('system', 'error', message)
+    this.pushSystem('system', 'error', message)
     this.connection.closeChannel(this)
   }
 

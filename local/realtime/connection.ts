@@ -5,13 +5,13 @@ import type { RawData, WebSocket } from 'ws'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Channel } from './channel.ts'
 import { type Frame, type Json, readFrame, type Version, writeFrame } from './frames.ts'
-import { join, JoinRefused, readJoin } from './join.ts'
+import { join, JoinError, readJoin } from './join.ts'
 import type { Realtime } from './server.ts'
 import type { Identity } from './tokens.ts'
 
 /** Who does not read what it is sent is cut off here; nobody waits for it. */
-const mostUnread = 16 * 1024 * 1024
-const longestQueue = 200
+const maxUnreadBytes = 16 * 1024 * 1024
+const maxQueuedFrames = 200
 
 export class Connection {
   readonly version: Version
@@ -39,16 +39,16 @@ export class Connection {
     this.version = version
     this.identity = identity
     this.headers = headers
-    socket.on('message', (data, binary) => this.receive(data, binary))
+    socket.on('message', (data, binary) => this.receiveFrame(data, binary))
     socket.on('error', () => {})
-    socket.on('close', () => this.gone())
+    socket.on('close', () => this.onClose())
   }
 
   get open(): boolean {
     return this.socket.readyState === this.socket.OPEN
   }
 
-  private receive(data: RawData, binary: boolean) {
+  private receiveFrame(data: RawData, binary: boolean) {
     this.lastHeard = Date.now()
     try {
       this.queue.push(readFrame(this.version, data as Buffer, binary))
@@ -56,14 +56,14 @@ export class Connection {
       // What is no frame is not answered.
       return console.error(`MalformedWebSocketMessage: ${(error as Error).message}`)
     }
-    if (this.queue.length === longestQueue) this.socket.pause()
+    if (this.queue.length === maxQueuedFrames) this.socket.pause()
     if (!this.busy) void this.work()
   }
 
   private async work() {
     this.busy = true
     for (let frame = this.queue.shift(); frame && this.open; frame = this.queue.shift()) {
-      if (this.queue.length === longestQueue - 1) this.socket.resume()
+      if (this.queue.length === maxQueuedFrames - 1) this.socket.resume()
       if (frame.event === 'phx_join') await this.join(frame)
       else this.handle(frame)
     }
@@ -80,7 +80,7 @@ export class Connection {
     }
     // What was meant for a channel that another has taken the place of is not answered.
     const { joinRef: own } = channel
-    if (joinRef === null || own === null || joinRef === own) channel.take(frame)
+    if (joinRef === null || own === null || joinRef === own) channel.receive(frame)
   }
 
   private async join(frame: Frame) {
@@ -105,9 +105,9 @@ export class Connection {
       const changes = asked.postgresChanges.map((change, index) => ({ ...change, id: index + 1 }))
       return ['ok', { postgres_changes: changes }]
     } catch (error) {
-      const refusal = JoinRefused.of(error as Error)
+      const refusal = JoinError.of(error as Error)
       // It is the connection that sleeps: all of its channels hear nothing meanwhile.
-      await sleep(this.realtime.refusalPause)
+      await sleep(this.realtime.failedJoinDelay)
       if (refusal.fatal) setImmediate(() => this.close(1001))
       return ['error', { reason: refusal.message }]
     }
@@ -153,7 +153,7 @@ export class Connection {
     if (data === null || !this.open) return
     if (this.held) return void this.held.push(data)
     this.socket.send(data)
-    if (this.socket.bufferedAmount > mostUnread) this.socket.terminate()
+    if (this.socket.bufferedAmount > maxUnreadBytes) this.socket.terminate()
   }
 
   close(code: number): void {
@@ -162,7 +162,7 @@ export class Connection {
     setTimeout(() => this.socket.terminate(), 1000).unref()
   }
 
-  private gone() {
+  private onClose() {
     for (const channel of this.channels.values()) channel.end()
     this.channels.clear()
     this.queue.length = 0

@@ -38,17 +38,17 @@ async function listener() {
   const client = createClient(stack.url, stack.secretKey)
   await client.realtime.setAuth(stack.secretKey)
   const states: string[] = []
-  const got: number[] = []
+  const received: number[] = []
   client.channel(topic, { config: { private: true, broadcast: { replication_ready: true } } })
-    .on('broadcast', { event: 'm' }, ({ payload }) => got.push(payload.n))
+    .on('broadcast', { event: 'm' }, ({ payload }) => received.push(payload.n))
     .on('system', {}, ({ message }) => states.push(message))
     .subscribe((state) => states.push(state))
   const send = (n: number) =>
     database.query(`select realtime.send(jsonb_build_object('n', $1::int), 'm', $2)`, [n, topic])
   await waitUntil('it hears', () => states.at(-1) === ready)
   await send(1)
-  await waitUntil('it hears', () => got.length === 1)
-  return { client, states, got, send }
+  await waitUntil('it hears', () => received.length === 1)
+  return { client, states, received, send }
 }
 
 const ready = 'Replication connection established'
@@ -56,19 +56,19 @@ const ready = 'Replication connection established'
 describe('clients of Realtime', () => {
   const parts = [['realtime/main.ts', 'the process'], ['services.ts', 'the gateway']]
   test.for(parts)('come back by themselves after %s was killed: %s', async ([word]) => {
-    const { client, states, got, send } = await listener()
+    const { client, states, received, send } = await listener()
     process.kill(pidOf(word!), 'SIGKILL')
     await waitUntil('it is told', () => states.at(-1) === 'CHANNEL_ERROR')
     await waitUntil('it hears again', () => states.at(-1) === ready)
     // From then on nothing is lost, whatever was before.
     for (let n = 2; n < 50; n++) await send(n)
-    await waitUntil('it hears all of it', () => got.length === 49)
-    expect(got).toEqual([...Array(49).keys()].map((n) => n + 1))
+    await waitUntil('it hears all of it', () => received.length === 49)
+    expect(received).toEqual([...Array(49).keys()].map((n) => n + 1))
     await client.realtime.disconnect()
   })
 
   test('are not told when the database is killed, and hear it again by and by', async () => {
-    const { client, states, got, send } = await listener()
+    const { client, states, received, send } = await listener()
     const before = [...states]
     const realtime = pidOf('realtime/main.ts')
     process.kill(pidOf('postgres'), 'SIGKILL')
@@ -79,7 +79,7 @@ describe('clients of Realtime', () => {
       await send(n)
       sent.push(n)
       await sleep(100)
-      return got.at(-1) === n && got.length < sent.length
+      return received.at(-1) === n && received.length < sent.length
     })
     expect(states).toEqual(before)
     // The process waits for a database that is away.

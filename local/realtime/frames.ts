@@ -80,7 +80,7 @@ export class Message {
   readonly meta: { id: string; replayed?: true } | undefined
   private readonly topic: string
   private readonly payload: Json | UserBroadcast
-  private readonly made: { [version in Version]?: string | Buffer | null } = {}
+  private readonly forms: { [version in Version]?: string | Buffer | null } = {}
 
   constructor(
     topic: string,
@@ -96,18 +96,18 @@ export class Message {
 
   /** Null for what this protocol cannot carry. */
   as(version: Version): string | Buffer | null {
-    let form = this.made[version]
-    if (form === undefined) form = this.made[version] = this.make(version)
+    let form = this.forms[version]
+    if (form === undefined) form = this.forms[version] = this.encode(version)
     return form
   }
 
-  private make(version: Version): string | Buffer | null {
+  private encode(version: Version): string | Buffer | null {
     const { topic, event, payload, meta } = this
     const text = (content: Json) => {
-      const told = meta ? { ...content, meta } : content
-      return writeFrame(version, { joinRef: null, ref: null, topic, event, payload: told })
+      const withMeta = meta ? { ...content, meta } : content
+      return writeFrame(version, { joinRef: null, ref: null, topic, event, payload: withMeta })
     }
-    if (!isUser(payload)) return text(payload)
+    if (!isUserBroadcast(payload)) return text(payload)
     if (version === '2.0.0') return this.bytes(payload)
     if (!payload.json) return null
     const content = JSON.parse(payload.bytes.toString())
@@ -124,5 +124,5 @@ export class Message {
   }
 }
 
-const isUser = (payload: Json | UserBroadcast): payload is UserBroadcast =>
+const isUserBroadcast = (payload: Json | UserBroadcast): payload is UserBroadcast =>
   Buffer.isBuffer((payload as UserBroadcast).bytes)

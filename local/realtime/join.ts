@@ -5,7 +5,7 @@ import { Channel } from './channel.ts'
 import type { Connection } from './connection.ts'
 import { type Frame, type Json, Message } from './frames.ts'
 import type { Realtime } from './server.ts'
-import { identify, type Identity, problemOf } from './tokens.ts'
+import { identify, type Identity, tokenProblem } from './tokens.ts'
 
 export type Join = {
   joinRef: string | null
@@ -22,7 +22,7 @@ export type Join = {
 }
 
 /** A join that cannot be; `fatal` ends the whole connection. */
-export class JoinRefused extends Error {
+export class JoinError extends Error {
   readonly fatal: boolean
 
   constructor(code: string, text: string, fatal = false) {
@@ -30,10 +30,10 @@ export class JoinRefused extends Error {
     this.fatal = fatal
   }
 
-  static of(error: Error): JoinRefused {
-    if (error instanceof JoinRefused) return error
+  static of(error: Error): JoinError {
+    if (error instanceof JoinError) return error
     console.error(`join: ${error.stack}`)
-    return new JoinRefused('UnknownErrorOnChannel', error.message)
+    return new JoinError('UnknownErrorOnChannel', error.message)
   }
 }
 
@@ -72,18 +72,18 @@ export async function join(
   connection: Connection,
   asked: Join,
 ): Promise<Channel> {
-  if (asked.name === '') throw new JoinRefused('TopicNameRequired', 'You must provide a topic name')
+  if (asked.name === '') throw new JoinError('TopicNameRequired', 'You must provide a topic name')
   if (realtime.privateOnly && !asked.private) {
-    throw new JoinRefused('PrivateOnly', 'This project only allows private channels')
+    throw new JoinError('PrivateOnly', 'This project only allows private channels')
   }
   checkLimits(realtime, connection)
   const identity = await identityOf(realtime, connection, asked)
   // The database must be there. Whether it is heard is another matter, and not waited for.
-  if (!await realtime.tenant.wake()) {
+  if (!await realtime.tenant.connect()) {
     const text = 'Realtime was unable to connect to the project database'
-    throw new JoinRefused('UnableToConnectToProject', text)
+    throw new JoinError('UnableToConnectToProject', text)
   }
-  await sleep(realtime.lateBy())
+  await sleep(realtime.joinDelay())
   const reads = asked.private ? await readsOf(realtime, connection, asked, identity) : []
   const channel = new Channel(realtime, connection, asked, { identity, reads })
   try {
@@ -98,20 +98,20 @@ export async function join(
 
 function checkLimits(realtime: Realtime, { channels, counted }: Connection) {
   const { joins, limits } = realtime
-  if (!counted && usersOf(realtime) >= limits.connections) {
-    throw new JoinRefused('ConnectionRateLimitReached', 'Too many connected users')
+  if (!counted && connectedUsers(realtime) >= limits.connections) {
+    throw new JoinError('ConnectionRateLimitReached', 'Too many connected users')
   }
   if (joins.triggered) {
-    throw new JoinRefused('ClientJoinRateLimitReached', 'Too many joins per second', true)
+    throw new JoinError('ClientJoinRateLimitReached', 'Too many joins per second', true)
   }
   joins.add()
   if (channels.size >= limits.channelsPerConnection) {
-    throw new JoinRefused('ChannelRateLimitReached', 'Too many channels')
+    throw new JoinError('ChannelRateLimitReached', 'Too many channels')
   }
 }
 
 /** Connections that have joined something. */
-export const usersOf = ({ connections }: Realtime) =>
+export const connectedUsers = ({ connections }: Realtime) =>
   [...connections].filter(({ counted }) => counted).length
 
 async function identityOf(
@@ -123,8 +123,8 @@ async function identityOf(
   try {
     return await identify(keys, token)
   } catch (error) {
-    const { code, text } = problemOf(error)
-    throw new JoinRefused(code, text)
+    const { code, text } = tokenProblem(error)
+    throw new JoinError(code, text)
   }
 }
 
@@ -135,8 +135,8 @@ async function readsOf(
   identity: Identity,
 ): Promise<Extension[]> {
   const asked: Extension[] = presence ? ['broadcast', 'presence'] : ['broadcast']
-  const refused = () =>
-    new JoinRefused(
+  const unauthorized = () =>
+    new JoinError(
       'Unauthorized',
       `You do not have permissions to read from this Channel topic: ${name}`,
     )
@@ -144,44 +144,44 @@ async function readsOf(
     const seen = await authorization.readable(name, { ...identity, headers }, asked)
     if (seen.length > 0) return seen
   } catch (error) {
-    throw refusalOf(error as Error & { code?: string }, refused)
+    throw joinErrorOf(error as Error & { code?: string }, unauthorized)
   }
-  throw refused()
+  throw unauthorized()
 }
 
 /** What a failure of the database means for a join. */
-function refusalOf(error: Error & { code?: string }, refused: () => JoinRefused): JoinRefused {
+function joinErrorOf(error: Error & { code?: string }, unauthorized: () => JoinError): JoinError {
   const { code = '', message } = error
   console.error(`join: ${message}`)
-  if (code === '57014') return new JoinRefused('QueryCanceled', message)
+  if (code === '57014') return new JoinError('QueryCanceled', message)
   if (code === '23514') {
     const text = 'Realtime was unable to find the expected messages partition'
-    return new JoinRefused('MissingPartition', text)
+    return new JoinError('MissingPartition', text)
   }
   if (code === '53300') {
     const text = "Database can't accept more connections, Realtime won't connect"
-    return new JoinRefused('DatabaseLackOfConnections', text)
+    return new JoinError('DatabaseLackOfConnections', text)
   }
   // A policy that fails lets nobody in; without a state it is the connection that failed.
-  if (/^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code)) return refused()
-  return new JoinRefused('', 'Realtime was unable to connect to the project database')
+  if (/^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code)) return unauthorized()
+  return new JoinError('', 'Realtime was unable to connect to the project database')
 }
 
-const mostReplayed = 25
+const maxReplayed = 25
 
 /** Looks up what the database sent before; what comes meanwhile is held back by the channel. */
 async function findReplay({ authorization }: Realtime, channel: Channel, { name, replay }: Join) {
   if (replay === undefined || replay === null) return
-  const wrong = (text: string) => new JoinRefused('UnableToReplayMessages', text)
+  const wrong = (text: string) => new JoinError('UnableToReplayMessages', text)
   if (!channel.private) throw wrong('Replay is not allowed for public channels')
   const { since, limit = 10 } = object(replay)
   const valid = Number.isInteger(since) && Number.isInteger(limit) && (limit as number) > 0 &&
-    (limit as number) <= mostReplayed
+    (limit as number) <= maxReplayed
   if (!valid) throw wrong('Replay params are not valid')
   const rows = await authorization.sent(name, since as number, limit as number).catch(() => {
     throw wrong('Realtime was unable to replay messages')
   })
-  channel.showLater(rows.map(({ id, event, payload, binary_payload: bytes }) => {
+  channel.holdReplay(rows.map(({ id, event, payload, binary_payload: bytes }) => {
     const content = bytes ? { event, json: false, bytes } : { event, payload, type: 'broadcast' }
     return new Message(`realtime:${name}`, 'broadcast', content, { id, replayed: true })
   }))

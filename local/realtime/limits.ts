@@ -45,7 +45,7 @@ export const limitsOf = (plan: Plan, rates: boolean): Limits => ({
   }),
 })
 
-const mostSteps = 12
+const maxIntervals = 12
 
 /**
  * Counts in steps, of 5 s on the platform, and looks at the end of each at the average of the last
@@ -54,46 +54,47 @@ const mostSteps = 12
  */
 export class Rate {
   private readonly limit: number
-  private readonly step: number
-  private steps = [0]
+  private readonly interval: number
+  private intervals = [0]
   private count = 0
-  private ends: number
-  private exceeded = false
+  private endsAt: number
+  private isExceeded = false
 
-  constructor(limit: number, step: number) {
+  constructor(limit: number, interval: number) {
     this.limit = limit
-    this.step = step
-    this.ends = Date.now() + step
+    this.interval = interval
+    this.endsAt = Date.now() + interval
   }
 
   add(count = 1): void {
-    this.turn()
+    this.advance()
     this.count += count
   }
 
   /** How many a second, as of the last step. */
   get average(): number {
-    this.turn()
+    this.advance()
     return this.mean()
   }
 
   get triggered(): boolean {
-    this.turn()
-    return this.exceeded
+    this.advance()
+    return this.isExceeded
   }
 
   private mean() {
-    return this.steps.reduce((sum, each) => sum + each) / this.steps.length / (this.step / 1000)
+    return this.intervals.reduce((sum, each) => sum + each) / this.intervals.length /
+      (this.interval / 1000)
   }
 
-  private turn() {
+  private advance() {
     const now = Date.now()
-    for (; now >= this.ends; this.ends += this.step) {
-      this.steps = [this.count, ...this.steps].slice(0, mostSteps)
+    for (; now >= this.endsAt; this.endsAt += this.interval) {
+      this.intervals = [this.count, ...this.intervals].slice(0, maxIntervals)
       this.count = 0
-      this.exceeded = this.mean() >= this.limit
+      this.isExceeded = this.mean() >= this.limit
     }
     // What nothing used begins anew; on the platform after some minutes.
-    if (this.steps.every((each) => each === 0)) this.steps = [0]
+    if (this.intervals.every((each) => each === 0)) this.intervals = [0]
   }
 }

@@ -68,7 +68,7 @@ describe.runIf(hasStack)('presence', () => {
   test('needs the right to it on private topics', async () => {
     const topic = newTopic()
     const [blind, mute] = [randomUUID(), randomUUID()]
-    await realtime.member(topic, blind, { sees: false })
+    await realtime.member(topic, blind, { presence: false })
     await realtime.member(topic, mute, { reads: false, writes: false })
     const open = async (sub: string) => {
       const raw = await realtime.raw()
@@ -113,7 +113,7 @@ describe.runIf(hasStack)('presence', () => {
   })
 
   test('of a whole project has a limit: 20 messages a second on the free plan', async () => {
-    const own = await startRealtime({ rates: true, countStep: 500 })
+    const own = await startRealtime({ rates: true, rateInterval: 500 })
     const raws = await Promise.all([...Array(10).keys()].map(() => own.raw()))
     const presence = { enabled: true }
     await Promise.all(raws.map((raw) => raw.join('crowd', { presence })))

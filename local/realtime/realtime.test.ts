@@ -27,20 +27,20 @@ const newTopic = () => `room:${randomUUID()}`
 describe.runIf(hasStack)('messages from the database', () => {
   test.for(['2.0.0', '1.0.0'])('reach unchanged supabase-js, protocol %s', async (vsn) => {
     const topic = newTopic()
-    const { got } = await joined(realtime, topic, { vsn })
+    const { received } = await joined(realtime, topic, { vsn })
     await realtime.send(topic, 'new_message', { text: 'السلام عليكم 🏠', n: 1 })
-    await waitUntil('it comes', () => got.length === 1)
-    expect(got[0]).toEqual({
+    await waitUntil('it comes', () => received.length === 1)
+    expect(received[0]).toEqual({
       type: 'broadcast',
       event: 'new_message',
       payload: { text: 'السلام عليكم 🏠', n: 1, id: expect.any(String) },
-      meta: { id: got[0].payload.id },
+      meta: { id: received[0].payload.id },
     })
   })
 
   test('come only after the commit, in the order of the commits', async () => {
     const topic = newTopic()
-    const { got } = await joined(realtime, topic)
+    const { received } = await joined(realtime, topic)
     const [first, second, third] = await Promise.all(
       [1, 2, 3].map(() => realtime.database.connect()),
     )
@@ -50,14 +50,14 @@ describe.runIf(hasStack)('messages from the database', () => {
     await say(second, 2)
     await say(third, 3)
     await sleep(300)
-    expect(got).toEqual([])
+    expect(received).toEqual([])
     await second!.query('commit')
     await third!.query('rollback')
     await first!.query('commit')
     for (const client of [first, second, third]) client!.release()
-    await waitUntil('both come', () => got.length === 2)
+    await waitUntil('both come', () => received.length === 2)
     await sleep(200)
-    expect(payloads(got).map(({ n }) => n)).toEqual([2, 1])
+    expect(payloads(received).map(({ n }) => n)).toEqual([2, 1])
   })
 
   test('are complete while a client is joined, whoever sends at the same time', async () => {
@@ -70,14 +70,14 @@ describe.runIf(hasStack)('messages from the database', () => {
       for (let n = 0; n < 100; n++) await realtime.send(topic, 'm', { who, n })
     }
     await Promise.all([0, 1, 2, 3, 4].map(sender))
-    for (const { got } of members) {
-      await waitUntil('all are there', () => got.length === 500)
+    for (const { received } of members) {
+      await waitUntil('all are there', () => received.length === 500)
       for (let who = 0; who < 5; who++) {
-        const own = payloads(got).filter((payload) => payload.who === who).map(({ n }) => n)
+        const own = payloads(received).filter((payload) => payload.who === who).map(({ n }) => n)
         expect(own).toEqual([...Array(100).keys()])
       }
     }
-    expect(payloads(members[0]!.got)).toEqual(payloads(members[1]!.got))
+    expect(payloads(members[0]!.received)).toEqual(payloads(members[1]!.received))
   })
 
   test('are complete from the answer to the join on', async () => {
@@ -105,7 +105,7 @@ describe.runIf(hasStack)('messages from the database', () => {
 
   test('public ones go to public channels, private ones to private channels', async () => {
     const topic = newTopic()
-    const { got } = await joined(realtime, topic)
+    const { received } = await joined(realtime, topic)
     const open: Json[] = []
     const channel = realtime.client().channel(topic)
     channel.on('broadcast', { event: '*' }, (message) => open.push(message))
@@ -113,9 +113,9 @@ describe.runIf(hasStack)('messages from the database', () => {
     await realtime.send(topic, 'm', { n: 1 }, false)
     await realtime.send(topic, 'm', { n: 2 }, true)
     await channel.send({ type: 'broadcast', event: 'm', payload: { n: 3 } })
-    await waitUntil('each has its own', () => got.length > 0 && open.length > 0)
+    await waitUntil('each has its own', () => received.length > 0 && open.length > 0)
     await sleep(100)
-    expect(payloads(got)).toMatchObject([{ n: 2 }])
+    expect(payloads(received)).toMatchObject([{ n: 2 }])
     expect(payloads(open)).toMatchObject([{ n: 1 }])
   })
 
@@ -127,9 +127,9 @@ describe.runIf(hasStack)('messages from the database', () => {
     ])
     await realtime.query(`select realtime.send_binary('\\x00ff10', 'bytes', $1)`, [topic])
     await realtime.send(topic, 'm', { n: 1 })
-    await waitUntil('they come', () => now.got.length === 2 && old.got.length === 1)
-    expect(now.got[0]).toMatchObject({ event: 'bytes', meta: { id: expect.any(String) } })
-    expect([...new Uint8Array(now.got[0].payload)]).toEqual([0, 255, 16])
+    await waitUntil('they come', () => now.received.length === 2 && old.received.length === 1)
+    expect(now.received[0]).toMatchObject({ event: 'bytes', meta: { id: expect.any(String) } })
+    expect([...new Uint8Array(now.received[0].payload)]).toEqual([0, 255, 16])
   })
 })
 
@@ -137,30 +137,30 @@ describe.runIf(hasStack)('the stream of the database', () => {
   test('is lost without a word: who is joined stays so, deaf, and hears again later', async () => {
     const own = await startRealtime()
     const topic = newTopic()
-    const { got, states } = await joined(own, topic)
-    const letGo = own.tenant.hold()
+    const { received, states } = await joined(own, topic)
+    const letGo = own.tenant.holdStream()
     await own.query(
       `select pg_terminate_backend(active_pid) from pg_replication_slots
        where database = current_database()`,
     )
-    await waitUntil('it is lost', () => !own.tenant.hears)
+    await waitUntil('it is lost', () => !own.tenant.streaming)
     await own.send(topic, 'm', { n: 1 })
-    const { got: late, states: later } = await joined(own, topic)
+    const { received: late, states: later } = await joined(own, topic)
     letGo()
-    await waitUntil('there is another', () => own.tenant.hears)
+    await waitUntil('there is another', () => own.tenant.streaming)
     await own.send(topic, 'm', { n: 2 })
-    await waitUntil('it is heard again', () => got.length === 1 && late.length === 1)
-    expect(payloads(got)).toMatchObject([{ n: 2 }])
+    await waitUntil('it is heard again', () => received.length === 1 && late.length === 1)
+    expect(payloads(received)).toMatchObject([{ n: 2 }])
     expect([states, later]).toEqual([['SUBSCRIBED'], ['SUBSCRIBED']])
     await own.stop()
   })
 
   test('is not waited for by a join; who asks is told when it is there', async () => {
-    const own = await startRealtime({ readyWithin: 1200 })
+    const own = await startRealtime({ readyTimeout: 1200 })
     const topic = newTopic()
-    const letGo = own.tenant.hold()
-    own.tenant.lose()
-    await waitUntil('it is lost', () => !own.tenant.hears)
+    const letGo = own.tenant.holdStream()
+    own.tenant.breakStream()
+    await waitUntil('it is lost', () => !own.tenant.streaming)
     const asking = { broadcast: { replication_ready: true } }
     const [patient, silent, tired] = await Promise.all([own.raw(), own.raw(), own.raw()])
     expect(await tired!.join(topic, asking)).toMatchObject({ status: 'ok' })
@@ -193,12 +193,12 @@ describe.runIf(hasStack)('the stream of the database', () => {
   test('supabase-js tells of it, over both protocols', async () => {
     for (const vsn of ['2.0.0', '1.0.0']) {
       const topic = newTopic()
-      const { got } = await joined(realtime, topic, {
+      const { received } = await joined(realtime, topic, {
         vsn,
         config: { broadcast: { replication_ready: true } },
       })
-      await waitUntil('it is told', () => got.length === 1)
-      expect(got[0].system).toMatchObject({ extension: 'system', status: 'ok' })
+      await waitUntil('it is told', () => received.length === 1)
+      expect(received[0].system).toMatchObject({ extension: 'system', status: 'ok' })
     }
   })
 })
@@ -224,7 +224,7 @@ describe.runIf(hasStack)('the functions of the database', () => {
 
   test('broadcast_changes tells old and new record of a row', async () => {
     const topic = newTopic()
-    const { got } = await joined(realtime, topic)
+    const { received } = await joined(realtime, topic)
     const table = `t_${randomUUID().replaceAll('-', '')}`
     await realtime.query(`
       create table public.${table} (id int, name text);
@@ -240,9 +240,9 @@ describe.runIf(hasStack)('the functions of the database', () => {
       update public.${table} set name = 'b';
       delete from public.${table};
     `)
-    await waitUntil('all come', () => got.length === 3)
+    await waitUntil('all come', () => received.length === 3)
     const common = { schema: 'public', table }
-    expect(payloads(got)).toMatchObject([
+    expect(payloads(received)).toMatchObject([
       { ...common, operation: 'INSERT', record: { id: 1, name: 'a' }, old_record: null },
       { ...common, operation: 'UPDATE', record: { name: 'b' }, old_record: { name: 'a' } },
       { ...common, operation: 'DELETE', record: null, old_record: { id: 1, name: 'b' } },
@@ -258,18 +258,18 @@ describe.runIf(hasStack)('replay', () => {
     const all = await joined(realtime, topic, {
       config: { broadcast: { replay: { since: before, limit: 25 } } },
     })
-    await waitUntil('they come', () => all.got.length === 25)
-    expect(payloads(all.got).map(({ n }) => n)).toEqual([...Array(25).keys()].map((n) => n + 5))
-    expect(all.got[0].meta).toEqual({ replayed: true, id: all.got[0].payload.id })
-    const usual = await joined(realtime, topic, {
+    await waitUntil('they come', () => all.received.length === 25)
+    expect(payloads(all.received).map(({ n }) => n)).toEqual([...Array(25).keys()].map((n) => n + 5))
+    expect(all.received[0].meta).toEqual({ replayed: true, id: all.received[0].payload.id })
+    const defaults = await joined(realtime, topic, {
       config: { broadcast: { replay: { since: before } } },
     })
-    await waitUntil('ten are usual', () => usual.got.length === 10)
+    await waitUntil('ten are usual', () => defaults.received.length === 10)
     const none = { since: Date.now() + 60_000 }
     const late = await joined(realtime, topic, { config: { broadcast: { replay: none } } })
     await realtime.send(topic, 'm', { n: 30 })
-    await waitUntil('live goes on', () => late.got.length === 1 && all.got.length === 26)
-    expect(late.got[0].meta).toEqual({ id: late.got[0].payload.id })
+    await waitUntil('live goes on', () => late.received.length === 1 && all.received.length === 26)
+    expect(late.received[0].meta).toEqual({ id: late.received[0].payload.id })
   })
 
   test('is for private topics and for sensible questions', async () => {

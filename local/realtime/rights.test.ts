@@ -9,7 +9,7 @@ import {
   type Json,
   payloads,
   startRealtime,
-  tell,
+  sendToken,
   type TestRealtime,
 } from './support/client.ts'
 import { signHs256, unsignedToken } from '../../test/support/tokens.ts'
@@ -30,11 +30,11 @@ describe.runIf(hasStack)('private topics', () => {
     const member = randomUUID()
     await realtime.member(topic, member)
     const [head, claims, signature] = (await realtime.token(member)).split('.')
-    const told = Buffer.from(claims!, 'base64url').toString()
+    const claimsText = Buffer.from(claims!, 'base64url').toString()
     const { kid } = JSON.parse(Buffer.from(head!, 'base64url').toString())
     const keys = await fetch(`${projectUrl}/auth/v1/.well-known/jwks.json`)
     const publicKey = JSON.stringify((await keys.json()).keys[0])
-    const changed = told.replace('authenticated"', 'anon"')
+    const changed = claimsText.replace('authenticated"', 'anon"')
     const forged = `${head}.${Buffer.from(changed).toString('base64url')}.${signature}`
     const expired = await realtime.token(member, { exp: Math.floor(Date.now() / 1000) - 7 })
     const attempts: [Json, RegExp][] = [
@@ -45,14 +45,14 @@ describe.runIf(hasStack)('private topics', () => {
       [{ access_token: expired }, /^InvalidJWTToken: Token has expired [78] seconds ago$/],
       [{ access_token: 'rubbish' }, /^MalformedJWT: /],
       ...['none', 'None', 'NONE', 'nOnE'].flatMap((alg): [Json, RegExp][] => {
-        const unsigned = unsignedToken({ alg, typ: 'JWT' }, JSON.parse(told))
+        const unsigned = unsignedToken({ alg, typ: 'JWT' }, JSON.parse(claimsText))
         return [unsigned, `${unsigned}.`].map((access_token) => [
           { access_token },
           /^(MalformedJWT|JwtSignatureError): /,
         ])
       }),
       [
-        { access_token: signHs256({ kid }, JSON.parse(told), publicKey) },
+        { access_token: signHs256({ kid }, JSON.parse(claimsText), publicKey) },
         /^(MalformedJWT|JwtSignatureError): /,
       ],
     ]
@@ -97,8 +97,8 @@ describe.runIf(hasStack)('private topics', () => {
     console.error = error
     await realtime.query(`drop policy "tells ${topic}" on realtime.messages`)
     expect(answer.response.reason).toMatch(/^Unauthorized/)
-    const told = JSON.parse(said.find((line) => line.includes(topic))!.replace(/^join: /, ''))
-    expect(told).toEqual({
+    const message = JSON.parse(said.find((line) => line.includes(topic))!.replace(/^join: /, ''))
+    expect(message).toEqual({
       topic,
       extension: 'broadcast',
       payload: null,
@@ -124,12 +124,12 @@ describe.runIf(hasStack)('private topics', () => {
     expect(await say(reader!, 1)).toBe('timed out')
     expect(await say(writer!, 2)).toBe('ok')
     expect(await say(old!, 3)).toBe('ok')
-    await waitUntil('they come', () => writer!.got.length === 2 && reader!.got.length === 2)
+    await waitUntil('they come', () => writer!.received.length === 2 && reader!.received.length === 2)
     await sleep(100)
     // Itself only who asked for that.
-    expect(payloads(writer!.got)).toEqual([{ n: 2, text: 'بيت' }, { n: 3, text: 'بيت' }])
-    expect(payloads(reader!.got)).toEqual([{ n: 2, text: 'بيت' }, { n: 3, text: 'بيت' }])
-    expect(payloads(old!.got)).toEqual([{ n: 2, text: 'بيت' }])
+    expect(payloads(writer!.received)).toEqual([{ n: 2, text: 'بيت' }, { n: 3, text: 'بيت' }])
+    expect(payloads(reader!.received)).toEqual([{ n: 2, text: 'بيت' }, { n: 3, text: 'بيت' }])
+    expect(payloads(old!.received)).toEqual([{ n: 2, text: 'بيت' }])
   })
 
   test('rights are kept until another token comes', async () => {
@@ -145,22 +145,22 @@ describe.runIf(hasStack)('private topics', () => {
     await realtime.query('delete from public.members where sub = $1', [leaver.sub])
     expect(await say(2)).toBe('ok')
     await realtime.send(topic, 'm', { n: 3 })
-    await waitUntil('it still hears', () => leaver.got.length === 1)
+    await waitUntil('it still hears', () => leaver.received.length === 1)
     // The same token again changes nothing, nor does a key.
-    tell(leaver.channel, leaver.token)
-    tell(leaver.channel, realtime.publishableKey)
+    sendToken(leaver.channel, leaver.token)
+    sendToken(leaver.channel, realtime.publishableKey)
     expect(await say(4)).toBe('ok')
     expect(leaver.states).toEqual(['SUBSCRIBED'])
-    tell(leaver.channel, await realtime.token(leaver.sub, { again: true }))
+    sendToken(leaver.channel, await realtime.token(leaver.sub, { again: true }))
     await waitUntil('the channel is closed', () => leaver.states.at(-1) === 'CLOSED')
-    expect(leaver.got.at(-1).system).toEqual({
+    expect(leaver.received.at(-1).system).toEqual({
       extension: 'system',
       status: 'error',
       message: `You no longer have permission to read from this Channel topic: ${topic}`,
       channel: topic,
     })
-    await waitUntil('the other heard', () => other.got.length === 4)
-    expect(payloads(other.got).map(({ n }) => n)).toEqual([1, 2, 3, 4])
+    await waitUntil('the other heard', () => other.received.length === 4)
+    expect(payloads(other.received).map(({ n }) => n)).toEqual([1, 2, 3, 4])
   })
 
   test('the right to send is looked up again with another token', async () => {
@@ -169,7 +169,7 @@ describe.runIf(hasStack)('private topics', () => {
     const say = () => writer.channel.send({ type: 'broadcast', event: 'm', payload: {} })
     expect(await say()).toBe('ok')
     await realtime.query('update public.members set writes = false where sub = $1', [writer.sub])
-    tell(writer.channel, await realtime.token(writer.sub, { again: true }))
+    sendToken(writer.channel, await realtime.token(writer.sub, { again: true }))
     expect(await say()).toBe('timed out')
     expect(writer.states).toEqual(['SUBSCRIBED'])
   })

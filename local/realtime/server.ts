@@ -11,47 +11,47 @@ import { type Authorization, openAuthorization } from './authorization.ts'
 import { answerCall } from './calls.ts'
 import { Connection } from './connection.ts'
 import { type Json, Message, type Version } from './frames.ts'
-import { usersOf } from './join.ts'
+import { connectedUsers } from './join.ts'
 import { type Limits, limitsOf, type Plan, Rate } from './limits.ts'
 import type { Row } from './stream.ts'
-import { openTenant, type Pauses, type Tenant } from './tenant.ts'
+import { openTenant, type ReconnectDelays, type Tenant } from './tenant.ts'
 import { Topics } from './topics.ts'
 
-const largestFrame = 5_000_000
+const maxFrameBytes = 5_000_000
 /** Clients send a heartbeat every 25 s. */
-const silence = 60_000
-const handshakePause = 2000
+const heartbeatTimeout = 60_000
+const failedHandshakeDelay = 2000
 /** Without connections for so long, the database is let go of. */
-const unused = 660_000
+const idleTimeout = 660_000
 
 /** What the platform does and a test may want otherwise. */
-export type Ways = {
+export type RealtimeOptions = {
   plan: Plan
   /** Whether public channels are refused, as a project is set that deploy has seen. */
   privateOnly: boolean
   /** Whoever tries at random learns slowly. */
-  refusalPause: number
+  failedJoinDelay: number
   /** In milliseconds, as all of these: after so long what happened is counted together. */
-  countStep: number
+  rateInterval: number
   /** Between the loss of the database's stream and the next. */
-  streamPauses: Pauses
+  reconnectDelays: ReconnectDelays
   /** For so long a channel that wants to be told waits for the stream. */
-  readyWithin: number
+  readyTimeout: number
   /** How much longer than it must a join takes. */
-  lateBy: () => number
+  joinDelay: () => number
 }
 
-const usual: Ways = {
+const defaults: RealtimeOptions = {
   plan: 'free',
   privateOnly: true,
-  refusalPause: 5000,
-  countStep: 5000,
-  streamPauses: { least: 5000, most: 300_000 },
-  readyWithin: 60_000,
-  lateBy: () => 0,
+  failedJoinDelay: 5000,
+  rateInterval: 5000,
+  reconnectDelays: { min: 5000, max: 300_000 },
+  readyTimeout: 60_000,
+  joinDelay: () => 0,
 }
 
-export type Realtime = Ways & {
+export type Realtime = RealtimeOptions & {
   stack: Stack
   keys: KeyRing
   limits: Limits
@@ -69,14 +69,14 @@ export type RealtimeServer = { server: Server; tenant: Tenant; close: () => Prom
 export function openRealtime(
   stack: Stack,
   keys: KeyRing,
-  ways: Partial<Ways> = {},
+  options: Partial<RealtimeOptions> = {},
 ): RealtimeServer {
   const databaseUrl = stack.databaseUrl('supabase_admin')
-  const chosen = { ...usual, ...ways }
+  const chosen = { ...defaults, ...options }
   const limits = limitsOf(chosen.plan, stack.rates)
   const authorization = openAuthorization(databaseUrl)
   const tenant = openTenant(databaseUrl, authorization, {
-    pauses: chosen.streamPauses,
+    delays: chosen.reconnectDelays,
     onRow: (row) => deliver(realtime, row),
   })
   const realtime: Realtime = {
@@ -88,11 +88,11 @@ export function openRealtime(
     authorization,
     tenant,
     connections: new Set(),
-    events: new Rate(limits.eventsPerSecond, chosen.countStep),
-    joins: new Rate(limits.joinsPerSecond, chosen.countStep),
-    presence: new Rate(limits.presencePerSecond, chosen.countStep),
+    events: new Rate(limits.eventsPerSecond, chosen.rateInterval),
+    joins: new Rate(limits.joinsPerSecond, chosen.rateInterval),
+    presence: new Rate(limits.presencePerSecond, chosen.rateInterval),
   }
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: largestFrame })
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxFrameBytes })
   const server = createServer((request, response) => void answerCall(realtime, request, response))
   server.keepAliveTimeout = 75_000
   server.on('upgrade', (request, socket, head) => {
@@ -102,17 +102,17 @@ export function openRealtime(
   const clock = setInterval(() => {
     const now = Date.now()
     for (const connection of realtime.connections) {
-      if (now - connection.lastHeard > silence) connection.close(1000)
+      if (now - connection.lastHeard > heartbeatTimeout) connection.close(1000)
     }
     if (realtime.connections.size > 0) used = now
-    else if (now - used > unused) tenant.rest()
+    else if (now - used > idleTimeout) tenant.disconnect()
   }, 10_000)
   const close = async () => {
     clearInterval(clock)
     server.close()
     for (const connection of realtime.connections) connection.close(1001)
     for (let wait = 0; realtime.connections.size > 0 && wait < 1500; wait += 50) await sleep(50)
-    tenant.rest()
+    tenant.disconnect()
     server.closeAllConnections()
     await authorization.close()
   }
@@ -139,7 +139,7 @@ async function upgrade(realtime: Realtime, sockets: WebSocketServer, asked: Upgr
   socket.on('error', () => {})
   const url = URL.parse(request.url!, 'http://realtime')
   const refuse = async (status: string, error: string) => {
-    await sleep(handshakePause)
+    await sleep(failedHandshakeDelay)
     const body = JSON.stringify({ error })
     if (!socket.writable) return socket.destroy()
     socket.end(
@@ -152,7 +152,7 @@ async function upgrade(realtime: Realtime, sockets: WebSocketServer, asked: Upgr
   if (request.headers.apikey === undefined && key) request.headers.apikey = String(key)
   const credentials = readCredentials(realtime.stack, request)
   if ('status' in credentials) return await refuse('401 Unauthorized', 'Invalid API key')
-  if (usersOf(realtime) >= realtime.limits.connections) {
+  if (connectedUsers(realtime) >= realtime.limits.connections) {
     return await refuse('429 Too Many Requests', 'Too many connected users')
   }
   if (realtime.joins.triggered) {

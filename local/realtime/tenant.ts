@@ -5,67 +5,67 @@ import type { Authorization } from './authorization.ts'
 import { openStream, type Row, type Stream } from './stream.ts'
 
 /** After a loss it waits between these and up to three times as long as the last time. */
-export type Pauses = { least: number; most: number }
+export type ReconnectDelays = { min: number; max: number }
 
 export type Tenant = ReturnType<typeof openTenant>
 
 export function openTenant(
   databaseUrl: string,
   authorization: Authorization,
-  { pauses, onRow }: { pauses: Pauses; onRow: (row: Row) => void },
+  { delays, onRow }: { delays: ReconnectDelays; onRow: (row: Row) => void },
 ) {
-  let awake: AbortController | undefined
+  let session: AbortController | undefined
   let stream: Stream | undefined
-  let hold = Promise.resolve()
+  let held = Promise.resolve()
 
-  async function listen(life: AbortController) {
-    let last = pauses.least
-    while (!life.signal.aborted) {
+  async function listen(session: AbortController) {
+    let last = delays.min
+    while (!session.signal.aborted) {
       try {
-        await hold
+        await held
         const opened = await openStream(databaseUrl, onRow)
-        if (life.signal.aborted) return opened.close()
+        if (session.signal.aborted) return opened.close()
         stream = opened
-        last = pauses.least
+        last = delays.min
         await opened.ended
         console.error('ReplicationConnectionDown: it is begun again after a pause')
       } catch (error) {
         console.error(`StartReplicationFailed: ${(error as Error).message}`)
       }
       stream = undefined
-      last = last + Math.random() * (Math.min(pauses.most, 3 * last) - last)
-      await sleep(last, undefined, { signal: life.signal }).catch(() => {})
+      last = last + Math.random() * (Math.min(delays.max, 3 * last) - last)
+      await sleep(last, undefined, { signal: session.signal }).catch(() => {})
     }
   }
 
   return {
     /** Whether what the database sends now arrives. */
-    get hears(): boolean {
+    get streaming(): boolean {
       return stream !== undefined
     },
     /** Connects unless it is connected; false when the database does not answer. */
-    async wake(): Promise<boolean> {
-      if (awake) return true
+    async connect(): Promise<boolean> {
+      if (session) return true
       if (!await authorization.answers()) return false
       authorization.ensurePartitions()
-      if (!awake) void listen(awake = new AbortController())
+      if (!session) void listen(session = new AbortController())
       return true
     },
     /** Ends the stream until somebody joins again. */
-    rest(): void {
-      awake?.abort()
-      awake = undefined
+    disconnect(): void {
+      session?.abort()
+      session = undefined
       stream?.close()
       stream = undefined
     },
     /** For tests: the stream breaks. */
-    lose(): void {
+    breakStream(): void {
       stream?.close()
     },
     /** For tests: until it is let go, no stream begins. */
-    hold(): () => void {
+    holdStream(): () => void {
       let release!: () => void
-      hold = new Promise((resolve) => (release = resolve))
+      held = new Promise((resolve) => (release = resolve))
       return release
     },
   }

@@ -17,7 +17,7 @@ export async function identify(keys: KeyRing, token: string): Promise<Identity> 
 export const expiredSince = (exp: number) =>
   `Token has expired ${Math.max(0, Math.floor(Date.now() / 1000 - exp))} seconds ago`
 
-export function problemOf(error: unknown): TokenProblem {
+export function tokenProblem(error: unknown): TokenProblem {
   if (error instanceof errors.JWTExpired) {
     return { code: 'InvalidJWTToken', text: expiredSince(error.payload.exp!) }
   }

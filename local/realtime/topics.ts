@@ -6,7 +6,7 @@ import { type Json, Message } from './frames.ts'
 export type Listener = {
   /** The key under which others see it. */
   readonly presenceKey: string
-  readonly hearsPresence: boolean
+  readonly receivesPresence: boolean
   deliver(message: Message): void
 }
 
@@ -43,22 +43,22 @@ export class Topic {
       phx_ref: randomBytes(8).toString('base64'),
     }
     this.present.set(listener, meta)
-    this.tell([[listener, meta]], before ? [[listener, before]] : [])
+    this.publishDiff([[listener, meta]], before ? [[listener, before]] : [])
   }
 
   untrack(listener: Listener): void {
     const before = this.present.get(listener)
     if (!before) return
     this.present.delete(listener)
-    this.tell([], [[listener, before]])
+    this.publishDiff([], [[listener, before]])
   }
 
-  private tell(joins: [Listener, Meta][], leaves: [Listener, Meta][]) {
+  private publishDiff(joins: [Listener, Meta][], leaves: [Listener, Meta][]) {
     const message = new Message(this.wire, 'presence_diff', {
       joins: grouped(joins),
       leaves: grouped(leaves),
     })
-    for (const listener of this.listeners) if (listener.hearsPresence) listener.deliver(message)
+    for (const listener of this.listeners) if (listener.receivesPresence) listener.deliver(message)
   }
 }
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => realtime?.stop())
 
 /** With the limits of its plan, counted ten times as often as on the platform. */
-const hurried = { rates: true, countStep: 500 }
+const hurried = { rates: true, rateInterval: 500 }
 
 const newTopic = () => `room:${randomUUID()}`
 
@@ -259,19 +259,19 @@ describe.runIf(hasStack)('limits', () => {
 
   test.for([['free', 256_500], ['pro', 3_000_500]] as const)(
     'a payload on the plan %s has at most %s bytes, whoever sends it',
-    async ([plan, most]) => {
+    async ([plan, max]) => {
       const own = await startRealtime({ plan })
       const raw = await own.raw()
       await raw.join('1', { broadcast: { ack: true, self: true } })
-      raw.socket.send(push('1', 'm', 'x'.repeat(most + 1), '1', 'large'))
+      raw.socket.send(push('1', 'm', 'x'.repeat(max + 1), '1', 'large'))
       expect(await raw.answerTo('large')).toEqual({
         status: 'error',
         response: { reason: 'payload_size_exceeded' },
       })
       const text = (length: number) => ({ text: 'x'.repeat(length) })
       // What the database sends is dropped without a word.
-      await own.send('1', 'large', text(most), false)
-      await own.send('1', 'good', text(most - 1000), false)
+      await own.send('1', 'large', text(max), false)
+      await own.send('1', 'good', text(max - 1000), false)
       await waitUntil('the other comes', () => raw.events('1', 'broadcast').length === 1)
       expect(raw.events('1', 'broadcast')[0].event).toBe('good')
       await own.stop()
@@ -303,7 +303,7 @@ describe.runIf(hasStack)('limits', () => {
   })
 
   test('100 joins a second, seen at the end of a step; then the connection ends', async () => {
-    const own = await startRealtime({ ...hurried, refusalPause: 100 })
+    const own = await startRealtime({ ...hurried, failedJoinDelay: 100 })
     const raw = await own.raw()
     let joins = 0
     for (let answer: Json = { status: 'ok' }; answer.status === 'ok'; joins++) {

@@ -1,8 +1,8 @@
 // The advisors of the official CLI, held against the exceptions that we have reasons for.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Refusal } from '../stack/user-error.ts'
-import { failureIn, remote, root, supabase } from './cli.ts'
+import { UserError } from '../stack/user-error.ts'
+import { errorLines, remoteFlag, root, supabase } from './cli.ts'
 
 export type Finding = { lint: string; object: string; detail: string }
 export type Exception = { lint: string; object: string; reason: string }
@@ -18,12 +18,12 @@ type Advice = {
 const ignored = ['unused_index']
 
 export async function advise(url: string): Promise<Finding[]> {
-  const said = await supabase([
-    ...['--output-format', 'json', 'db', 'advisors', remote(url)],
+  const result = await supabase([
+    ...['--output-format', 'json', 'db', 'advisors', remoteFlag(url)],
     ...['--type', 'all', '--level', 'info'],
   ])
-  if (said.code !== 0) throw new Refusal(`supabase db advisors failed:\n${failureIn(said)}`)
-  const { results } = JSON.parse(said.stdout) as { results: Advice[] }
+  if (result.code !== 0) throw new UserError(`supabase db advisors failed:\n${errorLines(result)}`)
+  const { results } = JSON.parse(result.stdout) as { results: Advice[] }
   return results.filter(({ name }) => !ignored.includes(name)).map((advice) => ({
     lint: advice.name,
     object: objectOf(advice),
@@ -45,7 +45,7 @@ export function exceptions(file = 'test/whole/advisors.json'): Exception[] {
   const list = JSON.parse(readFileSync(join(root, file), 'utf8')) as Exception[]
   for (const one of list) {
     if (one.lint && one.object && one.reason) continue
-    throw new Refusal(`${file}: ${JSON.stringify(one)} needs lint, object and reason.`)
+    throw new UserError(`${file}: ${JSON.stringify(one)} needs lint, object and reason.`)
   }
   return list
 }

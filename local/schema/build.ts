@@ -7,7 +7,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { databaseAt } from '../postgres/connection.ts'
-import { Refusal } from '../stack/user-error.ts'
+import { UserError } from '../stack/user-error.ts'
 
 export const scripts = {
   before: ['00_roles.sql'],
@@ -29,7 +29,9 @@ export function areasIn(folder: string): Script[] {
     .sort()
     .map((name) => script(folder, name)!)
   if (areas.length > 0) return areas
-  throw new Refusal(`There is no schema in ${folder}: put one folder or .sql file per area there.`)
+  throw new UserError(
+    `There is no schema in ${folder}: put one folder or .sql file per area there.`,
+  )
 }
 
 /** Builds everything, on a database that has the platform and nothing else. */
@@ -48,7 +50,7 @@ export async function run(client: pg.Client, folder: string, names: string[]): P
     const found = script(folder, name)
     if (!found) continue
     const error = await attempt(client, found)
-    if (error) throw refusal(found, error)
+    if (error) throw scriptError(found, error)
   }
 }
 
@@ -58,7 +60,7 @@ async function areas(client: pg.Client, all: Script[]): Promise<void> {
   await client.query('set check_function_bodies = off')
   for (const area of all) {
     const error = await attempt(client, area)
-    if (error) throw refusal(area, error)
+    if (error) throw scriptError(area, error)
   }
   await client.query('reset check_function_bodies')
 }
@@ -75,10 +77,10 @@ async function attempt(client: pg.Client, { text }: Script): Promise<pg.Database
   }
 }
 
-function refusal({ name, text }: Script, error: pg.DatabaseError): Refusal {
+function scriptError({ name, text }: Script, error: pg.DatabaseError): UserError {
   const line = error.position ? text.slice(0, Number(error.position)).split('\n').length : undefined
   const more = [error.detail, error.hint, error.where?.split('\n')[0]].filter(Boolean)
-  return new Refusal(
+  return new UserError(
     `sql/${name}${line ? `:${line}` : ''}: ${error.message}` +
       more.map((text) => `\n  ${text}`).join(''),
   )

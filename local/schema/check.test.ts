@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../environment.ts'
 import { advise, exceptions, type Finding, unexplained } from './advisors.ts'
 import { build, connected } from './build.ts'
-import { project, push } from './cli.ts'
+import { push, writeProject } from './cli.ts'
 import { differences, rows, snapshot } from './compare.ts'
-import { flat } from './expression.ts'
-import { broken, habits, unsoundBodies } from './habits.ts'
-import { migrate, places } from './migration.ts'
-import { onFreshServer } from './server.ts'
+import { normaliseExpression } from './expression.ts'
+import { conventions, invalidBodies, violations } from './habits.ts'
+import { migrate, schemaPaths } from './migration.ts'
+import { onTemporaryServer } from './server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
 
 // The checks of `npm run check` are held to what they promise here: each thing planted is found.
@@ -21,9 +21,9 @@ let stopped: Promise<void>
 
 beforeAll(async () => {
   await new Promise<void>((ready, failed) => {
-    stopped = onFreshServer(async (fresh) => {
+    stopped = onTemporaryServer(async (fresh) => {
       server = fresh
-      await build(await fresh.createDatabase('clean'), places.sql)
+      await build(await fresh.createDatabase('clean'), schemaPaths.sql)
       ready()
       await new Promise<void>((resolve) => (stop = resolve))
     })
@@ -53,9 +53,9 @@ describe('ISO-01 catalogue of protections', () => {
   // On a project given by the environment the catalogue is that project's.
   const url = () => variable('DATABASE_URL') ?? clean()
 
-  for (const habit of habits) {
+  for (const habit of conventions) {
     test(habit.name, async () => {
-      expect(await broken(url(), habit)).toEqual([])
+      expect(await violations(url(), habit)).toEqual([])
     })
   }
 
@@ -71,8 +71,8 @@ describe('ISO-01 catalogue of protections', () => {
 
   test('a planted table, view and function break every one of them', async () => {
     const url = await planted('bad_catalogue', bad)
-    for (const habit of habits) {
-      const found = await broken(url, habit)
+    for (const habit of conventions) {
+      const found = await violations(url, habit)
       expect(found.length, habit.name).toBeGreaterThan(0)
       expect(found.every((what) => what.includes('planted')), habit.name).toBe(true)
     }
@@ -140,9 +140,13 @@ describe('the comparison', () => {
   })
 
   test('is not misled by how Postgres prints a condition', () => {
-    expect(flat('CHECK (((a AND b) AND (c AND d)))')).toBe(flat('CHECK ((a AND b AND (c AND d)))'))
-    expect(flat('CHECK (((a OR b) AND c))')).not.toBe(flat('CHECK ((a OR (b AND c)))'))
-    expect(flat(`CHECK ((a = '(x AND y') AND b)`)).toContain(`'(x AND y'`)
+    expect(normaliseExpression('CHECK (((a AND b) AND (c AND d)))')).toBe(
+      normaliseExpression('CHECK ((a AND b AND (c AND d)))'),
+    )
+    expect(normaliseExpression('CHECK (((a OR b) AND c))')).not.toBe(
+      normaliseExpression('CHECK ((a OR (b AND c)))'),
+    )
+    expect(normaliseExpression(`CHECK ((a = '(x AND y') AND b)`)).toContain(`'(x AND y'`)
   })
 
   test('finds a function whose body no longer fits the schema', async () => {
@@ -152,13 +156,17 @@ describe('the comparison', () => {
        create function private.planted() returns text language sql set search_path = ''
          as 'select no_such_column from public.areas';`,
     )
-    expect(await unsoundBodies(url)).toEqual([expect.stringContaining('no_such_column')])
+    expect(await invalidBodies(url)).toEqual([expect.stringContaining('no_such_column')])
   })
 })
 
 describe('a migration', () => {
   const folder = mkdtempSync(join(tmpdir(), 'migrations-'))
-  const sample = { ...places, sql: join(folder, 'sql'), migrations: join(folder, 'migrations') }
+  const sample = {
+    ...schemaPaths,
+    sql: join(folder, 'sql'),
+    migrations: join(folder, 'migrations'),
+  }
   mkdirSync(sample.sql)
   afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -203,7 +211,10 @@ describe('a migration', () => {
        to anon, authenticated, service_role;`
     )
     await connected(url, (client) => client.query(all.join('')))
-    await push(project(mkdtempSync(join(folder, 'copy-')), places.config, sample.migrations), url)
+    await push(
+      writeProject(mkdtempSync(join(folder, 'copy-')), schemaPaths.config, sample.migrations),
+      url,
+    )
     const grants = (await snapshot(url)).get('grants on relation public.lamps')
     expect(grants).toMatch(/^postgres=\w+\/postgres$/)
   })

@@ -14,20 +14,20 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { databaseAt } from '../postgres/connection.ts'
-import { Refusal } from '../stack/user-error.ts'
+import { UserError } from '../stack/user-error.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
-export type Said = { code: number; stdout: string; stderr: string }
+export type CliResult = { code: number; stdout: string; stderr: string }
 
 /** No command of it takes that long, but a migration of much that is there already may come near. */
 const longest = 30 * 60_000
 
 /** Runs the CLI and answers what it said, whether it succeeded or not. */
-export function supabase(args: string[], own: Record<string, string> = {}): Promise<Said> {
+export function supabase(args: string[], own: Record<string, string> = {}): Promise<CliResult> {
   const program = join(root, 'node_modules', 'supabase', 'dist', 'supabase.js')
   if (!existsSync(program)) {
-    throw new Refusal('The package supabase is missing: run "npm ci" and try again.')
+    throw new UserError('The package supabase is missing: run "npm ci" and try again.')
   }
   const env = {
     ...process.env,
@@ -57,7 +57,7 @@ export function supabase(args: string[], own: Record<string, string> = {}): Prom
  * A database as the CLI wants it: of this machine without the attempt at TLS, which it reports; of
  * another one verified as by everything else here.
  */
-export function remote(url: string): string {
+export function remoteFlag(url: string): string {
   const { ssl } = databaseAt(url)
   const target = new URL(url)
   target.search = ssl ? `sslmode=verify-full&sslrootcert=${fileWith(ssl.ca)}` : 'sslmode=disable'
@@ -77,7 +77,7 @@ function fileWith(text: string): string {
  * A folder as the CLI expects it, made of our configuration and some migrations. The CLI leaves
  * files of its own beside them, and in the check and the tests the migrations lie elsewhere.
  */
-export function project(folder: string, config: string, migrations: string): string {
+export function writeProject(folder: string, config: string, migrations: string): string {
   const target = join(folder, 'supabase', 'migrations')
   mkdirSync(target, { recursive: true })
   copyFileSync(config, join(dirname(target), 'config.toml'))
@@ -93,27 +93,27 @@ export function migrationsIn(folder: string): string[] {
 }
 
 /** Applies the migrations of a project folder as a hosted project would get them. */
-export async function push(folder: string, url: string): Promise<Said> {
-  const args = ['--workdir', folder, 'db', 'push', remote(url), '--yes']
-  const said = await patiently(() => supabase(args))
-  if (said.code === 0) return said
-  throw new Refusal(`supabase db push failed:\n${failureIn(said)}`)
+export async function push(folder: string, url: string): Promise<CliResult> {
+  const args = ['--workdir', folder, 'db', 'push', remoteFlag(url), '--yes']
+  const result = await retryOnLockTimeout(() => supabase(args))
+  if (result.code === 0) return result
+  throw new UserError(`supabase db push failed:\n${errorLines(result)}`)
 }
 
 /**
  * Pushes again while a migration gives way to others who hold what it needs: what was applied
  * stays, what gave way left nothing. Five minutes at most.
  */
-export async function patiently(push: () => Promise<Said>): Promise<Said> {
+export async function retryOnLockTimeout(push: () => Promise<CliResult>): Promise<CliResult> {
   for (let pause = 500, waited = 0;; waited += pause, pause = Math.min(2 * pause, 20_000)) {
-    const said = await push()
-    const gaveWay = /SQLSTATE 55P03|lock timeout/.test(said.stderr + said.stdout)
-    if (said.code === 0 || !gaveWay || waited > 300_000) return said
+    const result = await push()
+    const gaveWay = /SQLSTATE 55P03|lock timeout/.test(result.stderr + result.stdout)
+    if (result.code === 0 || !gaveWay || waited > 300_000) return result
     await sleep(pause)
   }
 }
 
-export function failureIn({ stdout, stderr }: Said): string {
+export function errorLines({ stdout, stderr }: CliResult): string {
   const lines = `${stderr}\n${stdout}`.split('\n').filter((line) =>
     line.trim() !== '' &&
     !/^(WARN: |Target: |Confirmed by |Applying |Try rerunning|[│▲◇])/.test(line)

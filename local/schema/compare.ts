@@ -1,7 +1,7 @@
 // Two databases side by side: by our own reading of the catalogue, and row by row.
 import { readFileSync } from 'node:fs'
 import { connected } from './build.ts'
-import { flat } from './expression.ts'
+import { normaliseExpression } from './expression.ts'
 
 const catalogue = readFileSync(new URL('./catalogue.sql', import.meta.url), 'utf8')
 
@@ -20,7 +20,9 @@ export function snapshot(url: string): Promise<Snapshot> {
       // A few kinds (publications) have several rows of one name.
       const name = `${kind} ${object}`
       const before = things.get(name)
-      const after = kind === 'function' || kind === 'comment' ? definition : flat(definition)
+      const after = kind === 'function' || kind === 'comment'
+        ? definition
+        : normaliseExpression(definition)
       things.set(name, before === undefined ? after : `${before}\n${after}`)
     }
     return things
@@ -79,18 +81,18 @@ export function differences(
   for (const name of [...new Set([...one.keys(), ...other.keys()])].sort()) {
     const [left, right] = [one.get(name), other.get(name)]
     if (left === right) continue
-    if (left === undefined) lines.push(`only ${names[1]}: ${short(name)}`)
-    else if (right === undefined) lines.push(`only ${names[0]}: ${short(name)}`)
+    if (left === undefined) lines.push(`only ${names[1]}: ${truncated(name)}`)
+    else if (right === undefined) lines.push(`only ${names[0]}: ${truncated(name)}`)
     else {lines.push(
-        `${short(name)}`,
-        `  ${names[0]}: ${short(left)}`,
-        `  ${names[1]}: ${short(right)}`,
+        `${truncated(name)}`,
+        `  ${names[0]}: ${truncated(left)}`,
+        `  ${names[1]}: ${truncated(right)}`,
       )}
   }
   return lines
 }
 
-function short(text: string): string {
+function truncated(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ')
   return line.length > 300 ? `${line.slice(0, 300)} …` : line
 }

@@ -8,14 +8,14 @@ import { root } from './cli.ts'
 type Toml = ReturnType<typeof parseToml>
 
 /** What the CLI said about the configuration while it worked: keys that it does not know. */
-export function warnings(stderr: string): string[] {
+export function cliWarnings(stderr: string): string[] {
   return stderr.split('\n')
     .filter((line) => line.startsWith('WARN: '))
     .map((line) => line.replace('WARN: ', ''))
 }
 
 /** What the CLI would load of sql/ with these schema_paths, where that is not what is built here. */
-export function otherOrder(config: string, toml: Toml, sql: string): string[] {
+export function loadOrderProblems(config: string, toml: Toml, sql: string): string[] {
   const folder = dirname(config)
   // As the CLI reads them: pattern by pattern, the files of each in the order of their names.
   const patterns = [...texts(toml)].filter(([key]) => key === 'db.migrations.schema_paths')
@@ -29,7 +29,7 @@ export function otherOrder(config: string, toml: Toml, sql: string): string[] {
 }
 
 /** Files and functions that the configuration names and that do not exist. */
-export async function missing(path: string, toml: Toml, url: string): Promise<string[]> {
+export async function missingTargets(path: string, toml: Toml, url: string): Promise<string[]> {
   return [...missingFiles(path, toml), ...await missingHooks(toml, url)]
 }
 

@@ -17,9 +17,9 @@ import {
 } from '@supabase/pg-delta'
 import pg from 'pg'
 import { databaseAt } from '../postgres/connection.ts'
-import { Refusal } from '../stack/user-error.ts'
+import { UserError } from '../stack/user-error.ts'
 import { wholeTables } from './columns.ts'
-import { flat } from './expression.ts'
+import { normaliseExpression } from './expression.ts'
 import { lockTimeout, online, type Part } from './online.ts'
 
 export type Delta = {
@@ -40,18 +40,18 @@ export async function delta(from: string, to: string, renames: string[] = []): P
   try {
     const profile = await resolveProfile(source, supabaseProfile)
     const [before, after] = await Promise.all([profile.extract(source), profile.extract(desired)])
-    const made = plan(oneForm(before.factBase), oneForm(after.factBase), {
+    const made = plan(normalise(before.factBase), normalise(after.factBase), {
       ...profile.planOptions,
       // Roles belong to the server and not to a database; 00_roles.sql goes over verbatim.
       scope: 'database',
       assumedRoles: await roles(desired),
       defaultOwner: 'postgres',
       renames: 'prompt',
-      acceptRenames: renames.map(renaming),
+      acceptRenames: renames.map(parseRename),
     })
     made.actions = await wholeTables(made.actions.filter(isOurs), desired)
     return {
-      files: online(made.actions).flatMap((part) => rendered(made, part)),
+      files: online(made.actions).flatMap((part) => renderPart(made, part)),
       destructive: made.actions.filter(isDestructiveAction).map(({ sql }) => sql),
       renames: made.renameCandidates
         .filter(({ status }) => status === 'unambiguous')
@@ -64,7 +64,7 @@ export async function delta(from: string, to: string, renames: string[] = []): P
 }
 
 /** A part as files: one, unless something in it must be committed before the next. */
-function rendered(made: Plan, { suffix, actions }: Part): Delta['files'] {
+function renderPart(made: Plan, { suffix, actions }: Part): Delta['files'] {
   if (actions.some(({ transactionality }) => transactionality === 'nonTransactional')) {
     // It may take long and keeps nobody waiting; and the push goes on in the same session.
     const texts = [
@@ -77,12 +77,12 @@ function rendered(made: Plan, { suffix, actions }: Part): Delta['files'] {
   const { files } = renderPlanFiles({ ...made, actions }, { allowDrops: true })
   return files.map(({ contents, suffix: nth }) => ({
     suffix: suffix + (nth ?? ''),
-    text: lockTimeout + closing(actions) + contents,
+    text: lockTimeout + revokeDefaults(actions) + contents,
   }))
 }
 
 /** Without this, `x between 1 and 2 and y` is a difference for ever: see expression.ts. */
-function oneForm(base: FactBase): FactBase {
+function normalise(base: FactBase): FactBase {
   const verbatim: Fact['id']['kind'][] = [
     'function',
     'procedure',
@@ -93,7 +93,7 @@ function oneForm(base: FactBase): FactBase {
   const facts = base.facts().map((fact) => {
     if (verbatim.includes(fact.id.kind)) return fact
     const payload = Object.entries(fact.payload as Record<string, unknown>)
-      .map(([key, value]) => [key, typeof value === 'string' ? flat(value) : value])
+      .map(([key, value]) => [key, typeof value === 'string' ? normaliseExpression(value) : value])
     return { ...fact, payload: Object.fromEntries(payload) as Fact['payload'] }
   })
   const formed = buildFactBase(facts, [...base.edges], base.source)
@@ -106,14 +106,14 @@ async function roles(pool: pg.Pool): Promise<string[]> {
   return rows.map(({ rolname }) => rolname)
 }
 
-function renaming(pair: string): { from: StableId; to: StableId } {
+function parseRename(pair: string): { from: StableId; to: StableId } {
   const [from, to, more] = pair.split('=')
   try {
     if (from && to && more === undefined) return { from: parseId(from), to: parseId(to) }
   } catch {
     // Told below.
   }
-  throw new Refusal(`--rename=${pair} is none: take one of those that db:migration suggested.`)
+  throw new UserError(`--rename=${pair} is none: take one of those that db:migration suggested.`)
 }
 
 /**
@@ -136,7 +136,7 @@ function isOurs(action: Action): boolean {
  * Projects made before 30 May 2026 open every new object of `public` to the API's roles. The
  * database that pg-delta looks at does not, so its statements never take those grants away.
  */
-function closing(actions: Action[]): string {
+function revokeDefaults(actions: Action[]): string {
   const opens = actions.some(({ verb, produces }) =>
     verb === 'create' &&
     produces.some((id) =>

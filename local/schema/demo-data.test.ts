@@ -4,8 +4,8 @@ import pg from 'pg'
 import { databaseAt } from '../postgres/connection.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build } from './build.ts'
-import { places } from './migration.ts'
-import { onFreshServer } from './server.ts'
+import { schemaPaths } from './migration.ts'
+import { onTemporaryServer } from './server.ts'
 
 const seed = readFileSync(new URL('../../supabase/seed.sql', import.meta.url), 'utf8')
 const demo: { identifier: string; password: string; note: string }[] = JSON.parse(
@@ -18,9 +18,9 @@ let stopped: Promise<void>
 
 beforeAll(async () => {
   await new Promise<void>((ready, failed) => {
-    stopped = onFreshServer(async (server) => {
+    stopped = onTemporaryServer(async (server) => {
       const url = await server.createDatabase('demo')
-      await build(url, places.sql)
+      await build(url, schemaPaths.sql)
       client = new pg.Client(databaseAt(url))
       await client.connect()
       client.on('notice', ({ message }) => notices.push(message ?? ''))

@@ -4,7 +4,7 @@
 
 type Group = (string | Group)[]
 
-export function flat(text: string): string {
+export function normaliseExpression(text: string): string {
   if (!/ (AND|OR) /.test(text)) return text
   const tokens = text.match(/'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]|[^'"()]+|['"]/g) ?? []
   const { group, rest } = parse(tokens, 0)

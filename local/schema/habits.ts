@@ -1,7 +1,7 @@
 // What we hold to in sql/ and the advisors do not ask for. Each query answers what breaks it.
 import { connected } from './build.ts'
 
-export type Habit = { name: string; query: string }
+export type Convention = { name: string; query: string }
 
 const ours = `('api', 'private', 'public')`
 
@@ -18,7 +18,7 @@ const tables = `
   join pg_namespace on pg_namespace.oid = relnamespace and nspname in ${ours}
   where relkind in ('r', 'p')`
 
-export const habits: Habit[] = [
+export const conventions: Convention[] = [
   {
     name: 'every table has row-level security',
     query: `select pg_class.oid::regclass::text from ${tables} and not relrowsecurity`,
@@ -98,7 +98,7 @@ export const habits: Habit[] = [
 ]
 
 /** What breaks a habit, sorted; nothing when all keep it. */
-export function broken(url: string, { query }: Habit): Promise<string[]> {
+export function violations(url: string, { query }: Convention): Promise<string[]> {
   return connected(url, async (client) => {
     await client.query(`set search_path = ''`)
     const { rows } = await client.query<{ what: string }>(
@@ -115,7 +115,7 @@ type Body = { name: string; definition: string }
  * build.ts. Postgres looks again when a function is replaced by itself; for plpgsql it reads the
  * text only, so those are left to the tests.
  */
-export function unsoundBodies(url: string): Promise<string[]> {
+export function invalidBodies(url: string): Promise<string[]> {
   return connected(url, async (client) => {
     await client.query(`set search_path = ''`)
     const { rows } = await client.query<Body>(

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import { Refusal } from '../stack/user-error.ts'
+import { UserError } from '../stack/user-error.ts'
 
 /** Runs a file as a command when it was started as one, and not when it is imported. */
 export async function main(url: string, command: (args: string[]) => Promise<void>): Promise<void> {
@@ -8,7 +8,7 @@ export async function main(url: string, command: (args: string[]) => Promise<voi
   try {
     await command(process.argv.slice(2))
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof UserError)) throw error
     console.error(error.message)
     process.exitCode = 1
   }

@@ -3,18 +3,18 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Postgres } from '../postgres/postgres.ts'
-import { Refusal } from '../stack/user-error.ts'
+import { UserError } from '../stack/user-error.ts'
 import { build, connected, run, type Script, script, scripts } from './build.ts'
-import { migrationsIn, project, push, root } from './cli.ts'
+import { migrationsIn, push, root, writeProject } from './cli.ts'
 import { differences, rows, snapshot } from './compare.ts'
 import { delta } from './delta.ts'
 import { missingExtensions } from './extensions.ts'
-import { absolute, generated } from './generated.ts'
+import { absolutePath, generated } from './generated.ts'
 import { main } from './main.ts'
 import { lockTimeout } from './online.ts'
-import { onFreshServer } from './server.ts'
+import { onTemporaryServer } from './server.ts'
 
-export type Places = {
+export type SchemaPaths = {
   /** Folder of the declarative schema. */
   sql: string
   /** Folder of the migrations. */
@@ -22,13 +22,13 @@ export type Places = {
   config: string
 }
 
-export const places: Places = {
+export const schemaPaths: SchemaPaths = {
   sql: join(root, 'sql'),
   migrations: join(root, 'supabase', 'migrations'),
   config: join(root, 'supabase', 'config.toml'),
 }
 
-export type Wish = {
+export type MigrationRequest = {
   name: string
   /** Pairs `from=to` of pg-delta's names, to be renamed with what they hold. */
   renames?: string[]
@@ -47,37 +47,37 @@ const headerOf = (name: string) =>
 export function migrate(
   server: Postgres,
   folder: string,
-  { sql, migrations, config }: Places,
-  { name, renames = [], drop, log }: Wish,
+  { sql, migrations, config }: SchemaPaths,
+  { name, renames = [], drop, log }: MigrationRequest,
 ): Promise<Migration[]> {
   return inTwoDatabases(server, async (migrated, declared) => {
-    const copy = project(folder, config, migrations)
+    const copy = writeProject(folder, config, migrations)
     log('applying the migrations there are')
     await push(copy, migrated)
-    const before = changed(sql, migrations, scripts.before)
+    const before = changedScripts(sql, migrations, scripts.before)
     await connected(migrated, (client) => run(client, sql, before.map(({ name }) => name)))
     log('building the schema from sql/')
     await build(declared, sql)
     log('comparing')
     const found = await delta(migrated, declared, renames)
-    if (found.renames.length > 0 && !drop) throw undecided(found.renames)
+    if (found.renames.length > 0 && !drop) throw ambiguousRename(found.renames)
     for (const statement of found.destructive) log(`  takes away: ${statement}`)
     const extensions = missingExtensions(sql, migrations).join('\n')
     if (extensions) found.files.unshift({ suffix: '_extensions', text: `${extensions}\n` })
     const files = (look: boolean) =>
       found.files.filter(({ suffix }) => suffix.startsWith('_validated') === look)
         .map(({ suffix, text }) => ({ name: name + suffix, text: `${header}\n\n${text}` }))
-    const made = named(migrations, [
+    const made = withTimestamps(migrations, [
       ...before.map(verbatim),
       ...files(false),
-      ...changed(sql, migrations, scripts.after).map(verbatim),
+      ...changedScripts(sql, migrations, scripts.after).map(verbatim),
       // Rows of before are looked at when 92_fills.sql has mended them.
       ...files(true),
     ])
     for (const { file, text } of made) {
       writeFileSync(join(copy, 'supabase', 'migrations', file), text)
     }
-    if (made.length > 0) await prove(copy, migrated, declared, log)
+    if (made.length > 0) await verify(copy, migrated, declared, log)
     mkdirSync(migrations, { recursive: true })
     for (const { file, text } of made) writeFileSync(join(migrations, file), text)
     return made
@@ -97,15 +97,15 @@ async function inTwoDatabases<T>(
   return work(one, other)
 }
 
-function undecided(renames: string[]): Refusal {
-  return new Refusal(
+function ambiguousRename(renames: string[]): UserError {
+  return new UserError(
     'Something may have been renamed, so nothing was written. Say so to keep what it holds, or ' +
       'say --drop to drop it and make it anew:\n' +
       renames.map((pair) => `  npm run db:migration -- <name> --rename=${pair}`).join('\n'),
   )
 }
 
-async function prove(
+async function verify(
   copy: string,
   migrated: string,
   declared: string,
@@ -115,8 +115,8 @@ async function prove(
   try {
     await push(copy, migrated)
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    throw new Refusal(
+    if (!(error instanceof UserError)) throw error
+    throw new UserError(
       `The difference does not apply, so nothing was written.\n${error.message}\n` +
         'If something outside our schemas still needs what is dropped, or rows are in the way, ' +
         'make the change in two steps with a migration each.',
@@ -128,7 +128,7 @@ async function prove(
     ...differences(await rows(migrated), await rows(declared), names),
   ]
   if (left.length === 0) return
-  throw new Refusal(
+  throw new UserError(
     `With these migrations something would still differ, so nothing was written.\n` +
       left.map((line) => `  ${line}\n`).join('') +
       'What pg-delta cannot write (statistics, text search, casts, operators) belongs in ' +
@@ -138,7 +138,7 @@ async function prove(
 }
 
 /** The scripts whose text is not that of their latest copy among the migrations. */
-export function changed(sql: string, migrations: string, names: string[]): Script[] {
+export function changedScripts(sql: string, migrations: string, names: string[]): Script[] {
   const texts = migrationsIn(migrations).reverse()
     .map((file) => readFileSync(join(migrations, file), 'utf8'))
   return names.flatMap((name) => {
@@ -160,7 +160,7 @@ function verbatim({ name, text }: Script): { name: string; text: string } {
 }
 
 /** Gives each its time as a name: now, a second apart, and after all there are. */
-function named(folder: string, made: { name: string; text: string }[]): Migration[] {
+function withTimestamps(folder: string, made: { name: string; text: string }[]): Migration[] {
   const last = migrationsIn(folder).at(-1) ?? ''
   const iso = last.replace(/^(....)(..)(..)(..)(..)(..).*$/s, '$1-$2-$3T$4:$5:$6Z')
   const start = Math.max(Date.now(), last ? Date.parse(iso) + 1000 : 0)
@@ -175,7 +175,7 @@ async function regenerate(url: string): Promise<string[]> {
   const written: string[] = []
   for (const { path, text } of await generated(url)) {
     if (read(path) === text) continue
-    writeFileSync(absolute(path), text)
+    writeFileSync(absolutePath(path), text)
     written.push(path)
   }
   return written
@@ -183,7 +183,7 @@ async function regenerate(url: string): Promise<string[]> {
 
 function read(path: string): string | undefined {
   try {
-    return readFileSync(absolute(path), 'utf8')
+    return readFileSync(absolutePath(path), 'utf8')
   } catch {
     return undefined
   }
@@ -194,13 +194,13 @@ await main(import.meta.url, async (args) => {
   const drop = args.includes('--drop')
   const [name, ...more] = args.filter((one) => one !== '--drop' && !one.startsWith('--rename='))
   if (!name || more.length > 0 || !/^[a-z][a-z0-9_]*$/.test(name)) {
-    throw new Refusal(
+    throw new UserError(
       'Say what changes, in small letters, digits and _: npm run db:migration -- favorites',
     )
   }
   const log = (line: string) => console.log(line)
-  await onFreshServer(async (server, folder) => {
-    const made = await migrate(server, folder, places, { name, renames, drop, log })
+  await onTemporaryServer(async (server, folder) => {
+    const made = await migrate(server, folder, schemaPaths, { name, renames, drop, log })
     for (const { file } of made) log(`wrote supabase/migrations/${file}`)
     if (made.length === 0) log('The migrations are what sql/ says; nothing to write.')
     const written = await regenerate(server.urlOf('postgres', 'declared'))

@@ -15,12 +15,12 @@ import pg from 'pg'
 import { databaseAt } from '../postgres/connection.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connected } from './build.ts'
-import { project, push, remote, root } from './cli.ts'
+import { push, remoteFlag, root, writeProject } from './cli.ts'
 import { differences, snapshot } from './compare.ts'
-import { broken, habits } from './habits.ts'
+import { conventions, violations } from './habits.ts'
 import { lint } from './lint.ts'
-import { migrate, places } from './migration.ts'
-import { onFreshServer } from './server.ts'
+import { migrate, schemaPaths } from './migration.ts'
+import { onTemporaryServer } from './server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
 import { waitUntil } from '../../test/support/wait.ts'
 
@@ -29,7 +29,7 @@ let server: Postgres
 let stop: () => void
 let stopped: Promise<void>
 const folder = mkdtempSync(join(tmpdir(), 'online-'))
-const sample = { ...places, sql: join(folder, 'sql'), migrations: join(folder, 'migrations') }
+const sample = { ...schemaPaths, sql: join(folder, 'sql'), migrations: join(folder, 'migrations') }
 const first = join(folder, 'first')
 
 const closed = (table: string) => `alter table public.${table} enable row level security;`
@@ -90,7 +90,7 @@ let made: string[]
 
 beforeAll(async () => {
   await new Promise<void>((ready, failed) => {
-    stopped = onFreshServer(async (fresh) => {
+    stopped = onTemporaryServer(async (fresh) => {
       server = fresh
       ready()
       await new Promise<void>((resolve) => (stop = resolve))
@@ -112,13 +112,13 @@ afterAll(async () => {
 /** A database with the first migrations and rows. */
 async function filled(name: string): Promise<string> {
   const url = await server.createDatabase(name)
-  await push(project(mkdtempSync(join(folder, 'copy-')), places.config, first), url)
+  await push(writeProject(mkdtempSync(join(folder, 'copy-')), schemaPaths.config, first), url)
   await connected(url, (client) => client.query(rows))
   return url
 }
 
 const pushAll = (url: string) =>
-  push(project(mkdtempSync(join(folder, 'copy-')), places.config, sample.migrations), url)
+  push(writeProject(mkdtempSync(join(folder, 'copy-')), schemaPaths.config, sample.migrations), url)
 
 const expectDeclared = async (url: string, message?: string) =>
   expect(
@@ -261,11 +261,15 @@ describe('a push', () => {
     await writer.query('begin')
     await writer.query(`update public.lamps set label = label where id = 1`)
     // The first file: it waits for the writer before it may look.
-    const copy = project(mkdtempSync(join(folder, 'copy-')), places.config, sample.migrations)
+    const copy = writeProject(
+      mkdtempSync(join(folder, 'copy-')),
+      schemaPaths.config,
+      sample.migrations,
+    )
     const program = join(root, 'node_modules', 'supabase', 'dist', 'supabase.js')
     const cli = spawn(
       process.execPath,
-      [program, '--workdir', copy, 'db', 'push', remote(url), '--yes'],
+      [program, '--workdir', copy, 'db', 'push', remoteFlag(url), '--yes'],
       { stdio: 'ignore' },
     )
     const seen = await session(url)
@@ -279,11 +283,11 @@ describe('a push', () => {
        where query ~ 'CONCURRENTLY' and pid <> pg_backend_pid()`,
     )
     await writer.query('commit')
-    const valid = habits.find(({ name }) => name === 'every index and constraint is valid')!
-    expect(await broken(url, valid)).toEqual(['public.lamps_code_key'])
+    const valid = conventions.find(({ name }) => name === 'every index and constraint is valid')!
+    expect(await violations(url, valid)).toEqual(['public.lamps_code_key'])
 
     await pushAll(url)
-    expect(await broken(url, valid)).toEqual([])
+    expect(await violations(url, valid)).toEqual([])
     expect(
       differences(await snapshot(url), await snapshot(server.urlOf('postgres', 'declared')), [
         '',

@@ -56,7 +56,7 @@ export function online(actions: Action[]): Part[] {
       continue
     }
     const replaced = action.produces.map((id) => lost.get(encodeId(id))).find(Boolean)
-    const cut = isOnOldTable(action.sql, made) ? apart(action, replaced) : { main: [action] }
+    const cut = isOnOldTable(action.sql, made) ? splitAction(action, replaced) : { main: [action] }
     const later = cut.index && cut.index.actions.some(({ sql }) => waits(sql))
     if (cut.index) (later ? late : early).push(cut.index)
     ;(later ? last : main).push(...cut.main)
@@ -86,7 +86,7 @@ function isOnOldTable(sql: string, made: Set<string>): boolean {
 type Cut = { main: Action[]; last?: Action[]; index?: Part }
 
 /** What an action becomes on a table that may have rows; `replaced` took away what it makes anew. */
-function apart(action: Action, replaced?: Action): Cut {
+function splitAction(action: Action, replaced?: Action): Cut {
   const { sql } = action
   const as = (...texts: string[]) => texts.map((text): Action => ({ ...action, sql: text }))
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Postgres, startPostgres } from '../postgres/postgres.ts'
 
 /** Runs some work on a fresh server with the platform in it; nothing of either is left after. */
-export async function onFreshServer<T>(
+export async function onTemporaryServer<T>(
   work: (server: Postgres, folder: string) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'schema-'))

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build, connected } from './build.ts'
-import { migrationsIn, project, push, root } from './cli.ts'
+import { migrationsIn, push, root, writeProject } from './cli.ts'
 import { differences, snapshot } from './compare.ts'
-import { places } from './migration.ts'
-import { onFreshServer } from './server.ts'
+import { schemaPaths } from './migration.ts'
+import { onTemporaryServer } from './server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
 import { invariants } from '../../test/whole/invariant-checks.ts'
 
@@ -22,7 +22,7 @@ let kept: Map<string, string>
 
 beforeAll(async () => {
   await new Promise<void>((ready, failed) => {
-    stopped = onFreshServer(async (fresh) => {
+    stopped = onTemporaryServer(async (fresh) => {
       server = fresh
       ready()
       await new Promise<void>((resolve) => (stop = resolve))
@@ -33,17 +33,19 @@ beforeAll(async () => {
   const first = join(folder, 'first')
   mkdirSync(first)
   for (
-    const name of migrationsIn(places.migrations).filter((one) => one.slice(0, 14) <= lastOfFirst)
+    const name of migrationsIn(schemaPaths.migrations).filter((one) =>
+      one.slice(0, 14) <= lastOfFirst
+    )
   ) {
-    copyFileSync(join(places.migrations, name), join(first, name))
+    copyFileSync(join(schemaPaths.migrations, name), join(first, name))
   }
-  await push(project(mkdtempSync(join(folder, 'copy-')), places.config, first), upgraded)
+  await push(writeProject(mkdtempSync(join(folder, 'copy-')), schemaPaths.config, first), upgraded)
   await connected(upgraded, async (client) => {
     await client.query(readFileSync(join(root, 'supabase', 'seed.sql'), 'utf8'))
     kept = await contents(client)
   })
   await push(
-    project(mkdtempSync(join(folder, 'copy-')), places.config, places.migrations),
+    writeProject(mkdtempSync(join(folder, 'copy-')), schemaPaths.config, schemaPaths.migrations),
     upgraded,
   )
 })
@@ -120,7 +122,7 @@ test('MIG-01 what must always hold holds', async () => {
 
 test('MIG-03 upgraded and fresh are the same', async () => {
   const fresh = await server.createDatabase('fresh')
-  await build(fresh, places.sql)
+  await build(fresh, schemaPaths.sql)
   const names: [string, string] = ['upgraded', 'fresh']
   expect(differences(await snapshot(upgraded), await snapshot(fresh), names)).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Refusal } from './user-error.ts'
+import { UserError } from './user-error.ts'
 
 type Value = string | number | boolean | string[]
 type Table = { [key: string]: Value | Table }
@@ -113,7 +113,7 @@ function social(
 function parseHook(name: string, uri: string): Hook {
   const [, schema, fn] = /^pg-functions:\/\/postgres\/(\w+)\/(\w+)$/.exec(uri) ?? []
   if (schema && fn) return { schema, name: fn }
-  throw new Refusal(
+  throw new UserError(
     `supabase/config.toml: the hook ${name} needs a uri of the form ` +
       'pg-functions://postgres/<schema>/<function>; the embedded stack knows no other.',
   )
@@ -123,7 +123,7 @@ function parseHook(name: string, uri: string): Hook {
 function parseSize(text: string): number {
   const [, count, unit = ''] = /^(\d+) ?([kmg]?)i?b?$/i.exec(text) ?? []
   if (count) return Number(count) * 1024 ** ' kmg'.indexOf(unit.toLowerCase() || ' ')
-  throw new Refusal(`supabase/config.toml: ${text} is no size; write one such as "10MiB".`)
+  throw new UserError(`supabase/config.toml: ${text} is no size; write one such as "10MiB".`)
 }
 
 /** The part of TOML that this configuration uses: tables, plain values, one-line text arrays. */
@@ -142,7 +142,7 @@ export function parseToml(text: string): Table {
     const pair = /^([\w-]+)\s*=\s*(.+)$/.exec(line)
     const value = pair && parseValue(pair[2]!)
     if (!pair || value === undefined || value === null) {
-      throw new Refusal(
+      throw new UserError(
         `supabase/config.toml, line ${index + 1}: the embedded stack reads tables, strings, ` +
           'numbers, booleans and one-line arrays of strings only.',
       )

@@ -48,11 +48,11 @@ export async function launch(program: Program): Promise<Running> {
     }).on('close', () => log.end())
   })
   const stop = () => stopChild(child)
-  const late = sleep(30_000, undefined, { ref: false }).then(() => {
+  const timedOut = sleep(30_000, undefined, { ref: false }).then(() => {
     throw new Error(`${program.name} did not start within 30 s`)
   })
   try {
-    const port = await Promise.race([ready, late])
+    const port = await Promise.race([ready, timedOut])
     return { process: child, port, stop }
   } catch (error) {
     await stop()
@@ -70,26 +70,26 @@ async function stopChild(child: ChildProcess) {
   clearTimeout(timer)
 }
 
-const pauses = [0, 250, 500, 1000, 2000]
+const restartDelays = [0, 250, 500, 1000, 2000]
 
 /** Keeps a part running: when it ends unasked it is started again, later each time it fails. */
-export class Kept {
+export class SupervisedProcess {
   readonly name: string
-  private readonly start: () => Promise<Running>
-  private readonly say: (line: string) => void
+  private readonly spawnProcess: () => Promise<Running>
+  private readonly log: (line: string) => void
   private current: Promise<Running> | undefined
   private stopping = false
   private failures = 0
 
-  constructor(name: string, start: () => Promise<Running>, say: (line: string) => void) {
+  constructor(name: string, spawnProcess: () => Promise<Running>, log: (line: string) => void) {
     this.name = name
-    this.start = start
-    this.say = say
+    this.spawnProcess = spawnProcess
+    this.log = log
   }
 
-  /** The first start, whose failure is the caller's to tell. */
-  async begin(): Promise<void> {
-    this.current = this.start()
+  /** The first start, whose failure is the caller's to report. */
+  async start(): Promise<void> {
+    this.current = this.spawnProcess()
     this.watch(await this.current)
   }
 
@@ -99,25 +99,25 @@ export class Kept {
       if (this.stopping) return
       // Only what dies young counts as failing; something killed is wanted back at once.
       if (Date.now() - began > 1000) this.failures = 0
-      this.say(`${this.name} ended (${signal ?? `code ${code}`}), starting it again`)
-      void this.again()
+      this.log(`${this.name} ended (${signal ?? `code ${code}`}), starting it again`)
+      void this.restart()
     }
     if (child.exitCode === null && child.signalCode === null) child.once('exit', ended)
     else ended(child.exitCode, child.signalCode)
   }
 
-  private async again() {
+  private async restart() {
     for (;;) {
-      await sleep(pauses[Math.min(this.failures++, pauses.length - 1)]!)
+      await sleep(restartDelays[Math.min(this.failures++, restartDelays.length - 1)]!)
       if (this.stopping) return
       const began = Date.now()
-      this.current = this.start()
+      this.current = this.spawnProcess()
       try {
         const running = await this.current
-        this.say(`${this.name} is back after ${((Date.now() - began) / 1000).toFixed(1)} s`)
+        this.log(`${this.name} is back after ${((Date.now() - began) / 1000).toFixed(1)} s`)
         return this.watch(running)
       } catch (error) {
-        this.say(`${this.name} does not start: ${(error as Error).message}`)
+        this.log(`${this.name} does not start: ${(error as Error).message}`)
       }
     }
   }

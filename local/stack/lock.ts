@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bornAt } from './process-info.ts'
-import { Refusal } from './user-error.ts'
+import { startTimeOf } from './process-info.ts'
+import { UserError } from './user-error.ts'
 
 type Owner = { pid: number; born: string }
 
@@ -12,7 +12,7 @@ export function takeLock(dataDir: string): { release: () => void; leftover: bool
   mkdirSync(dataDir, { recursive: true })
   const path = fileOf(dataDir)
   const mine = `${path}.${process.pid}`
-  writeFileSync(mine, JSON.stringify({ pid: process.pid, born: bornAt(process.pid) }))
+  writeFileSync(mine, JSON.stringify({ pid: process.pid, born: startTimeOf(process.pid) }))
   let leftover = false
   try {
     for (;;) {
@@ -23,7 +23,7 @@ export function takeLock(dataDir: string): { release: () => void; leftover: bool
       } catch (error) {
         if ((error as { code?: string }).code !== 'EEXIST') throw error
       }
-      refuseIfAlive(dataDir)
+      assertNotRunning(dataDir)
       leftover = true
       const old = `${mine}.old`
       renameSync(path, old)
@@ -35,10 +35,10 @@ export function takeLock(dataDir: string): { release: () => void; leftover: bool
 }
 
 /** Says no when a running stack has the folder. */
-export function refuseIfAlive(dataDir: string): void {
+export function assertNotRunning(dataDir: string): void {
   const owner = ownerOf(dataDir)
-  if (!owner || bornAt(owner.pid) !== owner.born || owner.born === '') return
-  throw new Refusal(
+  if (!owner || startTimeOf(owner.pid) !== owner.born || owner.born === '') return
+  throw new UserError(
     `A stack is running on ${dataDir} already (process ${owner.pid}): stop that one with Ctrl-C, ` +
       'or choose another folder and port with LOCAL_DATA=<folder> PORT=<number>.',
   )

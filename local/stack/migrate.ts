@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { Refusal } from './user-error.ts'
-import { failureIn, patiently, remote, supabase } from '../schema/cli.ts'
+import { UserError } from './user-error.ts'
+import { errorLines, remoteFlag, retryOnLockTimeout, supabase } from '../schema/cli.ts'
 import { root } from './settings.ts'
 import type { Stack } from './stack.ts'
 
@@ -11,7 +11,7 @@ type Say = (line: string) => void
 const folder = join(root, 'supabase', 'migrations')
 
 /** Versions of the migrations that the project has, in order. */
-function known(): string[] {
+function projectVersions(): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder).flatMap((name) => /^(\d+)_.*\.sql$/.exec(name)?.[1] ?? []).sort()
 }
@@ -21,13 +21,13 @@ export async function migrate(stack: Stack, say: Say): Promise<void> {
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
   await client.connect()
   try {
-    const done = new Set(await applied(client))
-    const pending = known().filter((version) => !done.has(version))
+    const done = new Set(await appliedVersions(client))
+    const pending = projectVersions().filter((version) => !done.has(version))
     if (pending.length > 0) {
       await push(stack)
       say(`${pending.length} migration${pending.length === 1 ? '' : 's'} applied`)
     }
-    await openFacade(client, stack)
+    await enableFacadeRole(client, stack)
     await setRates(client, stack, say)
     await seed(client, stack, say)
   } finally {
@@ -40,7 +40,7 @@ async function exists(client: pg.Client, relation: string): Promise<boolean> {
   return rows[0].found
 }
 
-async function applied(client: pg.Client): Promise<string[]> {
+async function appliedVersions(client: pg.Client): Promise<string[]> {
   if (!await exists(client, 'supabase_migrations.schema_migrations')) return []
   const { rows } = await client.query('select version from supabase_migrations.schema_migrations')
   return rows.map(({ version }) => version)
@@ -50,18 +50,20 @@ async function push(stack: Stack) {
   const home = join(stack.dataDir, 'cli')
   mkdirSync(home, { recursive: true })
   const args = ['db', 'push', '--yes', '--include-all', '--workdir', root]
-  const url = remote(stack.databaseUrl('postgres'))
+  const url = remoteFlag(stack.databaseUrl('postgres'))
   // A home of its own: the CLI keeps notes there, and finds no project that is linked.
-  const said = await patiently(() => supabase([...args, url], { HOME: home }))
-  if (said.code === 0) return
-  throw new Refusal(
+  const result = await retryOnLockTimeout(() => supabase([...args, url], { HOME: home }))
+  if (result.code === 0) return
+  throw new UserError(
     'The migrations do not apply; nothing of the failing one was kept. If they were made anew ' +
-      `since the last start, "npm run reset" begins with an empty database.\n\n${failureIn(said)}`,
+      `since the last start, "npm run reset" begins with an empty database.\n\n${
+        errorLines(result)
+      }`,
   )
 }
 
 /** The facade's role comes from a migration, which knows no password. */
-async function openFacade(client: pg.Client, stack: Stack) {
+async function enableFacadeRole(client: pg.Client, stack: Stack) {
   const { rows } = await client.query("select from pg_roles where rolname = 'facade'")
   if (rows.length === 0) return
   const { password } = new URL(stack.databaseUrl('facade'))
@@ -86,7 +88,7 @@ async function setRates(client: pg.Client, stack: Stack, say: Say) {
 /** Demo data, once in the life of a database: a start with SEED=none counts too. */
 async function seed(client: pg.Client, stack: Stack, say: Say) {
   const file = join(root, 'supabase', 'seed.sql')
-  if (known().length === 0 || !existsSync(file)) return
+  if (projectVersions().length === 0 || !existsSync(file)) return
   // The table in which the official CLI notes the same.
   const name = 'supabase_migrations.seed_files'
   if (await exists(client, name)) {
@@ -103,7 +105,7 @@ async function seed(client: pg.Client, stack: Stack, say: Say) {
     )
   } catch (error) {
     const { message, where = '' } = error as Error & { where?: string }
-    throw new Refusal(
+    throw new UserError(
       `The demo data does not go in, nothing of it was kept: ${message} (${where}). Mend ` +
         'supabase/seed.sql, or start with SEED=none.',
     )

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Refusal } from './user-error.ts'
+import { UserError } from './user-error.ts'
 import { root } from './settings.ts'
 
 const modules = join(root, 'node_modules')
@@ -15,7 +15,7 @@ const needed = [
 ]
 
 const missing = (name: string) =>
-  new Refusal(`The package ${name} is missing or incomplete: run "npm ci" and start again.`)
+  new UserError(`The package ${name} is missing or incomplete: run "npm ci" and start again.`)
 
 /** Says which package is not there before something fails because of it. */
 export function requirePackages(): void {

@@ -6,7 +6,7 @@ const ps = (pid: number, what: string) =>
   execFileSync('ps', ['-o', `${what}=`, '-p', String(pid)], { stdio: 'pipe' }).toString().trim()
 
 /** When a process began, so that a number used anew is not taken for the old one; '' is gone. */
-export function bornAt(pid: number): string {
+export function startTimeOf(pid: number): string {
   try {
     if (process.platform === 'win32') return process.kill(pid, 0) ? 'there' : ''
     if (process.platform !== 'linux') return ps(pid, 'lstart')
@@ -21,7 +21,7 @@ export function bornAt(pid: number): string {
 /** The command line of a process; '' when there is none (any more). */
 export function commandOf(pid: number): string {
   try {
-    if (bornAt(pid) === '') return ''
+    if (startTimeOf(pid) === '') return ''
     if (process.platform !== 'linux') return ps(pid, 'args')
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
   } catch {

@@ -7,7 +7,7 @@ import { realAuthSettings } from '../auth/real-settings.ts'
 import { addKey } from './signing-keys.ts'
 import { root } from './settings.ts'
 import { readStack } from './stack.ts'
-import { realSettings } from '../storage/real-proxy.ts'
+import { realStorageSettings } from '../storage/real-proxy.ts'
 import { freePorts, startStack } from '../../test/support/stack.ts'
 
 /** A stack that does not run, with a key that signs and one that waits. */
@@ -49,7 +49,7 @@ describe('a real server in place of a stand-in', () => {
 
   test('is told what config.toml says: Storage', async () => {
     const { stack, remove } = await described()
-    const settings = realSettings(stack)
+    const settings = realStorageSettings(stack)
     expect(settings).toMatchObject({
       SERVER_HOST: '127.0.0.1',
       SERVER_PORT: '31007',

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSecret } from '../../functions/_shared/is-secret.ts'
-import { Refusal } from './user-error.ts'
+import { UserError } from './user-error.ts'
 
 /** What one data folder keeps secret. Made at its first start, never changed after. */
 export type Secrets = {
@@ -32,7 +32,7 @@ export function secretsOf(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets.json')
   if (existsSync(path)) return read(path)
   if (existsSync(join(dataDir, 'postgres'))) {
-    throw new Refusal(
+    throw new UserError(
       `The data folder ${dataDir} is damaged: secrets.json is missing, without which its database ` +
         'cannot be opened. Put the file back from a copy, or run "npm run reset" to begin anew.',
     )
@@ -62,7 +62,7 @@ function read(path: string): Secrets {
   } catch {
     // Told below, together with a file that is JSON but not ours.
   }
-  throw new Refusal(
+  throw new UserError(
     `The data folder is damaged: ${path} cannot be read, or holds what is no secret. Put it back ` +
       'from a copy, or run ' +
       '"npm run reset" to begin anew.',

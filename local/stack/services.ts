@@ -33,7 +33,7 @@ const gateway = openGateway({ stack, auth, keys, storage, workers })
 const inbox = openInbox()
 
 // The first to come finds it there; after that each begins with a request.
-void workers.visit('api').then(({ leave }) => leave(), () => {})
+void workers.acquire('api').then(({ release }) => release(), () => {})
 await listen(inbox, stack.ports.inbox)
 await listen(gateway, stack.ports.gateway)
 const stopClock = startClock(stack)

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { variable, type VariableName } from '../environment.ts'
-import { Refusal } from './user-error.ts'
+import { UserError } from './user-error.ts'
 
 /** The folder of the project. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -46,7 +46,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const given = (name: VariableName) => variable(name, env)
   for (const name of ['ENVIRONMENT', 'NODE_ENV'] as const) {
     if (given(name)?.trim().toLowerCase() === 'production') {
-      throw new Refusal(
+      throw new UserError(
         `The embedded stack is for development and ${name} says production: unset ${name} to start ` +
           'it here, or deploy to a Supabase project.',
       )
@@ -54,25 +54,25 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   }
   const port = Number(given('PORT'))
   if (!Number.isInteger(port) || port < 1024 || port > 65_500) {
-    throw new Refusal('PORT must be a whole number from 1024 to 65500: the gateway listens there.')
+    throw new UserError('PORT must be a whole number from 1024 to 65500: the gateway listens there.')
   }
   const seed = given('SEED')
-  if (seed !== 'demo' && seed !== 'none') throw new Refusal('SEED must be demo or none.')
+  if (seed !== 'demo' && seed !== 'none') throw new UserError('SEED must be demo or none.')
   const rates = given('RATES')
-  if (rates !== 'on' && rates !== 'off') throw new Refusal('RATES must be on or off.')
+  if (rates !== 'on' && rates !== 'off') throw new UserError('RATES must be on or off.')
   const hashing = given('HASHING') ?? 'usual'
   if (hashing !== 'usual' && hashing !== 'quick') {
-    throw new Refusal('HASHING must be usual or quick.')
+    throw new UserError('HASHING must be usual or quick.')
   }
   const calls = given('CALLS')
   if (calls !== 'uncounted' && calls !== 'counted') {
-    throw new Refusal('CALLS must be uncounted or counted.')
+    throw new UserError('CALLS must be uncounted or counted.')
   }
   const gateways = Number(given('GATEWAYS'))
-  if (![0, 1, 2].includes(gateways)) throw new Refusal('GATEWAYS must be 0, 1 or 2.')
+  if (![0, 1, 2].includes(gateways)) throw new UserError('GATEWAYS must be 0, 1 or 2.')
   const workerLife = Number(given('WORKER_LIFE'))
   if (!(workerLife >= 0 && workerLife < 1_000_000)) {
-    throw new Refusal('WORKER_LIFE must be a number of seconds, or 0 for no end.')
+    throw new UserError('WORKER_LIFE must be a number of seconds, or 0 for no end.')
   }
   const realStorage = given('REAL_STORAGE')
   const realAuth = given('REAL_AUTH')

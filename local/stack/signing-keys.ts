@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
-import { Refusal } from './user-error.ts'
+import { UserError } from './user-error.ts'
 
 export type KeyState = 'standby' | 'current' | 'previous' | 'revoked'
 export type StoredKey = { state: KeyState; jwk: JWK & { kid: string } }
@@ -23,7 +23,7 @@ export function storedKeys(dataDir: string): StoredKey[] {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch {
-    throw new Refusal(
+    throw new UserError(
       `The data folder is damaged: ${path} cannot be read. Delete that file to get new keys; ` +
         'everybody then has to sign in again.',
     )

@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseToml } from './config.ts'
-import { bornAt } from './process-info.ts'
+import { startTimeOf } from './process-info.ts'
 import { descendants } from '../../test/support/descendants.ts'
 import { freePorts } from '../../test/support/stack.ts'
 import { ready, run, type Settings, start } from '../../test/support/stack-program.ts'
@@ -32,7 +32,7 @@ function newFolder(): string {
   return folder
 }
 
-const isGone = ({ pid }: { pid: number }) => bornAt(pid) === ''
+const isGone = ({ pid }: { pid: number }) => startTimeOf(pid) === ''
 
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
 

@@ -37,7 +37,7 @@ export function readStack(env: NodeJS.ProcessEnv): Stack {
 }
 
 /** What programs need to know of a running stack: `stack.json` in its data folder. */
-export function describe(stack: Stack) {
+export function describeStack(stack: Stack) {
   return {
     url: stack.url,
     baseUrl: `${stack.url}/functions/v1/api`,
@@ -54,12 +54,12 @@ export function describe(stack: Stack) {
 export const chatPorts = ({ gateways, ports }: Settings) =>
   [ports.chat1, ports.chat2].slice(0, gateways)
 
-const passedOn = /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM|GATEWAY|PAYMENT|SANDBOX|RETURN)_/
+const passedThrough = /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM|GATEWAY|PAYMENT|SANDBOX|RETURN)_/
 
 /** The environment of the functions: what a hosted project gives them, and this project's own. */
 export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
   const { secrets } = stack
-  const own = Object.entries(env).filter(([name]) => passedOn.test(name))
+  const own = Object.entries(env).filter(([name]) => passedThrough.test(name))
   return {
     SUPABASE_URL: stack.url,
     SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: secrets.publishableKey }),

@@ -5,19 +5,19 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kept, launch, type Program } from './launch.ts'
+import { launch, type Program, SupervisedProcess } from './launch.ts'
 import { chatProgram } from '../functions/programs.ts'
 import { ensureKeys } from './signing-keys.ts'
 import { takeLock } from './lock.ts'
 import { migrate } from './migrate.ts'
-import { whenNpmEnds } from './npm-parent.ts'
+import { onNpmExit } from './npm-parent.ts'
 import { startPostgres } from '../postgres/postgres.ts'
-import { Refusal } from './user-error.ts'
+import { UserError } from './user-error.ts'
 import { type Ports, readSettings, type Settings } from './settings.ts'
-import { chatPorts, describe, functionsEnvironment, readStack, type Stack } from './stack.ts'
+import { chatPorts, describeStack, functionsEnvironment, readStack, type Stack } from './stack.ts'
 
 const began = Date.now()
-const say = (line: string) => {
+const log = (line: string) => {
   const seconds = ((Date.now() - began) / 1000).toFixed(1)
   console.log(`${seconds.padStart(6)} s  ${line}`)
 }
@@ -38,12 +38,12 @@ export async function run(): Promise<void> {
   const { dataDir } = settings
   const lock = takeLock(dataDir)
   toStop.push(lock.release)
-  const end = () => {
-    if (!stopping) say('stopping')
+  const stopAndExit = () => {
+    if (!stopping) log('stopping')
     void stop().then(() => process.exit(0))
   }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
-  whenNpmEnds(end)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stopAndExit)
+  onNpmExit(stopAndExit)
   // Whoever reads our output may go away first.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
@@ -63,43 +63,45 @@ async function start({ dataDir, ports, countCalls }: Settings, leftover: boolean
   // The parts of a killed supervisor need a moment to notice.
   await requirePorts(others, leftover ? 6000 : 0)
 
-  const database = new Kept(
+  const database = new SupervisedProcess(
     'database',
-    () => startPostgres({ dataDir, port: ports.database, log: say, countCalls }),
-    say,
+    () => startPostgres({ dataDir, port: ports.database, log, countCalls }),
+    log,
   )
   toStop.push(() => database.stop())
-  await database.begin()
-  say(`database on port ${ports.database}`)
+  await database.start()
+  log(`database on port ${ports.database}`)
   await ensureKeys(dataDir)
   const stack = readStack(process.env)
   // Real parts make their tables themselves, and migrations write into them.
-  await begin([
-    ...(stack.realAuth ? [node(stack, 'auth', '../auth/real-server.ts')] : []),
-    ...(stack.realStorage ? [node(stack, 'storage', '../storage/real-server.ts')] : []),
+  await startAll([
+    ...(stack.realAuth ? [nodeProgram(stack, 'auth', '../auth/real-server.ts')] : []),
+    ...(stack.realStorage ? [nodeProgram(stack, 'storage', '../storage/real-server.ts')] : []),
   ])
-  await migrate(stack, say)
-  await begin(programs(stack))
+  await migrate(stack, log)
+  await startAll(childPrograms(stack))
   toStop.push(() => rmSync(described, { force: true }))
-  const clock = setInterval(() => void keepPartitions(stack), 3_600_000)
+  const clock = setInterval(() => void ensurePartitions(stack), 3_600_000)
   toStop.push(() => clearInterval(clock))
   if (stopping) return
-  writeFileSync(`${described}.new`, JSON.stringify(describe(stack), null, 2), { mode: 0o600 })
+  writeFileSync(`${described}.new`, JSON.stringify(describeStack(stack), null, 2), { mode: 0o600 })
   renameSync(`${described}.new`, described)
-  show(stack)
+  printSummary(stack)
 }
 
 /** Starts child processes and keeps them running. */
-async function begin(programs: Program[]) {
-  const parts = programs.map((program) => new Kept(program.name, () => launch(program), say))
+async function startAll(programs: Program[]) {
+  const parts = programs.map((program) =>
+    new SupervisedProcess(program.name, () => launch(program), log)
+  )
   toStop.push(() => Promise.all(parts.map((part) => part.stop())).then(() => {}))
   await Promise.all(parts.map(async (part) => {
-    await part.begin()
-    say(`${part.name} ready`)
+    await part.start()
+    log(`${part.name} ready`)
   }))
 }
 
-const node = ({ dataDir }: Stack, name: string, file: string, quiet = false): Program => ({
+const nodeProgram = ({ dataDir }: Stack, name: string, file: string, quiet = false): Program => ({
   name,
   command: process.execPath,
   args: [fileURLToPath(new URL(file, import.meta.url))],
@@ -109,11 +111,11 @@ const node = ({ dataDir }: Stack, name: string, file: string, quiet = false): Pr
 })
 
 /** The child processes besides the database. */
-function programs(stack: Stack): Program[] {
+function childPrograms(stack: Stack): Program[] {
   return [
-    node(stack, 'services', './services.ts'),
-    node(stack, 'data-api', '../data-api/main.ts', true),
-    node(stack, 'realtime', '../realtime/main.ts'),
+    nodeProgram(stack, 'services', './services.ts'),
+    nodeProgram(stack, 'data-api', '../data-api/main.ts', true),
+    nodeProgram(stack, 'realtime', '../realtime/main.ts'),
     ...chatPorts(stack).map((port, index) =>
       chatProgram(stack, {
         name: `chat-${index + 1}`,
@@ -129,7 +131,7 @@ async function requirePorts(ports: Partial<Ports>, patience: number) {
   for (const [name, port] of Object.entries(ports)) {
     while (!await isFree(port)) {
       if (Date.now() > deadline) {
-        throw new Refusal(
+        throw new UserError(
           `Port ${port} (${name}) is taken by another program: end that one, or choose other ports ` +
             'with PORT=<number> npm start.',
         )
@@ -147,24 +149,25 @@ function isFree(port: number): Promise<boolean> {
   })
 }
 
-async function keepPartitions(stack: Stack) {
+async function ensurePartitions(stack: Stack) {
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
   try {
     await client.connect()
     await client.query('select realtime.ensure_partitions()')
   } catch (error) {
-    say(`partitions of realtime.messages: ${(error as Error).message}`)
+    log(`partitions of realtime.messages: ${(error as Error).message}`)
   } finally {
     await client.end().catch(() => {})
   }
 }
 
-function show(stack: Stack) {
-  const { url, baseUrl, publishableKey, secretKey, databaseUrl, inboxUrl, studioUrl } = describe(
-    stack,
-  )
-  say('ready')
+function printSummary(stack: Stack) {
+  const { url, baseUrl, publishableKey, secretKey, databaseUrl, inboxUrl, studioUrl } =
+    describeStack(
+      stack,
+    )
+  log('ready')
   console.log(`
   Project      ${url}
   Facade       ${baseUrl}

@@ -1,2 +1,2 @@
 /** A reason not to go on that a person can act on: shown as one sentence, without a stack. */
-export class Refusal extends Error {}
+export class UserError extends Error {}

@@ -23,7 +23,7 @@ import {
 } from './request.ts'
 import { ownerOf } from './upload.ts'
 
-const shown = `id, name, coalesce(owner::text, '') as owner, public,
+const bucketColumns = `id, name, coalesce(owner::text, '') as owner, public,
   file_size_limit::integer, allowed_mime_types, created_at, updated_at`
 
 const sizes: Record<string, number> = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9 }
@@ -94,7 +94,7 @@ async function list(context: Context, request: StorageRequest) {
     context,
     request,
     'list',
-    (tx) => tx.query(`select ${shown}, type from storage.buckets order by id`),
+    (tx) => tx.query(`select ${bucketColumns}, type from storage.buckets order by id`),
   )
   return rows
 }
@@ -104,7 +104,7 @@ async function read(context: Context, request: StorageRequest, id: string) {
     context,
     request,
     'get',
-    (tx) => tx.query<Bucket>(`select ${shown} from storage.buckets where id = $1`, [id]),
+    (tx) => tx.query<Bucket>(`select ${bucketColumns} from storage.buckets where id = $1`, [id]),
   )
   if (!rows[0]) throw noBucket()
   return rows[0]

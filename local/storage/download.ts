@@ -8,8 +8,8 @@ import {
   type Context,
   findBucket,
   numberIn,
-  type Place,
-  placeOf,
+  type ObjectRef,
+  objectRef,
   readJson,
   send,
   type StorageRequest,
@@ -21,7 +21,7 @@ import {
 const wanted = 'select * from storage.objects where bucket_id = $1 and name = $2'
 
 /** Past the policies: only for public buckets and signed addresses. */
-async function findObject({ pool }: Context, { bucket, key }: Place): Promise<StoredObject> {
+async function findObject({ pool }: Context, { bucket, key }: ObjectRef): Promise<StoredObject> {
   const { rows } = await pool.query<StoredObject>(wanted, [bucket, validKey(key)])
   if (!rows[0]) throw noObject()
   return rows[0]
@@ -31,7 +31,7 @@ async function findObject({ pool }: Context, { bucket, key }: Place): Promise<St
 export async function readObject(
   { pool }: Context,
   { caller }: StorageRequest,
-  { bucket, key }: Place,
+  { bucket, key }: ObjectRef,
   operation: string,
 ): Promise<StoredObject> {
   const { rows } = await asCaller(
@@ -48,26 +48,26 @@ export async function readObject(
 async function objectFor(
   context: Context,
   request: StorageRequest,
-  place: Place,
+  ref: ObjectRef,
 ): Promise<StoredObject> {
-  const bucket: Bucket = await findBucket(context, place.bucket)
-  if (bucket.public) return await findObject(context, place)
+  const bucket: Bucket = await findBucket(context, ref.bucket)
+  if (bucket.public) return await findObject(context, ref)
   if (!request.authenticated) throw noBucket()
-  validKey(place.key)
-  return await readObject(context, request, place, 'storage.object.get_authenticated')
+  validKey(ref.key)
+  return await readObject(context, request, ref, 'storage.object.get_authenticated')
 }
 
 /** GET and HEAD /object/public/…, /object/authenticated/… and /object/… */
 export async function download(context: Context, request: StorageRequest, path: string) {
-  await serve(context, request, await objectFor(context, request, placeOf(path)))
+  await serve(context, request, await objectFor(context, request, objectRef(path)))
 }
 
 /** GET and HEAD /object/sign/:bucket/:path?token= */
 export async function downloadSigned(context: Context, request: StorageRequest, path: string) {
-  const place = placeOf(path)
-  const { exp } = await context.signer.verify(tokenIn(request), urlOf(place), 'download')
+  const ref = objectRef(path)
+  const { exp } = await context.signer.verify(tokenIn(request), urlOf(ref), 'download')
   const expires = new Date(exp * 1000).toUTCString()
-  await serve(context, request, await findObject(context, place), { expires })
+  await serve(context, request, await findObject(context, ref), { expires })
 }
 
 export function tokenIn({ query }: StorageRequest): string {
@@ -76,11 +76,11 @@ export function tokenIn({ query }: StorageRequest): string {
   return token
 }
 
-export const urlOf = ({ bucket, key }: Place) => `${bucket}/${key}`
+export const urlOf = ({ bucket, key }: ObjectRef) => `${bucket}/${key}`
 
 /** GET and HEAD /object/info/… */
 export async function info(context: Context, request: StorageRequest, path: string) {
-  const object = await objectFor(context, request, placeOf(path))
+  const object = await objectFor(context, request, objectRef(path))
   const { metadata } = object
   send(request.response, 200, {
     id: object.id,
@@ -103,17 +103,17 @@ export async function info(context: Context, request: StorageRequest, path: stri
 
 /** POST /object/sign/:bucket/:path */
 export async function sign(context: Context, request: StorageRequest, path: string) {
-  const seconds = lifeIn(await readJson(request))
-  const place = placeOf(path)
-  validKey(place.key)
-  await readObject(context, request, place, 'storage.object.sign')
-  answer(request, 200, { signedURL: await signedUrl(context, place, seconds) })
+  const seconds = expiresIn(await readJson(request))
+  const ref = objectRef(path)
+  validKey(ref.key)
+  await readObject(context, request, ref, 'storage.object.sign')
+  answer(request, 200, { signedURL: await signedUrl(context, ref, seconds) })
 }
 
 /** POST /object/sign/:bucket with { paths } */
 export async function signMany(context: Context, request: StorageRequest, bucket: string) {
   const body = await readJson(request)
-  const seconds = lifeIn(body)
+  const seconds = expiresIn(body)
   const paths = textsIn(body, 'paths')
   if (paths.length > 1000) throw badField('body/paths must NOT have more than 1000 items')
   const { rows } = await asCaller(
@@ -138,15 +138,15 @@ export async function signMany(context: Context, request: StorageRequest, bucket
   answer(request, 200, signed)
 }
 
-function lifeIn(body: Record<string, unknown>): number {
+function expiresIn(body: Record<string, unknown>): number {
   const seconds = numberIn(body, 'expiresIn', 1)
   if (seconds === undefined) throw badField("body must have required property 'expiresIn'")
   return seconds
 }
 
-async function signedUrl({ signer }: Context, place: Place, seconds: number) {
-  const token = await signer.sign({ url: urlOf(place), scope: 'download' }, seconds)
-  return `/object/sign/${urlOf(place)}?token=${token}`
+async function signedUrl({ signer }: Context, ref: ObjectRef, seconds: number) {
+  const token = await signer.sign({ url: urlOf(ref), scope: 'download' }, seconds)
+  return `/object/sign/${urlOf(ref)}?token=${token}`
 }
 
 async function serve(

@@ -14,48 +14,52 @@ export class StorageError extends Error {
   }
 }
 
-const refusal = (
+const storageError = (
   statusCode: number,
   code: string,
   message: string,
   { error = code, status = 400 }: { error?: string; status?: number } = {},
 ) => new StorageError(status, { statusCode: String(statusCode), error, message, code })
 
-export const noObject = () => refusal(404, 'NoSuchKey', 'Object not found', { error: 'not_found' })
+export const noObject = () =>
+  storageError(404, 'NoSuchKey', 'Object not found', { error: 'not_found' })
 export const noBucket = () =>
-  refusal(404, 'NoSuchBucket', 'Bucket not found', { error: 'Bucket not found' })
+  storageError(404, 'NoSuchBucket', 'Bucket not found', { error: 'Bucket not found' })
 export const notRelated = () =>
-  refusal(404, 'InvalidRequest', 'The related resource does not exist')
+  storageError(404, 'InvalidRequest', 'The related resource does not exist')
 export const denied = (message = 'new row violates row-level security policy', status = 400) =>
-  refusal(403, 'AccessDenied', message, { error: 'Unauthorized', status })
+  storageError(403, 'AccessDenied', message, { error: 'Unauthorized', status })
 export const exists = (code = 'ResourceAlreadyExists') =>
-  refusal(409, code, 'The resource already exists', { error: 'Duplicate' })
+  storageError(409, code, 'The resource already exists', { error: 'Duplicate' })
 export const notEmpty = () =>
-  refusal(409, 'ResourceNotEmpty', 'The bucket you tried to delete is not empty')
+  storageError(409, 'ResourceNotEmpty', 'The bucket you tried to delete is not empty')
 export const tooLarge = () =>
-  refusal(413, 'EntityTooLarge', 'The object exceeded the maximum allowed size', {
+  storageError(413, 'EntityTooLarge', 'The object exceeded the maximum allowed size', {
     error: 'Payload too large',
   })
 export const wrongType = (message: string) =>
-  refusal(415, 'InvalidMimeType', message, { error: 'invalid_mime_type' })
-export const badKey = (key: string) => refusal(400, 'InvalidKey', `Invalid key: ${key}`)
+  storageError(415, 'InvalidMimeType', message, { error: 'invalid_mime_type' })
+export const badKey = (key: string) => storageError(400, 'InvalidKey', `Invalid key: ${key}`)
 export const badBucketName = () =>
-  refusal(400, 'InvalidBucketName', 'Bucket name invalid', { error: 'Invalid Input' })
-export const badToken = (message: string) => refusal(400, 'InvalidJWT', message)
+  storageError(400, 'InvalidBucketName', 'Bucket name invalid', { error: 'Invalid Input' })
+export const badToken = (message: string) => storageError(400, 'InvalidJWT', message)
 export const badSignature = (message = 'Invalid signature') =>
-  refusal(400, 'InvalidSignature', message)
+  storageError(400, 'InvalidSignature', message)
 export const badRange = () =>
-  refusal(416, 'InvalidRange', 'invalid range provided', { error: 'invalid_range', status: 416 })
+  storageError(416, 'InvalidRange', 'invalid range provided', {
+    error: 'invalid_range',
+    status: 416,
+  })
 export const badCursor = () =>
-  refusal(400, 'InvalidParameter', 'Invalid Parameter continuation token')
+  storageError(400, 'InvalidParameter', 'Invalid Parameter continuation token')
 /** What no field of the request is to blame for. */
-export const badRequest = (message: string) => refusal(400, 'InvalidRequest', message)
+export const badRequest = (message: string) => storageError(400, 'InvalidRequest', message)
 /** What its schema does not take: body, query or headers. */
 export const badField = (message: string) =>
-  refusal(400, 'InvalidRequest', message, { error: 'Error' })
+  storageError(400, 'InvalidRequest', message, { error: 'Error' })
 /** What its server does not take before it looks at the fields. */
 export const badBody = (message: string) =>
-  refusal(400, 'InvalidRequest', message, { error: 'FastifyError' })
+  storageError(400, 'InvalidRequest', message, { error: 'FastifyError' })
 export const badPath = (path: string) =>
   new StorageError(400, {
     error: 'Bad Request',
@@ -66,11 +70,11 @@ export const badPath = (path: string) =>
 export const noRoute = (method: string, url: string) => {
   const message = `Route ${method}:${url} not found`
   return /^\/(object|bucket)\b/.test(url)
-    ? refusal(404, 'InvalidRequest', message, { error: 'Not Found', status: 404 })
+    ? storageError(404, 'InvalidRequest', message, { error: 'Not Found', status: 404 })
     : new StorageError(404, { message, error: 'Not Found', statusCode: 404 })
 }
-export const unforeseen = () =>
-  refusal(500, 'InternalError', 'Internal Server Error', { error: 'Internal', status: 500 })
+export const internalError = () =>
+  storageError(500, 'InternalError', 'Internal Server Error', { error: 'Internal', status: 500 })
 
 /** Anything thrown as Storage would answer it; undefined is nothing that anybody foresaw. */
 export function errorOf(thrown: unknown): StorageError | undefined {
@@ -81,7 +85,7 @@ export function errorOf(thrown: unknown): StorageError | undefined {
   if (code === '23503') return notRelated()
   if (code === '57014') {
     const message = 'The connection to the database timed out'
-    return refusal(544, 'DatabaseTimeout', message, { status: 544 })
+    return storageError(544, 'DatabaseTimeout', message, { status: 544 })
   }
   return undefined
 }

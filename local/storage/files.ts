@@ -11,19 +11,19 @@ import { tooLarge } from './errors.ts'
 export type Stored = { version: string; size: number; etag: string }
 export type Files = ReturnType<typeof openFiles>
 
-const young = 10 * 60_000
+const minSweepAge = 10 * 60_000
 
 export function openFiles(dataDir: string) {
   const root = join(dataDir, 'storage')
-  const aside = join(root, 'incoming')
-  const ready = mkdir(aside, { recursive: true })
+  const incoming = join(root, 'incoming')
+  const ready = mkdir(incoming, { recursive: true })
   const pathOf = (version: string) => join(root, version.slice(0, 2), version)
 
   /** Writes what comes, up to a limit, piece by piece. */
   async function store(content: AsyncIterable<Uint8Array>, limit: number): Promise<Stored> {
     await ready
     const version = crypto.randomUUID()
-    const temporary = join(aside, version)
+    const temporary = join(incoming, version)
     const file = await open(temporary, 'wx')
     const hash = createHash('md5')
     let size = 0
@@ -52,9 +52,9 @@ export function openFiles(dataDir: string) {
   /** Removes what an earlier life left behind: half-written files, files that no row names. */
   async function sweep(pool: pg.Pool): Promise<void> {
     await ready
-    const before = Date.now() - young
-    for (const name of await readdir(aside)) {
-      const path = join(aside, name)
+    const before = Date.now() - minSweepAge
+    for (const name of await readdir(incoming)) {
+      const path = join(incoming, name)
       if ((await stat(path)).mtimeMs < before) await rm(path, { force: true })
     }
     for (const folder of await readdir(root)) {

@@ -7,15 +7,15 @@ import {
   type Context,
   newKey,
   numberIn,
-  type Place,
-  placeOf,
+  type ObjectRef,
+  objectRef,
   readJson,
   type StorageRequest,
   type StoredObject,
   textIn,
   textsIn,
 } from './request.ts'
-import { keepRow, mayWrite, ownerOf } from './upload.ts'
+import { checkWritable, ownerOf, saveObject } from './upload.ts'
 
 const columns = ['name', 'created_at', 'updated_at', 'last_accessed_at']
 
@@ -129,7 +129,12 @@ function cursorIn(text: string): string {
 }
 
 /** Deletes rows as the caller, then their files: one that is left is swept at the next start. */
-async function take(context: Context, { caller }: StorageRequest, bucket: string, keys: string[]) {
+async function deleteObjects(
+  context: Context,
+  { caller }: StorageRequest,
+  bucket: string,
+  keys: string[],
+) {
   const { rows } = await asCaller(
     context.pool,
     caller,
@@ -150,11 +155,11 @@ export async function removeMany(context: Context, request: StorageRequest, buck
   if (prefixes.length > 1000) {
     throw badRequest('Bulk object requests are limited to 1000 objects per request.')
   }
-  answer(request, 200, (await take(context, request, bucket, prefixes)).map(shown))
+  answer(request, 200, (await deleteObjects(context, request, bucket, prefixes)).map(objectJson))
 }
 
 /** A row as an answer has it. */
-const shown = ({ owner, owner_id, path_tokens: _, ...row }: StoredObject) => ({
+const objectJson = ({ owner, owner_id, path_tokens: _, ...row }: StoredObject) => ({
   ...row,
   owner: owner ?? '',
   owner_id: owner_id ?? '',
@@ -162,19 +167,21 @@ const shown = ({ owner, owner_id, path_tokens: _, ...row }: StoredObject) => ({
 
 /** DELETE /object/:bucket/:path */
 export async function removeOne(context: Context, request: StorageRequest, path: string) {
-  const { bucket, key } = placeOf(path)
+  const { bucket, key } = objectRef(path)
   const { rowCount } = await context.pool.query(
     'select from storage.objects where bucket_id = $1 and name = $2',
     [bucket, key],
   )
   if (rowCount === 0) throw noObject()
-  if ((await take(context, request, bucket, [key])).length === 0) throw denied('Access denied')
+  if ((await deleteObjects(context, request, bucket, [key])).length === 0) {
+    throw denied('Access denied')
+  }
   answer(request, 200, { message: 'Successfully deleted' })
 }
 
-type Ways = { from: Place; to: Place; body: Record<string, unknown> }
+type Transfer = { from: ObjectRef; to: ObjectRef; body: Record<string, unknown> }
 
-async function readWays(request: StorageRequest): Promise<Ways> {
+async function readTransfer(request: StorageRequest): Promise<Transfer> {
   const body = await readJson(request)
   const bucket = textIn(body, 'bucketId')
   const from = { bucket, key: textIn(body, 'sourceKey') }
@@ -187,7 +194,7 @@ async function readWays(request: StorageRequest): Promise<Ways> {
 
 /** POST /object/move: the row gets another name and owner, the file stays where it is. */
 export async function move(context: Context, request: StorageRequest) {
-  const { from, to } = await readWays(request)
+  const { from, to } = await readTransfer(request)
   const { caller } = request
   await readObject(context, request, from, 'storage.object.move')
   const owner = ownerOf(caller)
@@ -210,7 +217,7 @@ export async function move(context: Context, request: StorageRequest) {
 
 /** POST /object/copy */
 export async function copy(context: Context, request: StorageRequest) {
-  const { from, to, body } = await readWays(request)
+  const { from, to, body } = await readTransfer(request)
   const { caller, raw } = request
   const object = await readObject(context, request, from, 'storage.object.copy')
   const { mimetype, cacheControl } = object.metadata
@@ -218,20 +225,20 @@ export async function copy(context: Context, request: StorageRequest) {
   const given = whole ? {} : body.metadata as Record<string, string> | undefined
   const type = given?.mimetype ?? mimetype
   const upsert = raw.headers['x-upsert'] === 'true'
-  await mayWrite(context, request, to, { caller, upsert, type })
+  await checkWritable(context, request, to, { caller, upsert, type })
   const stored = await context.files.copy(object.version)
   try {
-    const copied = await keepRow(context, {
+    const copied = await saveObject(context, {
       ...to,
       ...ownerOf(caller),
       stored,
-      facts: {
+      info: {
         type,
         cacheControl: given?.cacheControl ?? cacheControl,
         metadata: whole ? object.user_metadata : null,
       },
     })
-    answer(request, 200, { Id: copied.id, Key: `${to.bucket}/${to.key}`, ...shown(copied) })
+    answer(request, 200, { Id: copied.id, Key: `${to.bucket}/${to.key}`, ...objectJson(copied) })
   } catch (error) {
     await context.files.remove([stored.version])
     throw error

@@ -12,17 +12,17 @@ import type { Storage } from './server.ts'
 import { signedUploadSeconds } from './signed.ts'
 
 /** Signs what the gateway makes of an API key: Storage takes tokens only. */
-export const realSecret = ({ secrets }: Stack) =>
+export const realStorageSecret = ({ secrets }: Stack) =>
   createHmac('sha256', secrets.secretKey).update('storage').digest('base64url')
 
 /** Its settings: those of a hosted project as far as its defaults are others. */
-export function realSettings(stack: Stack): Record<string, string> {
+export function realStorageSettings(stack: Stack): Record<string, string> {
   return {
     SERVER_HOST: '127.0.0.1',
     SERVER_PORT: String(stack.ports.storage),
     DATABASE_URL: stack.databaseUrl('supabase_storage_admin'),
     DATABASE_MAX_CONNECTIONS: '10',
-    AUTH_JWT_SECRET: realSecret(stack),
+    AUTH_JWT_SECRET: realStorageSecret(stack),
     JWT_JWKS: JSON.stringify(publicKeys(storedKeys(stack.dataDir))),
     STORAGE_BACKEND: 'file',
     STORAGE_FILE_BACKEND_PATH: join(stack.dataDir, 'real-storage'),
@@ -44,7 +44,7 @@ export function realSettings(stack: Stack): Record<string, string> {
 
 /** What the gateway calls: the server behind its port, with a token in place of an API key. */
 export function openRealStorage(stack: Stack): Storage {
-  const secret = realSecret(stack)
+  const secret = realStorageSecret(stack)
   return {
     handle: (request, response, path, credentials) => {
       const unavailable = () => response.writeHead(503, { 'retry-after': '1' }).end()

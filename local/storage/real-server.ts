@@ -4,20 +4,20 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { endWithSupervisor, readyLine } from '../stack/lifecycle.ts'
-import { makeRoom } from '../platform/clear-schema.ts'
+import { clearSchema } from '../platform/clear-schema.ts'
 import { readStack } from '../stack/stack.ts'
-import { realSettings } from './real-proxy.ts'
+import { realStorageSettings } from './real-proxy.ts'
 
 const stack = readStack(process.env)
 const folder = stack.realStorage!
 const server = join(folder, 'dist', 'start', 'server.js')
 if (!existsSync(server)) throw new Error(`REAL_STORAGE: there is no ${server}`)
-await makeRoom(stack, {
+await clearSchema(stack, {
   schema: 'storage',
   owner: 'supabase_storage_admin',
   migrations: 'migrations',
 })
-Object.assign(process.env, realSettings(stack))
+Object.assign(process.env, realStorageSettings(stack))
 endWithSupervisor(() => Promise.resolve())
 // It finds its migrations from here.
 process.chdir(folder)

@@ -54,7 +54,7 @@ export type StoredObject = {
 }
 
 /** Bucket and key; a key that a path names may be any text as yet. */
-export type Place = { bucket: string; key: string }
+export type ObjectRef = { bucket: string; key: string }
 
 /** Looks a bucket up past the policies, as Storage does before it asks them. */
 export async function findBucket({ pool }: Context, id: string): Promise<Bucket> {
@@ -82,7 +82,7 @@ export function validBucket(id: string): string {
 }
 
 /** Bucket and key of a path such as avatars/a/b.jpg. */
-export function placeOf(path: string): Place {
+export function objectRef(path: string): ObjectRef {
   const slash = path.indexOf('/')
   return {
     bucket: validBucket(decodeURIComponent(path.slice(0, slash))),

@@ -6,7 +6,7 @@ import type { Credentials } from '../gateway/credentials.ts'
 import { buckets } from './buckets.ts'
 import { type Caller, openPool } from './database.ts'
 import { download, downloadSigned, info, sign, signMany } from './download.ts'
-import { badField, badPath, denied, errorOf, noRoute, unforeseen } from './errors.ts'
+import { badField, badPath, denied, errorOf, internalError, noRoute } from './errors.ts'
 import { openFiles } from './files.ts'
 import { copy, list, listByCursor, move, removeMany, removeOne } from './objects.ts'
 import { answer, type Context, send, type StorageRequest } from './request.ts'
@@ -16,7 +16,7 @@ import { signUpload, upload, uploadSigned } from './upload.ts'
 type Handler = (context: Context, request: StorageRequest, rest: string) => Promise<void> | void
 
 /** Whether a token is needed, taken if it is one, or not looked at. */
-type Asks = 'token' | 'any' | 'none'
+type TokenPolicy = 'token' | 'any' | 'none'
 
 /** As the real one says it: with status 200 also when its database does not answer. */
 const health: Handler = async ({ pool }, request) => {
@@ -31,7 +31,7 @@ const alive: Handler = (_, { response }) =>
   void response.writeHead(200, { 'content-length': 0 }).end()
 
 // The first that fits; the rest of the path is what stands in brackets.
-const routes: [asks: Asks, method: string, path: RegExp, handler: Handler][] = [
+const routes: [tokenPolicy: TokenPolicy, method: string, path: RegExp, handler: Handler][] = [
   ['none', 'GET', /^\/status$/, alive],
   ['token', 'GET', /^\/health$/, health],
   ['token', '*', /^\/bucket(|\/.*)$/, buckets],
@@ -71,21 +71,25 @@ export function openStorage(options: {
   files.sweep(pool).catch((error) => console.error('storage: sweep:', error.message))
 
   /** Who asks; undefined where the token is missing or wrong. */
-  async function callerOf(asks: Asks, raw: IncomingMessage, credentials: Credentials | undefined) {
-    if (asks === 'none') return undefined
+  async function callerOf(
+    tokenPolicy: TokenPolicy,
+    raw: IncomingMessage,
+    credentials: Credentials | undefined,
+  ) {
+    if (tokenPolicy === 'none') return undefined
     const { keyRole, bearer, bearerIsKey } = credentials ?? {}
     if (keyRole && (bearer === undefined || bearerIsKey)) {
       return { role: keyRole, claims: { role: keyRole } }
     }
     const { authorization } = raw.headers
-    if (authorization === undefined && asks === 'token') {
+    if (authorization === undefined && tokenPolicy === 'token') {
       throw badField("headers must have required property 'authorization'")
     }
     try {
       const claims: Claims = await keys.verify((authorization ?? '').replace(/^bearer\s+/i, ''))
       return { role: claims.role === 'anon' ? 'anon' : 'authenticated', claims }
     } catch (error) {
-      if (asks === 'any') return undefined
+      if (tokenPolicy === 'any') return undefined
       throw denied((error as Error).message)
     }
   }
@@ -102,13 +106,13 @@ export function openStorage(options: {
       const method = raw.method!
       try {
         if (!isDecodable(path)) throw badPath(url)
-        const [asks, , pattern, handler] = routes.find(([, methods, pattern]) =>
+        const [tokenPolicy, , pattern, handler] = routes.find(([, methods, pattern]) =>
           (methods === '*' || methods.split(' ').includes(method)) && pattern.test(path)
         ) ?? []
         if (!handler) {
           throw noRoute(method, url)
         }
-        const caller: Caller | undefined = await callerOf(asks!, raw, credentials)
+        const caller: Caller | undefined = await callerOf(tokenPolicy!, raw, credentials)
         const request: StorageRequest = {
           method,
           query: new URLSearchParams(query),
@@ -142,7 +146,7 @@ function fail(raw: IncomingMessage, response: ServerResponse, thrown: unknown) {
   }
   const known = errorOf(thrown)
   if (!known) console.error('storage:', thrown)
-  const { status, body } = known ?? unforeseen()
+  const { status, body } = known ?? internalError()
   // Whatever of the body has not come is not wanted; the connection ends with the answer.
   send(response, status, body, raw.complete ? {} : { connection: 'close' })
   if (!raw.complete) raw.resume()

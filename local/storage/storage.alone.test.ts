@@ -148,13 +148,13 @@ describe('limits', () => {
     const at = () => `${owner.id}/${randomUUID()}.txt`
     const options = { contentType: 'text/plain' }
     const [fits, tooLong] = [make(randomBytes(sizeLimit)), () => make(randomBytes(sizeLimit + 1))]
-    const refusal = told ? storageRefusal('413') : { error: null }
+    const storageError = told ? storageRefusal('413') : { error: null }
     expect((await files.upload(at(), fits, options)).error).toBe(null)
-    expect(await files.upload(at(), tooLong(), options)).toMatchObject(refusal)
+    expect(await files.upload(at(), tooLong(), options)).toMatchObject(storageError)
     const path = at()
     const { data } = await files.createSignedUploadUrl(path)
     expect(await files.uploadToSignedUrl(path, data!.token, tooLong(), options))
-      .toMatchObject(refusal)
+      .toMatchObject(storageError)
   })
 
   test("are sizes as Storage writes them, and none above the project's", async () => {

@@ -10,14 +10,14 @@ import {
   type Context,
   findBucket,
   newKey,
-  type Place,
-  placeOf,
+  type ObjectRef,
+  objectRef,
   type StorageRequest,
   type StoredObject,
 } from './request.ts'
 import { signedUploadSeconds } from './signed.ts'
 
-type Facts = {
+type UploadInfo = {
   type: string
   cacheControl: string
   metadata: Record<string, unknown>
@@ -29,43 +29,43 @@ type Facts = {
 /** POST and PUT /object/:bucket/:path. PUT replaces what is there. */
 export async function upload(context: Context, request: StorageRequest, path: string) {
   const { method, raw, caller } = request
-  const place = placeOf(path)
+  const ref = objectRef(path)
   const upsert = method === 'PUT' || raw.headers['x-upsert'] === 'true'
-  const object = await take(context, request, place, { caller, upsert })
-  answer(request, 200, { Key: urlOf(place), Id: object.id })
+  const object = await storeUpload(context, request, ref, { caller, upsert })
+  answer(request, 200, { Key: urlOf(ref), Id: object.id })
 }
 
 /** PUT /object/upload/sign/:bucket/:path?token=: who holds the token was allowed to before. */
 export async function uploadSigned(context: Context, request: StorageRequest, path: string) {
-  const place = placeOf(path)
-  const token = await context.signer.verify(tokenIn(request), urlOf(place), 'upload')
+  const ref = objectRef(path)
+  const token = await context.signer.verify(tokenIn(request), urlOf(ref), 'upload')
   const caller: Caller = { role: 'service_role', claims: { sub: token.owner } }
-  await take(context, request, place, { caller, upsert: token.upsert ?? false })
-  answer(request, 200, { Key: urlOf(place) })
+  await storeUpload(context, request, ref, { caller, upsert: token.upsert ?? false })
+  answer(request, 200, { Key: urlOf(ref) })
 }
 
 /** POST /object/upload/sign/:bucket/:path */
 export async function signUpload(context: Context, request: StorageRequest, path: string) {
   const { caller, raw } = request
-  const place = placeOf(path)
+  const ref = objectRef(path)
   const upsert = raw.headers['x-upsert'] === 'true'
-  await mayWrite(context, request, place, { caller, upsert, type: raw.headers['content-type'] })
+  await checkWritable(context, request, ref, { caller, upsert, type: raw.headers['content-type'] })
   const token = await context.signer.sign(
-    { url: urlOf(place), owner: caller.claims.sub, upsert, scope: 'upload' },
+    { url: urlOf(ref), owner: caller.claims.sub, upsert, scope: 'upload' },
     signedUploadSeconds,
   )
-  answer(request, 200, { url: `/object/upload/sign/${urlOf(place)}?token=${token}`, token })
+  answer(request, 200, { url: `/object/upload/sign/${urlOf(ref)}?token=${token}`, token })
 }
 
-const usualCache = 'no-cache'
+const defaultCacheControl = 'no-cache'
 
 type Writing = { caller: Caller; upsert: boolean; type?: string | undefined }
 
 /** Asks the policies with a row that is taken back, as long as only its description is known. */
-export async function mayWrite(
+export async function checkWritable(
   { pool }: Context,
   { raw }: StorageRequest,
-  { bucket, key }: Place,
+  { bucket, key }: ObjectRef,
   { caller, upsert, type }: Writing,
 ) {
   const { 'content-length': length } = raw.headers
@@ -97,48 +97,48 @@ export function ownerOf({ claims }: Caller) {
 }
 
 /** What the description says comes first, then the rights; only then the bytes are read. */
-async function take(
+async function storeUpload(
   context: Context,
   request: StorageRequest,
-  place: Place,
+  ref: ObjectRef,
   writing: Writing,
 ) {
-  const bucket = await findBucket(context, place.bucket)
-  const facts = await read(request, bucket, context.limit)
-  newKey(place.key)
-  await mayWrite(context, request, place, { ...writing, type: facts.type })
-  const stored = await context.files.store(facts.content, facts.limit).catch((error) => {
+  const bucket = await findBucket(context, ref.bucket)
+  const info = await read(request, bucket, context.limit)
+  newKey(ref.key)
+  await checkWritable(context, request, ref, { ...writing, type: info.type })
+  const stored = await context.files.store(info.content, info.limit).catch((error) => {
     throw error instanceof MultipartError ? badRequest(error.message) : error
   })
   try {
-    return await keepRow(context, { ...place, ...ownerOf(writing.caller), stored, facts })
+    return await saveObject(context, { ...ref, ...ownerOf(writing.caller), stored, info })
   } catch (error) {
     await context.files.remove([stored.version])
     throw error
   }
 }
 
-type Row = Place & {
+type Row = ObjectRef & {
   text: string | null
   uuid: string | null
   stored: Stored
-  facts: Pick<Facts, 'type' | 'cacheControl'> & { metadata?: Record<string, unknown> | null }
+  info: Pick<UploadInfo, 'type' | 'cacheControl'> & { metadata?: Record<string, unknown> | null }
 }
 
 /**
  * Writes the row of a file that lies in place, and removes the file that it replaces. Of two that
  * were allowed at once the second stays, whether it meant to replace or not.
  */
-export async function keepRow(
+export async function saveObject(
   { pool, files }: Context,
-  { bucket, key, text, uuid, stored, facts }: Row,
+  { bucket, key, text, uuid, stored, info }: Row,
 ): Promise<StoredObject> {
   const now = new Date().toISOString()
   const metadata = {
     eTag: stored.etag,
     size: stored.size,
-    mimetype: facts.type,
-    cacheControl: facts.cacheControl,
+    mimetype: info.type,
+    cacheControl: info.cacheControl,
     lastModified: now,
     contentLength: stored.size,
     httpStatusCode: 200,
@@ -158,7 +158,7 @@ export async function keepRow(
           metadata = excluded.metadata, user_metadata = excluded.user_metadata,
           version = excluded.version
       returning *`,
-      [bucket, key, uuid, text, metadata, facts.metadata, stored.version],
+      [bucket, key, uuid, text, metadata, info.metadata, stored.version],
     )
     return { object: rows[0]!, before: before?.version }
   })
@@ -174,7 +174,7 @@ function checkType({ allowed_mime_types: allowed }: Bucket, type: string) {
 }
 
 /** Header, fields and content of an upload; the content is still to be read. */
-async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Promise<Facts> {
+async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Promise<UploadInfo> {
   const { headers } = raw
   const limit = Math.min(most, Number(bucket.file_size_limit ?? Infinity))
   const type = headers['content-type'] ?? 'application/octet-stream'
@@ -187,7 +187,7 @@ async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Prom
     if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge()
     return {
       type,
-      cacheControl: headers['cache-control'] ?? usualCache,
+      cacheControl: headers['cache-control'] ?? defaultCacheControl,
       metadata: jsonOf(fromBase64(headers['x-metadata'])),
       // Giving up on the body must not end the connection: the answer still goes there.
       content: raw.iterator({ destroyOnReturn: false }),
@@ -196,13 +196,13 @@ async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Prom
   }
   const boundary = boundaryOf(type)
   if (!boundary) throw badRequest('Multipart: Boundary not found')
-  const facts = await readForm(partsOf(raw, boundary, 11), limit)
-  checkType(bucket, facts.type)
-  return facts
+  const info = await readForm(partsOf(raw, boundary, 11), limit)
+  checkType(bucket, info.type)
+  return info
 }
 
 /** storage-js sends its fields first, then the file under an empty name. */
-async function readForm(parts: ReturnType<typeof partsOf>, limit: number): Promise<Facts> {
+async function readForm(parts: ReturnType<typeof partsOf>, limit: number): Promise<UploadInfo> {
   const fields = new Map<string, string>()
   try {
     // By hand and not by for…of, which would end the parts with the first file.
@@ -216,7 +216,7 @@ async function readForm(parts: ReturnType<typeof partsOf>, limit: number): Promi
       const seconds = fields.get('cacheControl')
       return {
         type: fields.get('contentType') ?? part.type ?? 'application/octet-stream',
-        cacheControl: seconds ? `max-age=${seconds}` : usualCache,
+        cacheControl: seconds ? `max-age=${seconds}` : defaultCacheControl,
         metadata: jsonOf(fields.get('metadata')),
         content: wholeForm(part.content, parts),
         limit,

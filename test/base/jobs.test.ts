@@ -1,6 +1,6 @@
 /** Scheduled work, called as the scheduler calls it. */
 import { expect, test } from 'vitest'
-import { lookAlive, measureHops, proveCaptcha, runJobs } from '../../local/deploy/live.ts'
+import { measureHops, runJobs, smokeTest, verifyCaptcha } from '../../local/deploy/live.ts'
 import {
   baseUrl,
   database,
@@ -51,9 +51,9 @@ test('which address they see is told to the secret key alone, and no caller make
 })
 
 test('what deploy asks of a project at its end, this one answers', async () => {
-  await proveCaptcha(projectUrl, publishableKey)
+  await verifyCaptcha(projectUrl, publishableKey)
   const functionsUrl = `${projectUrl}/functions/v1`
-  const live = await lookAlive(functionsUrl, baseUrl, ['api', 'jobs', 'chat'], secretKey)
+  const live = await smokeTest(functionsUrl, baseUrl, ['api', 'jobs', 'chat'], secretKey)
   expect(live.answered).toEqual(['api', 'jobs', 'chat'])
   expect(live.health).toMatchObject({ database: 'ok' })
   expect(await runJobs(`${functionsUrl}/jobs`, secretKey)).toBeGreaterThan(20)

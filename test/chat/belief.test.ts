@@ -17,8 +17,8 @@ afterEach(async () => {
 })
 
 /** A gateway of one's own at a Realtime of one's own, and what it asks the database. */
-async function ownGateway(ways: Parameters<typeof startOtherRealtime>[0] = {}) {
-  const realtime = await startOtherRealtime(ways)
+async function ownGateway(options: Parameters<typeof startOtherRealtime>[0] = {}) {
+  const realtime = await startOtherRealtime(options)
   toEnd.push(realtime.stop)
   const proxy = await startCountingProxy(usualSettings().FACADE_DB_URL!)
   toEnd.push(proxy.stop)
@@ -35,7 +35,7 @@ async function ownGateway(ways: Parameters<typeof startOtherRealtime>[0] = {}) {
 describe('the gateway', () => {
   testLocally('lets one late join cost no more than the next one', async () => {
     let late = 12_000
-    const { connect, asked } = await ownGateway({ lateBy: () => late })
+    const { connect, asked } = await ownGateway({ joinDelay: () => late })
     const { a, b, conversationId } = await startConversation()
     const socket = await connect(b)
     await sleep(500)
@@ -51,9 +51,9 @@ describe('the gateway', () => {
 
   testLocally('takes nobody for joined before Realtime hears the database', async () => {
     const { realtime, connect } = await ownGateway()
-    const letGo = realtime.tenant.hold()
-    realtime.tenant.lose()
-    await waitUntil('the stream is lost', () => !realtime.tenant.hears)
+    const letGo = realtime.tenant.holdStream()
+    realtime.tenant.breakStream()
+    await waitUntil('the stream is lost', () => !realtime.tenant.streaming)
     const { a, b, conversationId } = await startConversation()
     const socket = await connect(b)
     await sleep(1000)
@@ -62,7 +62,7 @@ describe('the gateway', () => {
     expect(socket.events('conversation_updated')).toEqual([])
     letGo()
     // Heard of when it is joined, not at the next look.
-    await waitUntil('Realtime hears', () => realtime.tenant.hears)
+    await waitUntil('Realtime hears', () => realtime.tenant.streaming)
     await waitUntil('it is told', () => socket.events('conversation_updated').length === 1, 3000)
   }, 60_000)
 
@@ -79,9 +79,9 @@ describe('the gateway', () => {
         await sleep(200)
         return socket.events('conversation_updated').length > 0
       })
-      realtime.tenant.hold()
-      realtime.tenant.lose()
-      await waitUntil('the stream is lost', () => !realtime.tenant.hears)
+      realtime.tenant.holdStream()
+      realtime.tenant.breakStream()
+      await waitUntil('the stream is lost', () => !realtime.tenant.streaming)
       await sendMessageAs(a, conversationId)
       await b.post(`/conversations/${other}/read`)
       const told = (id: string, unread: number) =>
@@ -90,7 +90,7 @@ describe('the gateway', () => {
         )
       await waitUntil('the message is told of', () => told(conversationId, 1), 35_000)
       await waitUntil('and what was read elsewhere', () => told(other, 0), 35_000)
-      expect(realtime.tenant.hears).toBe(false)
+      expect(realtime.tenant.streaming).toBe(false)
     },
     90_000,
   )

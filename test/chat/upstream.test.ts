@@ -61,11 +61,11 @@ async function wayTo(url: string) {
 /** A gateway at a Realtime of one's own; a join takes so long. */
 async function ownGateway(joinTime = 0) {
   let joins = 0
-  const lateBy = () => {
+  const joinDelay = () => {
     joins++
     return joinTime
   }
-  const realtime = await startOtherRealtime({ lateBy })
+  const realtime = await startOtherRealtime({ joinDelay })
   ends.push(realtime.stop)
   const way = await wayTo(realtime.url)
   const proxy = await startCountingProxy(usualSettings().FACADE_DB_URL!)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectionOf, facadeConnection } from '../../functions/_shared/connection.ts'
 import { supabaseRoots } from '../../functions/_shared/supabase-ca.ts'
 import { databaseAt } from '../../local/postgres/connection.ts'
-import { remote, supabase } from '../../local/schema/cli.ts'
+import { remoteFlag, supabase } from '../../local/schema/cli.ts'
 import { authority, type Certificate, certificateFor } from './certificates.ts'
 import { hasStack, startFacade, usualSettings } from '../support/facade.ts'
 import { tlsProxy } from './tls-proxy.ts'
@@ -100,7 +100,7 @@ describe.runIf(hasStack)('the way to the database', () => {
   test('the CLI is told to do the same', async () => {
     process.env.DATABASE_CA = trusted
     try {
-      const says = () => supabase(['gen', 'types', remote(proxy.url('0.0.0.0')), '--schema', 'api'])
+      const says = () => supabase(['gen', 'types', remoteFlag(proxy.url('0.0.0.0')), '--schema', 'api'])
       proxy.show(certificateFor('0.0.0.0', stranger))
       expect((await says()).code).not.toBe(0)
       proxy.show(certificateFor('0.0.0.0', one))
@@ -175,7 +175,7 @@ describe('a URL of a database', () => {
       expect(given).toThrow('must not ask for a connection that is not verified')
     }
     expect(() => databaseAt(far)).toThrow()
-    expect(() => remote(far)).toThrow()
+    expect(() => remoteFlag(far)).toThrow()
   })
 
   test.each([

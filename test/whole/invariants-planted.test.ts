@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { habits } from '../../local/schema/habits.ts'
+import { conventions } from '../../local/schema/habits.ts'
 import { database } from '../support/client.ts'
 import { postMessage, startConversation } from '../support/conversations.ts'
 import { invariants } from './invariant-checks.ts'
@@ -61,7 +61,7 @@ const elsewhere = `
 test('what is not ours breaks no invariant and no habit, whatever it is like', async () => {
   const checks = [
     ...invariants.map(({ id, says, sql }) => [`${id} ${says}`, sql] as const),
-    ...habits.map(({ name, query }) => [name, query] as const),
+    ...conventions.map(({ name, query }) => [name, query] as const),
   ]
   const client = await database().connect()
   const found = async () => {

@@ -56,7 +56,7 @@ export async function startPlatform(
   const [user, place] = [`postgres.${ref}`, `${pooler.host}${pooler.pathname}`]
   let api = { db_schema: 'public,graphql_public', db_extra_search_path: 'public, extensions' }
   let tls = false
-  let lent = 0
+  let roleCount = 0
 
   const platform: Omit<Platform, 'url' | 'stop'> = {
     sent: [],
@@ -120,7 +120,7 @@ export async function startPlatform(
 
   /** A role as the platform lends it: postgres, for some minutes. */
   async function lend(): Promise<Json> {
-    const role = `cli_login_${++lent}`
+    const role = `cli_login_${++roleCount}`
     const client = new pg.Client({ connectionString: database.adminUrl })
     await client.connect()
     const name = pg.escapeIdentifier(`${role}.${ref}`)

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { type Platform, ref, token } from './management-api.ts'
 
-const given = (platform: Platform) => ({
+const baseEnvironment = (platform: Platform) => ({
   SUPABASE_ACCESS_TOKEN: token,
   SUPABASE_PROJECT_ID: ref,
   SUPABASE_API_URL: platform.url,
@@ -13,17 +13,17 @@ const given = (platform: Platform) => ({
 export type Settings = Record<string, string | undefined>
 
 /** Runs it as a machine does: nobody is there to answer a question. */
-export function deployTo(platform: Platform, settings: Settings = {}, ...flags: string[]) {
+export function runDeploy(platform: Platform, settings: Settings = {}, ...flags: string[]) {
   platform.sent.length = 0
   const { PATH, HOME, TMPDIR } = process.env
   const child = spawn(process.execPath, ['local/deploy/main.ts', ...flags], {
-    env: { PATH, HOME, TMPDIR, ...given(platform), ...settings },
+    env: { PATH, HOME, TMPDIR, ...baseEnvironment(platform), ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part))
-  return new Promise<{ code: number | null; said: string }>((resolve) =>
-    child.once('close', (code) => resolve({ code, said }))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part))
+  return new Promise<{ code: number | null; output: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, output }))
   )
 }

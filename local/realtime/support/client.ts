@@ -12,7 +12,7 @@ import { variable } from '../../environment.ts'
 import { listen } from '../../stack/lifecycle.ts'
 import { forward } from '../../gateway/proxy.ts'
 import { openKeys } from '../../stack/signing-keys.ts'
-import { openRealtime, type Ways } from '../server.ts'
+import { openRealtime, type RealtimeOptions } from '../server.ts'
 import { readStack, type Stack } from '../../stack/stack.ts'
 import { projectUrl } from '../../../test/support/client.ts'
 import { waitUntil } from '../../../test/support/wait.ts'
@@ -58,12 +58,12 @@ const stackOf = (rates: boolean) =>
   })
 
 /** Listens, and hears the database. */
-async function opened(stack: Stack, ways: Partial<Ways>) {
+async function opened(stack: Stack, options: Partial<RealtimeOptions>) {
   const keys = openKeys(stack.dataDir, stack.issuer)
-  const { server, tenant, close } = openRealtime(stack, keys, ways)
+  const { server, tenant, close } = openRealtime(stack, keys, options)
   await listen(server, 0)
-  await tenant.wake()
-  await waitUntil('the database is heard', () => tenant.hears)
+  await tenant.connect()
+  await waitUntil('the database is heard', () => tenant.streaming)
   const { port } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}`, server, keys, tenant, close }
 }
@@ -72,9 +72,9 @@ async function opened(stack: Stack, ways: Partial<Ways>) {
  * The project with another Realtime on its database, for those who are to meet one that fails, and
  * the settings that lead the functions there.
  */
-export async function startOtherRealtime(ways: Partial<Ways> = {}) {
+export async function startOtherRealtime(options: Partial<RealtimeOptions> = {}) {
   const stack = stackOf(false)
-  const { url, server, tenant, close } = await opened(stack, ways)
+  const { url, server, tenant, close } = await opened(stack, options)
   server.removeAllListeners('request').on(
     'request',
     (request, response) =>
@@ -96,7 +96,7 @@ export async function startOtherRealtime(ways: Partial<Ways> = {}) {
 
 /** Starts one that hears the database; with rates it keeps the limits of its plan. */
 export async function startRealtime(
-  { rates = false, ...ways }: { rates?: boolean } & Partial<Ways> = {},
+  { rates = false, ...options }: { rates?: boolean } & Partial<RealtimeOptions> = {},
 ) {
   const stack = stackOf(rates)
   const name = `realtime_${randomUUID().replaceAll('-', '')}`
@@ -110,8 +110,8 @@ export async function startRealtime(
 
   const { url, keys, tenant, close } = await opened({ ...stack, databaseUrl: urlOf }, {
     privateOnly: false,
-    streamPauses: { least: 100, most: 100 },
-    ...ways,
+    reconnectDelays: { min: 100, max: 100 },
+    ...options,
   })
   const { publishableKey, secretKey } = stack.secrets
   const clients: SupabaseClient[] = []
@@ -138,13 +138,13 @@ export async function startRealtime(
     },
     /** Who may do what on a topic. */
     member: (topic: string, sub: string, rights: { [right: string]: boolean } = {}) => {
-      const { reads = true, writes = true, sees = true } = rights
+      const { reads = true, writes = true, presence = true } = rights
       return database.query('insert into public.members values ($1, $2, $3, $4, $5)', [
         sub,
         topic,
         reads,
         writes,
-        sees,
+        presence,
       ])
     },
     send: (topic: string, event: string, payload: Json, isPrivate = true) =>
@@ -238,8 +238,8 @@ function inText(frame: Buffer): Json {
   } catch {
     return []
   }
-  const told = { type: 'broadcast', event, payload: content }
-  return [null, null, topic, 'broadcast', meta ? { ...told, meta: JSON.parse(meta) } : told]
+  const message = { type: 'broadcast', event, payload: content }
+  return [null, null, topic, 'broadcast', meta ? { ...message, meta: JSON.parse(meta) } : message]
 }
 
 /** Subscribes and says how it went. */
@@ -253,7 +253,7 @@ export function subscribed(channel: { subscribe: Json }, timeout?: number) {
 }
 
 /** Sends a token over a channel, as supabase-js does when it has another one. */
-export const tell = (channel: Json, access_token: string) =>
+export const sendToken = (channel: Json, access_token: string) =>
   channel.channelAdapter.push('access_token', { access_token })
 
 /** A member of a topic who has joined it with supabase-js; what came is in `got`. */
@@ -268,10 +268,10 @@ export async function joined(
   const client = realtime.client(token, { timeout: 1500, ...(vsn && { vsn }) })
   await client.realtime.setAuth()
   const channel = client.channel(topic, { config: { private: true, ...config } })
-  const got: Json[] = []
+  const received: Json[] = []
   const states: string[] = []
-  channel.on('broadcast', { event: '*' }, (message) => got.push(message))
-  channel.on('system', {}, (message: Json) => got.push({ system: message }))
+  channel.on('broadcast', { event: '*' }, (message) => received.push(message))
+  channel.on('system', {}, (message: Json) => received.push({ system: message }))
   const { status } = await new Promise<{ status: string }>((resolve) =>
     channel.subscribe((status) => {
       states.push(status)
@@ -279,8 +279,8 @@ export async function joined(
     })
   )
   if (status !== 'SUBSCRIBED') throw new Error(`${topic}: ${status}`)
-  return { sub, token, client, channel, got, states }
+  return { sub, token, client, channel, received, states }
 }
 
 /** The contents of what came. */
-export const payloads = (got: Json[]) => got.map(({ payload }) => payload)
+export const payloads = (received: Json[]) => received.map(({ payload }) => payload)
