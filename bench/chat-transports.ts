@@ -4,25 +4,27 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { WebSocket } from 'ws'
 import type { Stack } from '../test/support/stack.ts'
-import { openLine, post } from './load.ts'
+import { openConnection, post } from './http-load.ts'
 
 // deno-lint-ignore no-explicit-any
 type Json = any
 
 export type Person = { token: string; identityId: string; topic: string }
-export type Talk = { id: string; from: Person; to: Person }
+export type Conversation = { id: string; from: Person; to: Person }
 
 /** Somebody who hears what is said in a conversation. */
-export type Ear = { onBody: (body: string) => void; close: () => void }
+export type Receiver = { onBody: (body: string) => void; close: () => void }
 
-export type Way = {
+export type Transport = {
   name: string
   /** Whether its fan-out is measured: an account has ten sockets at a gateway, and nobody 1,000. */
   toMany: boolean
   /** Opens a socket that hears the conversation as the one it is meant for. */
-  hear: (talk: Talk) => Promise<Ear>
+  openReceiver: (conversation: Conversation) => Promise<Receiver>
   /** Opens what is needed to send; what it gives sends one message, until it is said to be stored. */
-  mouth: (talk: Talk) => Promise<{ say: (body: string) => Promise<void>; close: () => void }>
+  openSender: (
+    conversation: Conversation,
+  ) => Promise<{ send: (body: string) => Promise<void>; close: () => void }>
 }
 
 /** A socket, and what it hears; `answer` is what a frame must hold to be waited for. */
@@ -51,7 +53,9 @@ async function open(url: string, protocols: string[] = []) {
 }
 
 /** Starts the bare server. */
-export async function bareWay({ databaseUrl }: Stack): Promise<Way & { stop: () => void }> {
+export async function bareTransport(
+  { databaseUrl }: Stack,
+): Promise<Transport & { stop: () => void }> {
   const child = fork(fileURLToPath(new URL('./bare-chat-server.ts', import.meta.url)), [
     databaseUrl,
   ])
@@ -60,16 +64,16 @@ export async function bareWay({ databaseUrl }: Stack): Promise<Way & { stop: () 
   return {
     name: 'bare',
     toMany: true,
-    hear: async ({ id }) => {
+    openReceiver: async ({ id }) => {
       const socket = await open(url)
       await socket.ask({ join: id }, ({ joined }) => joined)
-      const ear: Ear = { onBody: () => {}, close: socket.close }
-      socket.onFrame(({ body }) => ear.onBody(body))
-      return ear
+      const receiver: Receiver = { onBody: () => {}, close: socket.close }
+      socket.onFrame(({ body }) => receiver.onBody(body))
+      return receiver
     },
-    mouth: async ({ id }) => {
+    openSender: async ({ id }) => {
       const { ask, close } = await open(url)
-      return { say: (body) => ask({ room: id, body }, ({ stored }) => stored), close }
+      return { send: (body) => ask({ room: id, body }, ({ stored }) => stored), close }
     },
     stop: () => child.disconnect(),
   }
@@ -79,7 +83,7 @@ export async function bareWay({ databaseUrl }: Stack): Promise<Way & { stop: () 
  * REST to send, Realtime to hear: at the parts themselves, with the address of the facade, or by the
  * one door of the embedded stack, which stands in for a hosted project's.
  */
-export function realtimeWay({ url, publishableKey }: Stack, facade?: string): Way {
+export function realtimeTransport({ url, publishableKey }: Stack, facade?: string): Transport {
   const { hostname, port } = new URL(url)
   const baseUrl = facade ?? `${url}/functions/v1/api`
   const realtime = facade ? `ws://${hostname}:${Number(port) + 6}` : url.replace('http', 'ws')
@@ -87,7 +91,7 @@ export function realtimeWay({ url, publishableKey }: Stack, facade?: string): Wa
   return {
     name: facade ? 'Realtime' : 'Realtime, by the door',
     toMany: facade !== undefined,
-    hear: async ({ to }) => {
+    openReceiver: async ({ to }) => {
       const socket = await open(`${address}?apikey=${publishableKey}&vsn=1.0.0`)
       const config = { private: true, broadcast: { replication_ready: true } }
       const join = {
@@ -98,44 +102,44 @@ export function realtimeWay({ url, publishableKey }: Stack, facade?: string): Wa
         join_ref: '1',
       }
       await socket.ask(join, ({ event, payload }) => event === 'system' && payload.status === 'ok')
-      const ear: Ear = { onBody: () => {}, close: socket.close }
+      const receiver: Receiver = { onBody: () => {}, close: socket.close }
       socket.onFrame(({ event, payload: { event: what, payload } }) => {
-        if (event === 'broadcast' && what === 'new_message') ear.onBody(payload.message.body)
+        if (event === 'broadcast' && what === 'new_message') receiver.onBody(payload.message.body)
       })
-      return ear
+      return receiver
     },
-    mouth: ({ id, from }) => {
-      const { ask, close } = openLine(new URL(baseUrl))
+    openSender: ({ id, from }) => {
+      const { ask, close } = openConnection(new URL(baseUrl))
       const path = `${new URL(baseUrl).pathname}/conversations/${id}/messages`
-      const say = async (body: string) => {
+      const send = async (body: string) => {
         const message = { clientMessageId: crypto.randomUUID(), type: 'text', body }
         if (!await ask(post(baseUrl, path, from.token, message))) throw new Error('not sent')
       }
-      return Promise.resolve({ say, close })
+      return Promise.resolve({ send, close })
     },
   }
 }
 
 /** The chat gateway to send and to hear: at its own address or, as Realtime above, by the one door. */
-export function gatewayWay({ url, chatUrls }: Stack, byDoor: boolean): Way {
-  const address = byDoor ? `${url.replace('http', 'ws')}/functions/v1/chat` : chatUrls[0]!
-  const enter = (token: string) => open(address, ['chat', `bearer.${token}`])
+export function chatGatewayTransport({ url, chatUrls }: Stack, viaGateway: boolean): Transport {
+  const address = viaGateway ? `${url.replace('http', 'ws')}/functions/v1/chat` : chatUrls[0]!
+  const openSocket = (token: string) => open(address, ['chat', `bearer.${token}`])
   return {
-    name: byDoor ? 'gateway, by the door' : 'gateway',
+    name: viaGateway ? 'gateway, by the door' : 'gateway',
     toMany: false,
-    hear: async ({ id: conversationId, to }) => {
-      const socket = await enter(to.token)
+    openReceiver: async ({ id: conversationId, to }) => {
+      const socket = await openSocket(to.token)
       const join = { event: 'join_conversation', data: { conversationId }, ref: 1 }
       await socket.ask(join, ({ event }) => event === 'ack')
-      const ear: Ear = { onBody: () => {}, close: socket.close }
+      const receiver: Receiver = { onBody: () => {}, close: socket.close }
       socket.onFrame(({ event, data }) => {
-        if (event === 'new_message') ear.onBody(data.message.body)
+        if (event === 'new_message') receiver.onBody(data.message.body)
       })
-      return ear
+      return receiver
     },
-    mouth: async ({ id: conversationId, from }) => {
-      const { send, onFrame, close } = await enter(from.token)
-      const say = (body: string) =>
+    openSender: async ({ id: conversationId, from }) => {
+      const { send: sendFrame, onFrame, close } = await openSocket(from.token)
+      const send = (body: string) =>
         new Promise<void>((resolve, reject) => {
           onFrame(({ event, data }) => {
             if (event === 'ack') resolve()
@@ -143,9 +147,9 @@ export function gatewayWay({ url, chatUrls }: Stack, byDoor: boolean): Way {
           })
           const clientMessageId = crypto.randomUUID()
           const data = { conversationId, clientMessageId, type: 'text', body }
-          send({ event: 'send_message', data, ref: 1 })
+          sendFrame({ event: 'send_message', data, ref: 1 })
         })
-      return { say, close }
+      return { send, close }
     },
   }
 }

@@ -2,11 +2,11 @@
  * The facade against the bare statement: the same function calls, once straight through the driver
  * and once as HTTP requests, in turns on the same database, so that both meet the same machine.
  */
-import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Stack } from '../test/support/stack.ts'
+import { type Session, signUp } from './client.ts'
 import { startFunctions } from './start-functions.ts'
-import { get, loadCalls, loadHttp, type Measured } from './load.ts'
+import { get, loadCalls, loadHttp, type Measured, median } from './http-load.ts'
 
 const rounds = 3
 const connections = 16
@@ -22,32 +22,14 @@ export type Compared = {
 
 type Route = { name: string; path: string; statement: string }
 
-type Signed = { accessToken: string; user: { id: string } }
-
-async function person(stack: Stack): Promise<Signed> {
-  const post = async (path: string, body: unknown) => {
-    const response = await fetch(stack.baseUrl + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
-    return await response.json()
-  }
-  const identifier = `${randomUUID()}@example.com`
-  const password = randomUUID()
-  await post('/auth/register', { identifier, password })
-  return await post('/auth/login', { identifier, password })
-}
-
 /** A person with fifty favorites, and the routes that the goal names. */
-async function prepare(pool: pg.Pool, signed: Signed): Promise<Route[]> {
+async function prepare(pool: pg.Pool, { user }: Session): Promise<Route[]> {
   await pool.query(
     `insert into public.favorites (identity_id, property_id)
      select accounts.active_identity_id, properties.id
      from public.accounts, (select id from public.properties where listed limit 50) as properties
      where accounts.id = $1`,
-    [signed.user.id],
+    [user.id],
   )
   const { rows: [{ id }] } = await pool.query(
     'select id from public.properties where listed order by published_at desc offset 100 limit 1',
@@ -74,12 +56,9 @@ async function prepare(pool: pg.Pool, signed: Signed): Promise<Route[]> {
   ]
 }
 
-const median = (measured: Measured[]) =>
-  measured.toSorted((a, b) => a.perSecond - b.perSecond)[Math.floor(measured.length / 2)]
-
 export async function benchFacade(stack: Stack): Promise<Compared[]> {
-  const signed = await person(stack)
-  const claims = Buffer.from(signed.accessToken.split('.')[1], 'base64url').toString()
+  const session = await signUp(stack)
+  const claims = Buffer.from(session.accessToken.split('.')[1], 'base64url').toString()
   const pool = new pg.Pool({
     connectionString: stack.databaseUrl,
     max: 10,
@@ -90,24 +69,24 @@ export async function benchFacade(stack: Stack): Promise<Compared[]> {
   })
   const functions = await startFunctions(stack)
   const compared: Compared[] = []
-  for (const { name, path, statement } of await prepare(pool, signed)) {
+  for (const { name, path, statement } of await prepare(pool, session)) {
     const bare: Measured[] = []
     const facade: Measured[] = []
     const gateway: Measured[] = []
     for (let round = 0; round < rounds; round++) {
       bare.push(await loadCalls(() => pool.query(statement), { connections }))
-      const direct = get(functions.url, `/api${path}`, signed.accessToken)
+      const direct = get(functions.url, `/api${path}`, session.accessToken)
       facade.push(await loadHttp(functions.url, [direct], { connections }))
-      const whole = get(stack.url, `/functions/v1/api${path}`, signed.accessToken)
+      const whole = get(stack.url, `/functions/v1/api${path}`, session.accessToken)
       gateway.push(await loadHttp(stack.url, [whole], { connections }))
     }
-    const [one, other] = [median(bare), median(facade)]
+    const [bareMedian, facadeMedian] = [median(bare), median(facade)]
     compared.push({
       route: name,
-      bare: one,
-      facade: other,
+      bare: bareMedian,
+      facade: facadeMedian,
       gateway: median(gateway),
-      percent: Math.round(100 * other.perSecond / one.perSecond),
+      percent: Math.round(100 * facadeMedian.perSecond / bareMedian.perSecond),
     })
   }
   await functions.stop()

@@ -122,7 +122,7 @@ function webps(): Record<string, Buffer> {
 }
 
 export type Cost = { cpuMs: number; megabytes: number; status: number; nineMs: number }
-export type WorstFigures = Record<string, Record<string, Cost>>
+export type HostileFigures = Record<string, Record<string, Cost>>
 
 /** Processor time of a process so far; Linux tells it by hundredths of a second. */
 function cpuOf(pid: number): number {
@@ -158,8 +158,8 @@ async function costOf(pid: number, file: Buffer, send: Send): Promise<Cost> {
 }
 
 /** Each file alone, again and again, then nine of it in one request; `send` gives the status. */
-export async function benchWorst(pid: number, send: Send): Promise<WorstFigures> {
-  const figures: WorstFigures = {}
+export async function measureHostilePictures(pid: number, send: Send): Promise<HostileFigures> {
+  const figures: HostileFigures = {}
   for (const [type, files] of Object.entries({ PNG: pngs(), JPEG: jpegs(), WebP: webps() })) {
     figures[type] = {}
     for (const [name, file] of Object.entries(files)) {
@@ -169,7 +169,7 @@ export async function benchWorst(pid: number, send: Send): Promise<WorstFigures>
   return figures
 }
 
-export const worstTable = (figures: WorstFigures) => [
+export const hostilePicturesTable = (figures: HostileFigures) => [
   ['10 MiB', 'processor', 'times', 'nine in one', 'memory', 'status'],
   ...Object.entries(figures).flatMap(([type, costs]) =>
     Object.entries(costs).map(([name, { cpuMs, nineMs, megabytes, status }]) => [

@@ -11,8 +11,8 @@ import { startStack } from '../test/support/stack.ts'
 import { benchChat, chatTable } from './chat.ts'
 import { benchFacade, type Compared } from './facade.ts'
 import { loadListings } from './generate-listings.ts'
-import { benchMedia, mediaTable } from './uploads.ts'
-import { worstTable } from './hostile-pictures.ts'
+import { benchUploads, uploadsTable } from './uploads.ts'
+import { hostilePicturesTable } from './hostile-pictures.ts'
 import { compareShapes, shapesTable } from './search-shapes.ts'
 import { benchWebhooks, sandboxSecret, webhooksTable } from './webhooks.ts'
 
@@ -102,11 +102,11 @@ if (values.only.includes('media')) {
     await client.connect()
     await client.query(`update private.rates set max = 1000000000 where true`)
     await client.end()
-    const media = await benchMedia(stack, say)
+    const media = await benchUploads(stack, say)
     say('')
-    table(mediaTable(media))
+    table(uploadsTable(media))
     say('')
-    table(worstTable(media.worst))
+    table(hostilePicturesTable(media.worst))
     const { functions, services } = media.megabytesAtATime
     say(`20 at a time: ${media.perSecond}/s; functions +${functions} MB, services +${services} MB`)
     result.media = media

@@ -5,9 +5,9 @@
  */
 import type pg from 'pg'
 import { build, connected } from '../local/schema/build.ts'
-import { onTemporaryServer } from '../local/schema/server.ts'
+import { onTemporaryServer } from '../local/schema/temporary-server.ts'
 import { loadListings } from './generate-listings.ts'
-import { percentile } from './load.ts'
+import { percentile } from './http-load.ts'
 
 export type Shape = { shape: string; p50: number; p99: number; rows: number }
 export type Grown = { shape: string; small: Shape; large: Shape; limit: number; growth: number }
@@ -17,7 +17,7 @@ const limits: Record<string, number> = { 'map clusters': 50 }
 const limitOf = (shape: string) => limits[shape] ?? 10
 
 /** What shapes are filled with: other areas, words and places in each call. */
-type Draw = {
+type Sampler = {
   area: () => string
   rare: () => string
   lat: () => number
@@ -27,8 +27,8 @@ type Draw = {
 
 type Search = Record<string, unknown> & { strategy?: string; q?: string; sort?: string }
 
-const search = (one: (draw: Draw) => Search) => (draw: Draw) => {
-  const { strategy = 'standard', q = null, sort = null, cursor = null, ...filters } = one(draw)
+const search = (one: (sampler: Sampler) => Search) => (sampler: Sampler) => {
+  const { strategy = 'standard', q = null, sort = null, cursor = null, ...filters } = one(sampler)
   return ['api.search', [strategy, filters, q, sort, cursor, 20]] as const
 }
 
@@ -44,7 +44,10 @@ const kinds = [
   'parking',
 ]
 
-const shapes: Record<string, (draw: Draw) => readonly [name: string, args: readonly unknown[]]> = {
+const shapes: Record<
+  string,
+  (sampler: Sampler) => readonly [name: string, args: readonly unknown[]]
+> = {
   feed: () => ['api.list_feed', ['all', 1]],
   'feed, page 500': () => ['api.list_feed', ['sale', 500]],
   newest: search(() => ({})),
@@ -109,7 +112,7 @@ const shapes: Record<string, (draw: Draw) => readonly [name: string, args: reado
   ],
 }
 
-const fiftieth = [
+const deepPages = [
   ['page 50', {}],
   ['page 50, by price', { sort: 'price_asc' }],
   ['page 50 of a word', { q: 'شقة' }],
@@ -118,9 +121,9 @@ const fiftieth = [
 /** Times in the database, every shape in turn, so that what else the machine does hits all alike. */
 export async function measureShapes(client: pg.Client, rounds = 300): Promise<Shape[]> {
   await client.query(timer)
-  const draw = await drawing(client)
+  const sampler = await openSampler(client)
   const calls = new Map(Object.entries(shapes))
-  for (const [shape, one] of fiftieth) {
+  for (const [shape, one] of deepPages) {
     const cursor = await cursorOf(client, one, 49)
     calls.set(shape, search(() => ({ ...one, cursor })))
   }
@@ -128,7 +131,7 @@ export async function measureShapes(client: pg.Client, rounds = 300): Promise<Sh
   const rows = new Map<string, number>()
   for (let round = -20; round < rounds; round++) {
     for (const [shape, call] of calls) {
-      const [name, args] = call(draw)
+      const [name, args] = call(sampler)
       const timed = await time(client, name, args)
       if (round < 0) continue // connections know their plans after a few calls
       times.set(shape, [...times.get(shape) ?? [], timed.ms])
@@ -186,7 +189,7 @@ async function cursorOf(client: pg.Client, one: Search, pages: number): Promise<
   return cursor!
 }
 
-async function drawing(client: pg.Client): Promise<Draw> {
+async function openSampler(client: pg.Client): Promise<Sampler> {
   let seed = 7
   const whole = (below: number) => {
     seed = (Math.imul(seed, 1103515245) + 12345) >>> 0

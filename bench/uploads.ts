@@ -3,31 +3,32 @@
  * functions take for 20 at a time, and what the worst files cost.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { descendants } from '../test/support/descendants.ts'
 import { png } from '../test/support/pictures.ts'
 import type { Stack } from '../test/support/stack.ts'
-import { benchWorst, type WorstFigures } from './hostile-pictures.ts'
+import { signUp } from './client.ts'
+import { percentile } from './http-load.ts'
+import { processOf } from './processes.ts'
+import { measureHostilePictures, type HostileFigures } from './hostile-pictures.ts'
 
 const bytesOfPicture = 4 * 1024 * 1024
 const rounds = 40
 
-export type MediaFigures = {
+export type UploadFigures = {
   diskMs: number
   uploadMs: number
   p95Ms: number
   times: number
   megabytesAtATime: Memory
   perSecond: number
-  worst: WorstFigures
+  worst: HostileFigures
 }
 
-const median = (times: number[], at = 0.5) =>
-  times.toSorted((a, b) => a - b)[Math.floor(times.length * at)]!
+const part = (times: number[], share: number) => percentile(times.toSorted((a, b) => a - b), share)
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now()
@@ -43,36 +44,16 @@ async function toDisk(folder: string, bytes: Buffer) {
   await file.close()
 }
 
-async function person({ baseUrl }: Stack): Promise<string> {
-  const identifier = `${randomUUID()}@example.com`
-  const password = randomUUID()
-  const post = async (path: string, body: unknown) => {
-    const response = await fetch(baseUrl + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    return await response.json()
-  }
-  await post('/auth/register', { identifier, password })
-  return (await post('/auth/login', { identifier, password })).accessToken
-}
-
 type Memory = { functions: number; services: number }
 
-/** The parts that an upload goes through. */
-function parts({ folder }: Stack) {
-  const { pid } = JSON.parse(readFileSync(join(folder, 'supervisor.lock'), 'utf8'))
-  const of = (part: string) => {
-    const found = descendants(pid).find(({ command }) => command.includes(part))
-    if (!found) throw new Error(`the stack has no ${part}`)
-    return found
-  }
-  return { functions: of('"name":"api"'), services: of('services.ts') }
-}
+/** The processes that an upload goes through. */
+const processes = (stack: Stack) => ({
+  functions: processOf(stack, '"name":"api"'),
+  services: processOf(stack, 'services.ts'),
+})
 
 function memory(stack: Stack): Memory {
-  const { functions, services } = parts(stack)
+  const { functions, services } = processes(stack)
   return { functions: functions.megabytes, services: services.megabytes }
 }
 
@@ -83,10 +64,10 @@ export function largePicture(): Buffer {
   return png({ width, height, pixels: randomBytes(width * height * 3), level: 0 })
 }
 
-export async function benchMedia(stack: Stack, say: (line: string) => void): Promise<MediaFigures> {
+export async function benchUploads(stack: Stack, say: (line: string) => void): Promise<UploadFigures> {
   const picture = largePicture()
   const tokens: string[] = []
-  while (tokens.length < 20) tokens.push(await person(stack))
+  while (tokens.length < 20) tokens.push((await signUp(stack)).accessToken)
   const send = async (token: string, ...pictures: Buffer[]) => {
     const form = new FormData()
     for (const picture of pictures) {
@@ -114,20 +95,20 @@ export async function benchMedia(stack: Stack, say: (line: string) => void): Pro
       uploads.push(await timed(() => upload(tokens[round % tokens.length]!)))
     }
     say('the worst files of 10 MiB, each alone')
-    const { functions } = parts(stack)
-    let person = 0
-    const worst = await benchWorst(
+    const { functions } = processes(stack)
+    let turn = 0
+    const worst = await measureHostilePictures(
       functions.pid,
       // Each time as somebody else: an account may keep so many pictures and no more.
-      async (...files) => (await send(tokens[person++ % tokens.length]!, ...files)).status,
+      async (...files) => (await send(tokens[turn++ % tokens.length]!, ...files)).status,
     )
     say('20 at a time')
     return {
       worst,
-      diskMs: median(disk),
-      uploadMs: median(uploads),
-      p95Ms: median(uploads, 0.95),
-      times: Math.round((median(uploads) / median(disk)) * 10) / 10,
+      diskMs: part(disk, 0.5),
+      uploadMs: part(uploads, 0.5),
+      p95Ms: part(uploads, 0.95),
+      times: Math.round((part(uploads, 0.5) / part(disk, 0.5)) * 10) / 10,
       ...await manyAtOnce(stack, tokens, upload),
     }
   } finally {
@@ -165,7 +146,7 @@ async function manyAtOnce(
   }
 }
 
-export const mediaTable = (figures: MediaFigures) => [
+export const uploadsTable = (figures: UploadFigures) => [
   ['', 'disk', 'upload', 'p95', 'times'],
   [
     '4 MB picture',

@@ -1,13 +1,13 @@
 /**
  * Webhooks through signature, look-up and transaction, against the bare transaction in the same run.
- * Both settle payments that nobody has told of yet, each one once.
+ * Both settle payments that nobody has reported yet, each once.
  */
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Stack } from '../test/support/stack.ts'
 import { startFunctions } from './start-functions.ts'
 import { loadListings } from './generate-listings.ts'
-import { loadCalls, loadHttp, type Measured } from './load.ts'
+import { loadCalls, loadHttp, type Measured, median } from './http-load.ts'
 
 export const sandboxSecret = 'bench of webhooks'
 
@@ -77,9 +77,6 @@ function transaction(pool: pg.Pool, { id, ref }: Due): Promise<unknown> {
   )
 }
 
-const median = (measured: Measured[]) =>
-  measured.toSorted((a, b) => a.perSecond - b.perSecond)[Math.floor(measured.length / 2)]
-
 export async function benchWebhooks(
   stack: Stack,
   say: (line: string) => void,
@@ -95,20 +92,20 @@ export async function benchWebhooks(
     say(`webhooks against the bare transaction, ${rounds} rounds of each`)
     for (let round = 0; round < rounds; round++) {
       const due = await payments(client, 2 * perRound)
-      const [alone, told] = [due.slice(0, perRound), due.slice(perRound)]
+      const [forBare, forFacade] = [due.slice(0, perRound), due.slice(perRound)]
       let turn = 0
       const next = () => {
-        const one = alone[turn++]
+        const one = forBare[turn++]
         if (!one) throw new Error('too few payments for this machine: raise perRound')
         return transaction(pool, one)
       }
       bare.push(await loadCalls(next, { connections, seconds }))
-      const requests = told.map((one) => request(functions.url, one))
+      const requests = forFacade.map((one) => request(functions.url, one))
       const measured = await loadHttp(functions.url, requests, { connections, seconds })
       const { rows: [{ left }] } = await client.query(
         `select count(*)::integer as left from public.payments
          where state = 'open' and id = any ($1)`,
-        [told.map(({ id }) => id)],
+        [forFacade.map(({ id }) => id)],
       )
       if (!left) throw new Error('too few payments for this machine: raise perRound')
       facade.push(measured)
@@ -118,11 +115,11 @@ export async function benchWebhooks(
     await pool.end()
     await client.end()
   }
-  const [one, other] = [median(bare), median(facade)]
+  const [bareMedian, facadeMedian] = [median(bare), median(facade)]
   return {
-    bare: one,
-    facade: other,
-    percent: Math.round(100 * other.perSecond / one.perSecond),
+    bare: bareMedian,
+    facade: facadeMedian,
+    percent: Math.round(100 * facadeMedian.perSecond / bareMedian.perSecond),
   }
 }
 

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { databaseAt } from '../postgres/connection.ts'
 import { UserError } from '../stack/user-error.ts'
 import { errorLines, remoteFlag, retryOnLockTimeout, supabase } from '../schema/cli.ts'
-import type { DeployInput } from './given.ts'
+import type { DeployInput } from './input.ts'
 import type { Management } from './management.ts'
 
 type Pooler = { database_type: string; connection_string: string }

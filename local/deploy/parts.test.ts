@@ -1,7 +1,7 @@
 /** The parts of deploy: what it reads in config.toml, what it asks of a running project. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkConfig, configText, withoutDeferred } from './config-file.ts'
-import { measureHops, verifyCaptcha, runJobs } from './live.ts'
+import { measureHops, runJobs, verifyCaptcha } from './live-checks.ts'
 import { openManagement } from './management.ts'
 import { assertSettings, setByApi, settings } from './settings.ts'
 import {

@@ -1,5 +1,5 @@
 // What the project must be before anything is sent to it.
-import { type DeployInput, isLocalAddress } from './given.ts'
+import { type DeployInput, isLocalAddress } from './input.ts'
 import type { Management } from './management.ts'
 import { readSecretHashes, type SecretMap } from './secrets.ts'
 

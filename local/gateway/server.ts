@@ -1,7 +1,7 @@
 // The one door of the project, with the paths of a Supabase project.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { forwardToRealAuth } from '../auth/real-settings.ts'
+import { forwardToRealAuth } from '../auth/real-proxy.ts'
 import { type Auth, openPaths } from '../auth/server.ts'
 import type { KeyRing } from '../stack/signing-keys.ts'
 import type { Stack } from '../stack/stack.ts'
@@ -20,7 +20,7 @@ import {
 } from './credentials.ts'
 import { toFunctions, upgradeFunction } from './functions.ts'
 import { forward, forwardUpgrade } from './proxy.ts'
-import { takeRawLines } from './raw-lines.ts'
+import { acceptUtf8RequestLines } from './utf8-request-lines.ts'
 
 type Parts = { stack: Stack; auth: Auth; keys: KeyRing; storage: Storage; workers: Workers }
 
@@ -50,7 +50,7 @@ export function openGateway(parts: Parts): Server {
   server.keepAliveTimeout = 75_000
   // Whoever sends the head of a request byte by byte holds no connection for long.
   server.headersTimeout = 10_000
-  takeRawLines(server)
+  acceptUtf8RequestLines(server)
   // The platform knows 100-continue, which Node answers by itself, and minds nothing else.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('upgrade', (request, socket: Socket, head) => upgrade(parts, request, socket, head))

@@ -8,7 +8,7 @@ import { readCredentials } from '../gateway/credentials.ts'
 import type { KeyRing } from '../stack/signing-keys.ts'
 import type { Stack } from '../stack/stack.ts'
 import { type Authorization, openAuthorization } from './authorization.ts'
-import { answerCall } from './calls.ts'
+import { answerHttp } from './http-api.ts'
 import { Connection } from './connection.ts'
 import { type Json, Message, type Version } from './frames.ts'
 import { connectedUsers } from './join.ts'
@@ -93,7 +93,7 @@ export function openRealtime(
     presence: new Rate(limits.presencePerSecond, chosen.rateInterval),
   }
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxFrameBytes })
-  const server = createServer((request, response) => void answerCall(realtime, request, response))
+  const server = createServer((request, response) => void answerHttp(realtime, request, response))
   server.keepAliveTimeout = 75_000
   server.on('upgrade', (request, socket, head) => {
     void upgrade(realtime, sockets, { request, socket, head })

@@ -8,9 +8,9 @@ import { build, connected } from './build.ts'
 import { push, writeProject } from './cli.ts'
 import { differences, rows, snapshot } from './compare.ts'
 import { normaliseExpression } from './expression.ts'
-import { conventions, invalidBodies, violations } from './habits.ts'
+import { conventions, invalidBodies, violations } from './conventions.ts'
 import { migrate, schemaPaths } from './migration.ts'
-import { onTemporaryServer } from './server.ts'
+import { onTemporaryServer } from './temporary-server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
 
 // The checks of `npm run check` are held to what they promise here: each thing planted is found.

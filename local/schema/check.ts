@@ -11,11 +11,11 @@ import { cliWarnings, loadOrderProblems, missingTargets } from './config-check.t
 import { delta } from './delta.ts'
 import { missingExtensions } from './extensions.ts'
 import { absolutePath, generated } from './generated.ts'
-import { conventions, invalidBodies, violations } from './habits.ts'
-import { lint } from './lint.ts'
-import { main } from './main.ts'
+import { conventions, invalidBodies, violations } from './conventions.ts'
+import { lint } from './squawk.ts'
+import { runAsCommand } from './run-as-command.ts'
 import { changedScripts, type SchemaPaths, schemaPaths } from './migration.ts'
-import { onTemporaryServer } from './server.ts'
+import { onTemporaryServer } from './temporary-server.ts'
 
 /** A check answers what is wrong, a line for each thing. */
 type Check = [name: string, find: () => string[] | Promise<string[]>]
@@ -163,7 +163,7 @@ function read(path: string): string {
   }
 }
 
-await main(import.meta.url, async () => {
+await runAsCommand(import.meta.url, async () => {
   const good = await checkSchema(schemaPaths, (line) => console.log(line))
   if (!good) process.exitCode = 1
 })

@@ -5,7 +5,7 @@ import { databaseAt } from '../postgres/connection.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build } from './build.ts'
 import { schemaPaths } from './migration.ts'
-import { onTemporaryServer } from './server.ts'
+import { onTemporaryServer } from './temporary-server.ts'
 
 const seed = readFileSync(new URL('../../supabase/seed.sql', import.meta.url), 'utf8')
 const demo: { identifier: string; password: string; note: string }[] = JSON.parse(

@@ -10,9 +10,9 @@ import { differences, rows, snapshot } from './compare.ts'
 import { delta } from './delta.ts'
 import { missingExtensions } from './extensions.ts'
 import { absolutePath, generated } from './generated.ts'
-import { main } from './main.ts'
+import { runAsCommand } from './run-as-command.ts'
 import { lockTimeout } from './online.ts'
-import { onTemporaryServer } from './server.ts'
+import { onTemporaryServer } from './temporary-server.ts'
 
 export type SchemaPaths = {
   /** Folder of the declarative schema. */
@@ -189,7 +189,7 @@ function read(path: string): string | undefined {
   }
 }
 
-await main(import.meta.url, async (args) => {
+await runAsCommand(import.meta.url, async (args) => {
   const renames = args.flatMap((one) => /^--rename=(.+)$/.exec(one)?.[1] ?? [])
   const drop = args.includes('--drop')
   const [name, ...more] = args.filter((one) => one !== '--drop' && !one.startsWith('--rename='))

@@ -8,7 +8,7 @@ import { build, connected } from './build.ts'
 import { migrationsIn, push, root, writeProject } from './cli.ts'
 import { differences, snapshot } from './compare.ts'
 import { schemaPaths } from './migration.ts'
-import { onTemporaryServer } from './server.ts'
+import { onTemporaryServer } from './temporary-server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
 import { invariants } from '../../test/whole/invariant-checks.ts'
 

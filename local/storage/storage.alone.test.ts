@@ -148,13 +148,13 @@ describe('limits', () => {
     const at = () => `${owner.id}/${randomUUID()}.txt`
     const options = { contentType: 'text/plain' }
     const [fits, tooLong] = [make(randomBytes(sizeLimit)), () => make(randomBytes(sizeLimit + 1))]
-    const storageError = told ? storageRefusal('413') : { error: null }
+    const expected = told ? storageRefusal('413') : { error: null }
     expect((await files.upload(at(), fits, options)).error).toBe(null)
-    expect(await files.upload(at(), tooLong(), options)).toMatchObject(storageError)
+    expect(await files.upload(at(), tooLong(), options)).toMatchObject(expected)
     const path = at()
     const { data } = await files.createSignedUploadUrl(path)
     expect(await files.uploadToSignedUrl(path, data!.token, tooLong(), options))
-      .toMatchObject(storageError)
+      .toMatchObject(expected)
   })
 
   test("are sizes as Storage writes them, and none above the project's", async () => {

@@ -1,6 +1,6 @@
 /** Scheduled work, called as the scheduler calls it. */
 import { expect, test } from 'vitest'
-import { measureHops, runJobs, smokeTest, verifyCaptcha } from '../../local/deploy/live.ts'
+import { measureHops, runJobs, smokeTest, verifyCaptcha } from '../../local/deploy/live-checks.ts'
 import {
   baseUrl,
   database,

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { get, loadHttp } from '../../bench/load.ts'
+import { get, loadHttp } from '../../bench/http-load.ts'
 import { database, type Person, projectUrl, signUp } from '../support/client.ts'
 import { type Facade, startFacade, usualSettings } from '../support/facade.ts'
 import {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { conventions } from '../../local/schema/habits.ts'
+import { conventions } from '../../local/schema/conventions.ts'
 import { database } from '../support/client.ts'
 import { postMessage, startConversation } from '../support/conversations.ts'
 import { invariants } from './invariant-checks.ts'

@@ -6,14 +6,14 @@ export type Measured = { perSecond: number; p50: number; p99: number; failed: nu
 
 const lengthOf = (head: string) => Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? NaN)
 
-export type Line = {
+export type HttpConnection = {
   /** Sends a request and gives whether it succeeded, once the answer is whole; one at a time. */
   ask: (request: Buffer) => Promise<boolean>
   close: () => void
 }
 
 /** One keep-alive connection, opened again when the server ends it: a request that it had fails. */
-export function openLine(url: URL): Line {
+export function openConnection(url: URL): HttpConnection {
   let waiting: Buffer = Buffer.alloc(0)
   let answered: (ok: boolean) => void = () => {}
   const open = () => {
@@ -52,6 +52,10 @@ export function openLine(url: URL): Line {
   }
 }
 
+/** The one in the middle by requests a second. */
+export const median = (measured: Measured[]) =>
+  measured.toSorted((a, b) => a.perSecond - b.perSecond)[Math.floor(measured.length / 2)]!
+
 export const percentile = (sorted: number[], part: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN
 
@@ -64,13 +68,13 @@ export async function loadHttp(
   load: Load = {},
 ): Promise<Measured> {
   let turn = 0
-  const lines: Line[] = []
+  const connections: HttpConnection[] = []
   const measured = await measure(() => {
-    const line = openLine(new URL(url))
-    lines.push(line)
-    return () => line.ask(requests[turn++ % requests.length]!)
+    const connection = openConnection(new URL(url))
+    connections.push(connection)
+    return () => connection.ask(requests[turn++ % requests.length]!)
   }, load)
-  for (const line of lines) line.close()
+  for (const connection of connections) connection.close()
   return measured
 }
 

@@ -2,7 +2,10 @@ import { pathToFileURL } from 'node:url'
 import { UserError } from '../stack/user-error.ts'
 
 /** Runs a file as a command when it was started as one, and not when it is imported. */
-export async function main(url: string, command: (args: string[]) => Promise<void>): Promise<void> {
+export async function runAsCommand(
+  url: string,
+  command: (args: string[]) => Promise<void>,
+): Promise<void> {
   const started = process.argv[1]
   if (!started || pathToFileURL(started).href !== url) return
   try {

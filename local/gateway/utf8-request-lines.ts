@@ -10,7 +10,7 @@ const escaped = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCas
  * Takes raw UTF-8 in a request line, as curl sends what a person typed, and writes it as a browser
  * would. The platform takes it too; Node's parser does not, and has no setting for it.
  */
-export function takeRawLines(server: Server): void {
+export function acceptUtf8RequestLines(server: Server): void {
   server.on('connection', (socket: Parsed) => {
     // Whoever listens to the data gets them before the parser: else it reads them from the handle.
     const listener = () => {}

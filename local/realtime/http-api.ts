@@ -20,7 +20,7 @@ class HttpError extends Error {
 }
 
 /** Answers everything that is not a WebSocket. */
-export async function answerCall(
+export async function answerHttp(
   realtime: Realtime,
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import type { Stack } from '../test/support/stack.ts'
+
+export type Session = {
+  accessToken: string
+  user: { id: string }
+  activeIdentity: { id: string }
+  realtimeTopic: string
+}
+
+/** Sends JSON to the facade; throws unless it succeeds. */
+export async function post(
+  { baseUrl }: Pick<Stack, 'baseUrl'>,
+  path: string,
+  body: unknown = {},
+  token?: string,
+) {
+  const response = await fetch(baseUrl + path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+  return response.status === 204 ? undefined : await response.json()
+}
+
+/** Somebody new, signed in. */
+export async function signUp(stack: Stack): Promise<Session> {
+  const credentials = { identifier: `${randomUUID()}@example.com`, password: randomUUID() }
+  await post(stack, '/auth/register', credentials)
+  return await post(stack, '/auth/login', credentials)
+}
