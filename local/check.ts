@@ -1,4 +1,4 @@
-// npm run check: everything that can be said of the code without running the service.
+// npm run check: everything that can be checked without running the service.
 import { spawn } from 'node:child_process'
 import { denoBinary, denoPackages } from './stack/packages.ts'
 import { root } from './stack/settings.ts'
@@ -7,7 +7,7 @@ const deno = denoBinary()
 const config = ['--config', 'functions/deno.json']
 const onDeno = ['functions', 'local/functions/main.ts']
 const onNode = ['local', 'test', 'bench', 'vitest.config.ts', 'vitest.timing.config.ts']
-// What only Node has is no mistake in what runs on Node.
+// Node's own globals are allowed in code that runs on Node.
 const nodeRules = ['--rules-exclude=no-node-globals,no-process-globals']
 
 const checks: [what: string, command: string, args: string[]][] = [

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** A short-lived HS256 token with these claims, for a part that our own gateway alone speaks to. */
+/** A short-lived HS256 token with these claims, for a server that only our gateway calls. */
 export function hs256Token(secret: string, claims: Record<string, unknown>): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const now = Math.floor(Date.now() / 1000)

@@ -1,5 +1,5 @@
-// Data API and Studio: @supabase/lite on our Postgres, in a process of its own because it is slow
-// and wants to be alone. Its auth and storage are not used, its way to open schemas is not trusted.
+// Data API and Studio: @supabase/lite on our Postgres, in its own process because it is slow
+// and keeps a process busy. Its auth and storage are not used; which schemas it may open we decide.
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
@@ -43,7 +43,7 @@ function openApp(stack: Stack, role: string, schemas: string[], studio: boolean)
   return { fetch: (request: Request) => app.fetch(request), close: () => connection.close() }
 }
 
-/** The Data API; only the gateway comes here, with a token of its own making. */
+/** The Data API; only the gateway calls it, with a token that it made. */
 function restServer(fetch: Fetch): Server {
   return createServer((request, response) => {
     if (!request.url!.startsWith('/rest/v1/')) return response.writeHead(404).end()
@@ -68,7 +68,7 @@ async function asset(pathname: string): Promise<Response | undefined> {
   return bytes && new Response(bytes, { headers: { 'content-type': type } })
 }
 
-/** Studio acts as postgres, so it answers only to pages of its own, by its own name. */
+/** Studio acts as postgres, so it answers only its own pages, under its own host name. */
 function studioServer({ ports, secrets }: Stack, fetch: Fetch): Server {
   const hosts = [`127.0.0.1:${ports.studio}`, `localhost:${ports.studio}`]
   const origins = [undefined, ...hosts.map((host) => `http://${host}`)]
@@ -95,7 +95,7 @@ function studioServer({ ports, secrets }: Stack, fetch: Fetch): Server {
         return Response.json(withViews(await answer.json() as Parameters<typeof withViews>[0]))
       }
       if (pathname !== '/_system/info') return answer
-      // The page needs to know that it may do everything, and nobody needs the connection string.
+      // The page must learn that it may do everything; nobody needs the connection string.
       return Response.json({ ...(await answer.json() as object), connection: {}, admin: true })
     })
   })
@@ -139,7 +139,7 @@ const servers: [Server, number][] = [
   [restServer(rest.fetch), stack.ports.dataApi],
   [studioServer(stack, studio.fetch), stack.ports.studio],
 ]
-// The first call reads the whole catalogue: better now than in somebody's request.
+// The first call reads the whole catalogue: better now than during a request.
 const authorization = `Bearer ${hs256Token(stack.secrets.dataApi, { role: 'anon' })}`
 const headers = { authorization, apikey: stack.secrets.publishableKey }
 await rest.fetch(new Request(`${stack.url}/rest/v1/rpc/warm_up`, { method: 'POST', headers }))

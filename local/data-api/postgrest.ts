@@ -1,4 +1,4 @@
-// Refusals of the Data API that @supabase/lite words in its own way, in the words of PostgREST.
+// Errors that @supabase/lite words in its own way, in the words of PostgREST.
 
 type Fetch = (request: Request) => Response | Promise<Response>
 type PostgrestError = { code: string; message: string; details: string | null; hint: string | null }
@@ -10,7 +10,7 @@ const errorResponse = (
   details: string | null = null,
 ) => Response.json({ code, details, hint: null, message } satisfies PostgrestError, { status })
 
-/** Asks the package, and says what is wrong with the question as PostgREST would. */
+/** Calls the package, and reports a malformed request as PostgREST would. */
 export async function asPostgrest(asked: Request, fetch: Fetch): Promise<Response> {
   const { pathname } = new URL(asked.url)
   if (!isDecodable(pathname)) {
@@ -21,7 +21,7 @@ export async function asPostgrest(asked: Request, fetch: Fetch): Promise<Respons
   const { code, message, details }: Partial<PostgrestError> = await answer.clone().json().catch(
     () => ({}),
   )
-  // Its own mistakes have no other code: it stumbled over the question.
+  // Its internal errors have no other code: it failed to parse the request.
   const [, stumbled] = /^(?:Type|URI|Range|Syntax)?Error: (.*)/s.exec(message ?? '') ?? []
   if (code === 'SUP' && stumbled !== undefined && !/connect|closed|timeout/i.test(stumbled)) {
     return errorResponse(

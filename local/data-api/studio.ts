@@ -1,4 +1,4 @@
-// What Lite's Studio leaves out and admins need: views among the tables, and what the comments say.
+// What Lite's Studio leaves out and admins need: views among the tables, and the comments.
 // Hosted Studio shows both by itself.
 
 type Named = { schema: string; name: string }
@@ -20,7 +20,7 @@ export const withNotes = (html: string) =>
   html.replace('</head>', `<script defer src="${notesPath}"></script></head>`)
 
 /**
- * Runs in the page: says on top what the open table is for, and what a table or column is for where
+ * Runs in the page: shows the comment of the open table on top, and that of a table or column when
  * the mouse rests on its name.
  */
 export const notesScript = `

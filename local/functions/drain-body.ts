@@ -1,7 +1,7 @@
 /**
- * An answer may come before the body of its request is read. The platform's server takes the rest of
- * the body then; the one of the command line resets the connection, and the answer with it. So the
- * answer waits here while there is something on its way.
+ * A response may be ready before the body of its request has been read. The platform's server reads
+ * the rest of the body then; Deno's own (seen on 2.1.4) resets the connection, and the response is
+ * lost with it. So the response waits here while more of the body is on its way.
  */
 export async function handleThenDrain(
   request: Request,
@@ -34,7 +34,7 @@ export async function handleThenDrain(
 const quietPeriod = 200
 const timeLimit = 10_000
 
-/** What comes within that time; undefined when nothing does, or it fails. */
+/** The value of a promise; undefined when it does not come in time, or fails. */
 async function withTimeout<T>(ms: number, coming: Promise<T>): Promise<T | undefined> {
   let clock
   const nothing = new Promise<undefined>((resolve) => clock = setTimeout(resolve, ms))

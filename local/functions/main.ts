@@ -1,6 +1,6 @@
-// Runs edge functions in one Deno process: one of them as its worker (workers.ts), or some for a
-// test. A function is written as for Supabase: its module calls Deno.serve once. Here that call only
-// hands over the handler.
+// Runs edge functions in one Deno process: one function as its worker (workers.ts), or several for a
+// test. A function is written as for Supabase: its module calls Deno.serve once, which here only
+// registers the handler.
 import { handleThenDrain } from './drain-body.ts'
 
 type Handler = (request: Request, info?: unknown) => Response | Promise<Response>
@@ -8,7 +8,7 @@ type Handler = (request: Request, info?: unknown) => Response | Promise<Response
 type Options = {
   port: number
   functions: { name: string; entrypoint: string }[]
-  /** A worker comes and goes as those of the platform: it is told when by its input. */
+  /** A worker comes and goes like the platform's; commands on stdin say when. */
   worker?: boolean
 }
 
@@ -22,7 +22,7 @@ let retired = false
 Object.assign(globalThis, {
   EdgeRuntime: {
     waitUntil: (work: unknown) => {
-      // The platform looks at nothing else, and minds whatever fails unheard.
+      // The platform accepts nothing else; an unhandled failure ends the worker.
       if (work instanceof Promise) {
         pending++
         void work.finally(() => {
@@ -35,7 +35,7 @@ Object.assign(globalThis, {
   },
 })
 
-/** The first half of its life is over and nobody waits: the platform says so, and it is gone. */
+/** Ends a retired worker once nothing is pending, after `beforeunload`, as the platform does. */
 function dropIdle() {
   if (!retired || pending > 0) return
   unload('early_drop')
@@ -92,7 +92,7 @@ const server = serve({
   })
 })
 
-// A worker dies of a rejected promise that nobody waits for. What runs for a test is not one.
+// A worker dies of an unhandled rejection. A process for tests goes on.
 if (!worker) {
   globalThis.addEventListener('unhandledrejection', (event) => {
     event.preventDefault()
@@ -113,12 +113,12 @@ Deno.addSignalListener('SIGTERM', stop)
 Deno.addSignalListener('SIGINT', () => {})
 
 const commands: Record<string, () => void> = {
-  // No further request comes, and those that came are answered.
+  // No further request will come, and all earlier ones are answered.
   retire: () => {
     retired = true
     dropIdle()
   },
-  // What was given to a socket by now still leaves, and nothing after it.
+  // Whatever has been written to a socket by now still leaves.
   end: () => {
     unload('wall_clock')
     setTimeout(() => Deno.exit(0), 20)
@@ -130,5 +130,5 @@ async function readCommands() {
     for (const command of text.split('\n')) commands[command]?.()
   }
 }
-// Whoever started it holds the other end of stdin: when it goes, so do we.
+// The process that started this one holds the other end of stdin: when it goes, this one ends.
 readCommands().then(stop, stop)

@@ -12,13 +12,13 @@ type Options = {
   settings: Record<string, string | undefined>
 }
 
-/** A process with edge functions on a port, as tests have them with settings of their own. */
+/** A process with edge functions on a port, as tests start with their own settings. */
 export function functionsProgram(stack: Stack, options: Options): Program {
   const { port, functions } = options
   return denoProgram(stack, './main.ts', { port, functions }, options)
 }
 
-/** A worker: a process of one function, on a port that it chooses and says. */
+/** A worker: a process with one function, on a port that it chooses and reports. */
 export function workerProgram(
   stack: Stack,
   { fn, settings }: { fn: Options['functions'][number]; settings: Options['settings'] },
@@ -46,7 +46,7 @@ export function chatProgram(
   }
 }
 
-/** A Deno process that may read the project, use the network and its settings, and nothing else. */
+/** A Deno process that may read the project, use the network and the environment, nothing else. */
 function denoProgram(
   { dataDir }: Stack,
   file: string,

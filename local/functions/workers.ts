@@ -1,12 +1,12 @@
-// The workers of the edge functions, as the platform's edge runtime keeps them: one begins when a
-// request comes and there is none, takes requests for half of its life, is dropped after that as soon
-// as its requests are answered and what it gave to waitUntil is settled, and ends with its life
-// whatever it does. None knows anything of the one before it.
+// The workers of the edge functions, managed as by the platform's edge runtime: one starts when a
+// request finds none, takes requests for half of its lifetime, is dropped after that as soon as its
+// requests are answered and its waitUntil promises are settled, and is killed at the end of its
+// lifetime. Workers share no memory.
 import { launch, type Running } from '../stack/launch.ts'
 import { workerProgram } from './programs.ts'
 import { functionsEnvironment, type Stack } from '../stack/stack.ts'
 
-/** A request is with a worker: `leave` when it is answered, `failure` when it was not. */
+/** A worker reserved for one request: `release` it after the answer; `failure` says why none came. */
 export type Lease = { port: number; release: () => void; failure: () => Promise<Failure> }
 
 export type Failure = { status: number; code: string; message: string; retryAfter?: string }
@@ -33,7 +33,7 @@ const workerError: Failure = {
   message: 'Function exited due to an error (please check logs)',
 }
 
-// Whoever does not end when told is ended.
+// A worker that does not exit in time is killed.
 const killDelay = 1000
 
 class Worker {
@@ -102,12 +102,12 @@ class Worker {
     this.running.process.stdin!.write(`${command}\n`)
   }
 
-  /** Why there is no answer: known when the process is gone, or it was the request's own. */
+  /** Why there is no answer, which is known once the process is gone. */
   private async failure(): Promise<Failure> {
     const late = new Promise((resolve) => setTimeout(resolve, killDelay).unref())
     await Promise.race([this.gone, late])
     if (this.over) return workerLimit
-    // Killed from outside: no fault of the function.
+    // Killed from outside: not the function's fault.
     return this.running.process.signalCode ? bootError : workerError
   }
 }
@@ -126,7 +126,7 @@ export class Workers {
     this.settings = settings
   }
 
-  /** The function's worker, a new one if need be. Throws a Failure. */
+  /** Reserves the function's worker, starting one if necessary. Throws a Failure. */
   async acquire(name: string): Promise<Lease> {
     const fn = this.stack.config.functions.find((known) => known.name === name)
     if (!fn) throw notFound

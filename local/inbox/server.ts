@@ -1,4 +1,4 @@
-// Where text messages and mail go on a machine that has no provider for them.
+// Receives text messages and mail on a machine without a provider for them.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 
 type Message = {
@@ -12,11 +12,11 @@ type Message = {
 const kept = 5000
 const bodyLimit = 64 * 1024
 
-/** A phone in any spelling, or an email in any case, as one name. A + in a query is a space. */
+/** Normalises a phone in any spelling and an email in any case. A + in a query is a space. */
 const nameOf = (to: string) =>
   to.includes('@') ? to.trim().toLowerCase() : to.replace(/\D/g, '').slice(-8)
 
-/** The inbox: POST /messages puts one in, GET /messages?to= reads them, GET / shows them. */
+/** The inbox: POST /messages adds one, GET /messages?to= lists them, GET / shows them. */
 export function openInbox(): Server {
   const messages: Message[] = []
   return createServer(async (request, response) => {
@@ -39,7 +39,7 @@ export function openInbox(): Server {
     }
     if (request.method !== 'POST') return json(405, { message: 'method not allowed' })
     const message = await readMessage(request)
-    if (!message) return json(422, { message: 'to, kind (sms or email) and body are needed' })
+    if (!message) return json(422, { message: 'to, kind (sms or email) and body are required' })
     messages.unshift(message)
     messages.length = Math.min(messages.length, kept)
     return json(201, {})

@@ -17,7 +17,7 @@ const loginRoles = [
 /**
  * Puts what Supabase brings (roles, schemas auth, storage, realtime, extensions) into the databases
  * `postgres` and `template1`; the second is what further databases are copied from. Done once, and
- * again when the scripts of `platform/` have changed since.
+ * again when the scripts of `platform/` have changed.
  */
 export async function preparePlatform(
   urlOf: UrlOf,

@@ -28,7 +28,7 @@ async function findBinaries(): Promise<Binaries> {
   return owner && !isReachable(installed.initdb, owner.uid) ? copyOf(installed) : installed
 }
 
-/** A project in root's own home: its Postgres is copied to where the other user can read it. */
+/** For a project in root's own home: Postgres is copied to where the other user can read it. */
 function copyOf({ initdb, postgres }: Binaries): Binaries {
   const native = dirname(dirname(initdb))
   const changed = Math.floor(statSync(postgres).mtimeMs)
@@ -40,13 +40,13 @@ function copyOf({ initdb, postgres }: Binaries): Binaries {
     try {
       renameSync(fresh, copy)
     } catch (error) {
-      // Another stack that started just now was faster.
+      // Another stack that is starting was faster.
       rmSync(fresh, { recursive: true })
       if (!existsSync(copy)) throw error
     }
   }
   if (statSync(copy).uid !== process.getuid!()) {
-    throw new UserError(`${copy} belongs to somebody else: remove it and start again.`)
+    throw new UserError(`${copy} belongs to another user: remove it and start again.`)
   }
   const at = (path: string) => join(copy, relative(native, path))
   return { initdb: at(initdb), postgres: at(postgres) }
@@ -55,7 +55,7 @@ function copyOf({ initdb, postgres }: Binaries): Binaries {
 type Command = [file: string, args: string[], options: SpawnOptions]
 
 type Runner = {
-  /** Whom the data files must belong to, when that is not the one who runs this process. */
+  /** Who must own the data files, if not the user of this process. */
   owner?: { uid: number; gid: number }
   command: (file: string, args: string[]) => Command
 }
@@ -63,8 +63,8 @@ type Runner = {
 let cachedRunner: Runner | undefined
 
 /**
- * How to run a Postgres program here. Postgres refuses to run as root, so root (usual in
- * containers) runs it as a system user that is there already.
+ * How to run a Postgres program. Postgres refuses to run as root, so root (usual in
+ * containers) runs it as an existing system user.
  */
 export function runner(): Runner {
   return cachedRunner ??= process.getuid?.() === 0 ? asSystemUser() : { command: asMyself }
@@ -75,7 +75,7 @@ export function restrictFolder(dataDir: string): void {
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700)
 }
 
-// A process group of its own keeps Ctrl-C in the terminal away: the supervisor stops it in turn.
+// In its own process group it does not get the terminal's Ctrl-C: the supervisor stops it.
 const options: SpawnOptions = {
   env: { LC_ALL: 'C', TZ: 'UTC', PATH: process.env.PATH },
   detached: true,

@@ -1,4 +1,4 @@
-// The folder of a database server: made, looked at, and taken back from a server left over in it.
+// The data folder of the database server: creating and checking it, and stopping a leftover server.
 import { execFileSync } from 'node:child_process'
 import {
   chownSync,
@@ -18,21 +18,21 @@ import { UserError } from '../stack/user-error.ts'
 /** The platform's own role, as on hosted projects. */
 export const superuser = 'supabase_admin'
 
-/** Says no to a folder that is there and is not what it should be. */
+/** Throws if an existing folder is not a cluster of this version. */
 export function checkCluster(cluster: string) {
   const version = join(cluster, 'PG_VERSION')
   const found = existsSync(version) ? readFileSync(version, 'utf8').trim() : 'nothing'
   if (found === '17') return
   throw new UserError(
     `The data folder ${cluster} is damaged or of another version (expected Postgres 17, found ` +
-      `${found}). Put it back from a copy, or run "npm run reset" to begin anew.`,
+      `${found}). Restore it from a copy, or run "npm run reset" to start over.`,
   )
 }
 
-/** Makes the folder. */
+/** Creates the cluster. */
 export async function createCluster(cluster: string, password: string, throwAway = false) {
   const { initdb } = await binaries()
-  // Made aside and renamed when complete, so that a stop half-way leaves nothing to mend.
+  // Made beside it and renamed when complete, so that an interruption leaves nothing to repair.
   const fresh = `${cluster}.new`
   rmSync(fresh, { recursive: true, force: true })
   mkdirSync(fresh, { mode: 0o700 })
@@ -67,7 +67,7 @@ export async function createCluster(cluster: string, password: string, throwAway
   renameSync(fresh, cluster)
 }
 
-/** Ends a server that outlived its supervisor, which the caller has made sure is gone. */
+/** Stops a server that outlived its supervisor, which the caller knows is gone. */
 export async function stopLeftoverServer(
   dataDir: string,
   log: (line: string) => void,
@@ -80,7 +80,7 @@ export async function stopLeftoverServer(
   // Postgres replaces the lock of a dead server itself, but not one whose number is in use again.
   if (command === '') return
   if (!command.includes(cluster)) return rmSync(lock)
-  log('a database server left over from an earlier run is stopped first')
+  log('stopping a database server left over from an earlier run')
   process.kill(pid, 'SIGINT')
   for (let waited = 0; commandOf(pid) === command; waited += 50) {
     if (waited === 10_000) process.kill(pid, 'SIGKILL')

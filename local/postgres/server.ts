@@ -1,4 +1,4 @@
-// The server process: how it is set, started and stopped.
+// The server process: its settings, start and stop.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
@@ -27,7 +27,7 @@ const settings = {
   maintenance_work_mem: '128MB',
   random_page_cost: '1.1',
   statement_timeout: '2min',
-  // As hosted projects have it: a number with a floating point loses its last digits as text.
+  // As on hosted projects: a floating-point number loses its last digits as text.
   extra_float_digits: '0',
   default_text_search_config: 'pg_catalog.english',
   timezone: 'UTC',
@@ -92,10 +92,10 @@ function describeFailure(
   return `Postgres does not start on ${cluster}: ${
     line?.replace(/^.*?(FATAL|PANIC): +/, '') ?? failure
   }. ` +
-    'Nothing was changed. Put the folder back from a copy, or run "npm run reset" to begin anew.'
+    'Nothing was changed. Restore the folder from a copy, or run "npm run reset" to start over.'
 }
 
-/** Waits until the server takes connections; answers why it never will. */
+/** Waits until the server accepts connections; returns the reason if it never will. */
 async function ready(child: ChildProcess, url: string): Promise<string | undefined> {
   let ended: string | undefined
   child.once('exit', (code, signal) => (ended = `it ended at once (${signal ?? code})`))
@@ -112,7 +112,7 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
     } catch (error) {
       await client.end().catch(() => {})
       const { code } = error as { code?: string }
-      // 28: it is up and does not know us, so it is not ours or its passwords are.
+      // 28: it is up and rejects us, so either the server or its passwords are not ours.
       if (code?.startsWith('28')) {
         child.kill('SIGINT')
         await Promise.race([once(child, 'exit'), sleep(1000)])
@@ -125,14 +125,14 @@ async function ready(child: ChildProcess, url: string): Promise<string | undefin
   return ended ?? 'it took more than two minutes'
 }
 
-/** A polite SIGTERM makes Postgres wait for clients that never leave: then it is told to hurry. */
+/** A SIGTERM from outside makes Postgres wait for clients that never leave: then it is hurried. */
 function forceFastShutdown(child: ChildProcess, cluster: string) {
   const timer = setInterval(() => {
     try {
       const state = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[7]
       if (state?.trim() === 'stopping') child.kill('SIGINT')
     } catch {
-      // The file goes as the last thing that a server does.
+      // Removing the file is the last thing that a server does.
     }
   }, 500)
   timer.unref()

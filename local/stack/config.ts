@@ -19,9 +19,9 @@ export type Config = {
     signups: boolean
     anonymous: boolean
     passwordLength: number
-    /** A new password needs the present one. */
+    /** A new password needs the current one. */
     currentPassword: boolean
-    /** A captcha stands before what strangers may ask; only the secret key passes it here. */
+    /** A captcha guards what strangers may call; here only the secret key passes it. */
     captcha: boolean
     email: boolean
     phone: boolean
@@ -36,7 +36,7 @@ export type Config = {
 
 const file = new URL('../../supabase/config.toml', import.meta.url)
 
-/** Reads the one configuration; what the stand-in does not know is left to the real Supabase. */
+/** Reads supabase/config.toml, of which the stand-ins use a part. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const toml = parseToml(readFileSync(file, 'utf8'))
   const at = <T extends Value>(path: string, otherwise: T): T =>
@@ -52,7 +52,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       reuseInterval: at('auth.refresh_token_reuse_interval', 10),
       signups: at('auth.enable_signup', true),
       anonymous: at('auth.enable_anonymous_sign_ins', false),
-      // Auth never takes less than 6, whatever is set.
+      // Auth enforces at least 6, whatever is set.
       passwordLength: Math.max(6, at('auth.minimum_password_length', 6)),
       currentPassword: at('auth.email.require_current_password', false),
       captcha: at('auth.captcha.enabled', false),
@@ -93,7 +93,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   }
 }
 
-/** Client ids, commas between, by `env(NAME)` as the CLI has it; tests bring a key set of their own. */
+/** Comma-separated client ids, or `env(NAME)` as in the CLI; tests bring their own key set. */
 function social(
   env: NodeJS.ProcessEnv,
   clientId: string,
@@ -115,7 +115,7 @@ function parseHook(name: string, uri: string): Hook {
   if (schema && fn) return { schema, name: fn }
   throw new UserError(
     `supabase/config.toml: the hook ${name} needs a uri of the form ` +
-      'pg-functions://postgres/<schema>/<function>; the embedded stack knows no other.',
+      'pg-functions://postgres/<schema>/<function>; the embedded stack supports no other.',
   )
 }
 
@@ -123,7 +123,7 @@ function parseHook(name: string, uri: string): Hook {
 function parseSize(text: string): number {
   const [, count, unit = ''] = /^(\d+) ?([kmg]?)i?b?$/i.exec(text) ?? []
   if (count) return Number(count) * 1024 ** ' kmg'.indexOf(unit.toLowerCase() || ' ')
-  throw new UserError(`supabase/config.toml: ${text} is no size; write one such as "10MiB".`)
+  throw new UserError(`supabase/config.toml: ${text} is not a size; write one such as "10MiB".`)
 }
 
 /** The part of TOML that this configuration uses: tables, plain values, one-line text arrays. */
@@ -158,7 +158,7 @@ function parseValue(text: string): Value | undefined {
       text,
     )
   if (!bare) return undefined
-  // What the pattern lets through is JSON, but for digit groups and a trailing comma.
+  // What the pattern accepts is JSON, except digit groups and a trailing comma.
   const json = bare[1]!.startsWith('"')
     ? bare[1]!
     : bare[1]!.startsWith('[')

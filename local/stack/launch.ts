@@ -7,7 +7,7 @@ import { readyLine } from './lifecycle.ts'
 import { logFile } from './log-file.ts'
 import { root } from './settings.ts'
 
-/** A running part of the stack; `port` is where it listens when it chose for itself. */
+/** A running process of the stack; `port` is where it listens if it chose the port itself. */
 export type Running = { process: ChildProcess; port?: number; stop: () => Promise<void> }
 
 export type Program = {
@@ -20,10 +20,10 @@ export type Program = {
   quiet?: boolean
 }
 
-/** Starts a child process and waits until it says that it serves. */
+/** Starts a child process and waits until it reports that it is ready. */
 export async function launch(program: Program): Promise<Running> {
   const path = logFile(program.dataDir, program.name)
-  // Its output goes straight into the file: the supervisor has no part in a request.
+  // Its output goes straight into the file: the supervisor takes no part in a request.
   const out = openSync(path, 'a')
   const child = spawn(program.command, program.args, {
     cwd: root,
@@ -72,7 +72,7 @@ async function stopChild(child: ChildProcess) {
 
 const restartDelays = [0, 250, 500, 1000, 2000]
 
-/** Keeps a part running: when it ends unasked it is started again, later each time it fails. */
+/** Keeps a process running: restarts it when it ends by itself, with growing delays. */
 export class SupervisedProcess {
   readonly name: string
   private readonly spawnProcess: () => Promise<Running>
@@ -97,7 +97,7 @@ export class SupervisedProcess {
     const began = Date.now()
     const ended = (code: number | null, signal: string | null) => {
       if (this.stopping) return
-      // Only what dies young counts as failing; something killed is wanted back at once.
+      // Only an early death counts as a failure; after a kill it is restarted at once.
       if (Date.now() - began > 1000) this.failures = 0
       this.log(`${this.name} ended (${signal ?? `code ${code}`}), starting it again`)
       void this.restart()
@@ -122,7 +122,7 @@ export class SupervisedProcess {
     }
   }
 
-  /** Stops the part, also one that is just starting. */
+  /** Stops the process, even while it starts. */
   async stop(): Promise<void> {
     this.stopping = true
     const running = await this.current?.catch(() => undefined)

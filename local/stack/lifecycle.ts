@@ -1,22 +1,22 @@
 // What every child process of the supervisor has in common.
 import type { Server } from 'node:http'
 
-/** The line on stderr that tells the supervisor that a child serves. */
+/** The line on stderr that tells the supervisor that a child is ready. */
 export const readyLine = '@ready'
 
-/** Ends this process when the supervisor goes, however it went: its end of our stdin closes. */
+/** Ends this process when the supervisor goes, in whatever way: its end of our stdin closes. */
 export function endWithSupervisor(stop: () => Promise<unknown>): void {
   let stopping = false
   const end = () => {
     if (stopping) return
     stopping = true
-    // Whoever does not finish in time is cut off.
+    // What does not finish in time is cut off.
     setTimeout(() => process.exit(0), 8000).unref()
     stop().then(() => process.exit(0), () => process.exit(1))
   }
   process.stdin.on('end', end).on('error', end).resume()
   process.on('SIGTERM', end)
-  // Ctrl-C in a terminal reaches everybody; the supervisor decides when it is our turn.
+  // Ctrl-C in a terminal reaches every process; the supervisor decides when it is our turn.
   process.on('SIGINT', () => {})
 }
 
@@ -28,7 +28,7 @@ export function listen(server: Server, port: number): Promise<void> {
   })
 }
 
-/** Takes no new connections and waits for the requests that run. */
+/** Accepts no new connections and waits for running requests. */
 export function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())

@@ -7,7 +7,7 @@ type Owner = { pid: number; born: string }
 
 const fileOf = (dataDir: string) => join(dataDir, 'supervisor.lock')
 
-/** Takes the data folder for this process; a lock that a killed process left behind is replaced. */
+/** Locks the data folder for this process; a lock left behind by a killed process is replaced. */
 export function takeLock(dataDir: string): { release: () => void; leftover: boolean } {
   mkdirSync(dataDir, { recursive: true })
   const path = fileOf(dataDir)
@@ -17,7 +17,7 @@ export function takeLock(dataDir: string): { release: () => void; leftover: bool
   try {
     for (;;) {
       try {
-        // A link is made by exactly one of two who try at once, and never half-written.
+        // Of two processes that try at once exactly one makes the link, and never half-written.
         linkSync(mine, path)
         return { release: () => rmSync(path, { force: true }), leftover }
       } catch (error) {
@@ -34,7 +34,7 @@ export function takeLock(dataDir: string): { release: () => void; leftover: bool
   }
 }
 
-/** Says no when a running stack has the folder. */
+/** Throws if a running stack uses the folder. */
 export function assertNotRunning(dataDir: string): void {
   const owner = ownerOf(dataDir)
   if (!owner || startTimeOf(owner.pid) !== owner.born || owner.born === '') return

@@ -16,7 +16,7 @@ function projectVersions(): string[] {
   return readdirSync(folder).flatMap((name) => /^(\d+)_.*\.sql$/.exec(name)?.[1] ?? []).sort()
 }
 
-/** Brings the database to the newest migration, by the official CLI, and the roles to life. */
+/** Applies pending migrations by the official CLI and enables the facade's role. */
 export async function migrate(stack: Stack, say: Say): Promise<void> {
   const client = new pg.Client({ connectionString: stack.databaseUrl('supabase_admin') })
   await client.connect()
@@ -51,18 +51,18 @@ async function push(stack: Stack) {
   mkdirSync(home, { recursive: true })
   const args = ['db', 'push', '--yes', '--include-all', '--workdir', root]
   const url = remoteFlag(stack.databaseUrl('postgres'))
-  // A home of its own: the CLI keeps notes there, and finds no project that is linked.
+  // A home of its own: the CLI keeps state there, and must find no linked project.
   const result = await retryOnLockTimeout(() => supabase([...args, url], { HOME: home }))
   if (result.code === 0) return
   throw new UserError(
-    'The migrations do not apply; nothing of the failing one was kept. If they were made anew ' +
-      `since the last start, "npm run reset" begins with an empty database.\n\n${
+    'The migrations do not apply; nothing of the failing one was kept. If they were regenerated ' +
+      `since the last start, "npm run reset" starts over with an empty database.\n\n${
         errorLines(result)
       }`,
   )
 }
 
-/** The facade's role comes from a migration, which knows no password. */
+/** The facade's role is created by a migration, which knows no password. */
 async function enableFacadeRole(client: pg.Client, stack: Stack) {
   const { rows } = await client.query("select from pg_roles where rolname = 'facade'")
   if (rows.length === 0) return
@@ -89,7 +89,7 @@ async function setRates(client: pg.Client, stack: Stack, say: Say) {
 async function seed(client: pg.Client, stack: Stack, say: Say) {
   const file = join(root, 'supabase', 'seed.sql')
   if (projectVersions().length === 0 || !existsSync(file)) return
-  // The table in which the official CLI notes the same.
+  // The table in which the official CLI records the same.
   const name = 'supabase_migrations.seed_files'
   if (await exists(client, name)) {
     const { rowCount } = await client.query(`select from ${name}`)
@@ -106,14 +106,14 @@ async function seed(client: pg.Client, stack: Stack, say: Say) {
   } catch (error) {
     const { message, where = '' } = error as Error & { where?: string }
     throw new UserError(
-      `The demo data does not go in, nothing of it was kept: ${message} (${where}). Mend ` +
+      `The demo data could not be loaded, and nothing of it was kept: ${message} (${where}). Fix ` +
         'supabase/seed.sql, or start with SEED=none.',
     )
   }
-  if (text) say('demo data is in')
+  if (text) say('demo data loaded')
 }
 
-/** All of it or nothing, with the rights that migrations have. */
+/** In one transaction, with the rights that migrations have. */
 async function asPostgres(client: pg.Client, sql: string) {
   try {
     await client.query(

@@ -1,7 +1,7 @@
-// A stack that npm started ends with npm: npm that is killed takes nothing with it by itself.
+// A stack that npm started ends with npm, which does not end its children when it is killed.
 import { commandOf, parentOf, startTimeOf } from './process-info.ts'
 
-/** Calls back once npm is gone, however it went. Nothing is watched where npm started nothing. */
+/** Calls back once npm is gone, in whatever way. Does nothing if npm did not start this process. */
 export function onNpmExit(ended: () => void): void {
   if (!process.env.npm_lifecycle_event) return
   const parent = process.ppid

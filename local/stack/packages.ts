@@ -17,7 +17,7 @@ const needed = [
 const missing = (name: string) =>
   new UserError(`The package ${name} is missing or incomplete: run "npm ci" and start again.`)
 
-/** Says which package is not there before something fails because of it. */
+/** Reports a missing package before something fails because of it. */
 export function requirePackages(): void {
   for (const path of needed) {
     if (!existsSync(join(modules, path))) {
@@ -27,14 +27,14 @@ export function requirePackages(): void {
   denoBinary()
 }
 
-/** How Deno here finds the packages; hosted there is no such folder, so it is no setting of the file. */
+/** How Deno finds the packages here; a hosted project has no such folder, so deno.json cannot say it. */
 export const denoPackages = [
   '--config',
   join(root, 'functions', 'deno.json'),
   '--node-modules-dir=manual',
 ]
 
-/** Deno itself, not the script in front of it: that would leave it behind when it is killed. */
+/** Deno itself, not npm's script in front of it, which would leave Deno running when killed. */
 export function denoBinary(): string {
   const file = process.platform === 'win32' ? 'deno.exe' : 'deno'
   const platform = join(modules, '@deno')

@@ -1,11 +1,11 @@
-// What the system knows of a process. Linux tells it in files; elsewhere ps does.
+// What the system knows about a process: from /proc on Linux, from ps elsewhere.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 const ps = (pid: number, what: string) =>
   execFileSync('ps', ['-o', `${what}=`, '-p', String(pid)], { stdio: 'pipe' }).toString().trim()
 
-/** When a process began, so that a number used anew is not taken for the old one; '' is gone. */
+/** When a process started, which tells it from a later one with the same id; '' if it is gone. */
 export function startTimeOf(pid: number): string {
   try {
     if (process.platform === 'win32') return process.kill(pid, 0) ? 'there' : ''
@@ -18,7 +18,7 @@ export function startTimeOf(pid: number): string {
   }
 }
 
-/** The command line of a process; '' when there is none (any more). */
+/** The command line of a process; '' if there is no such process. */
 export function commandOf(pid: number): string {
   try {
     if (startTimeOf(pid) === '') return ''
@@ -29,7 +29,7 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** The process that started another, as the system still knows it; 0 is nobody. */
+/** The parent of a process; 0 if unknown. */
 export function parentOf(pid: number): number {
   try {
     if (process.platform === 'win32') return 0

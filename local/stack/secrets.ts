@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isSecret } from '../../functions/_shared/is-secret.ts'
 import { UserError } from './user-error.ts'
 
-/** What one data folder keeps secret. Made at its first start, never changed after. */
+/** The secrets of a data folder, made at its first start and never changed. */
 export type Secrets = {
   publishableKey: string
   secretKey: string
@@ -47,7 +47,7 @@ export function secretsOf(dataDir: string): Secrets {
     seal: random(),
     dataApi: random(),
   }
-  // Written aside and renamed: a stop in between leaves no half of it.
+  // Written beside it and renamed, so that an interruption leaves no half-written file.
   writeFileSync(`${path}.new`, JSON.stringify(secrets, null, 2), { mode: 0o600 })
   renameSync(`${path}.new`, path)
   return secrets
@@ -60,10 +60,10 @@ function read(path: string): Secrets {
       return secrets
     }
   } catch {
-    // Told below, together with a file that is JSON but not ours.
+    // Reported below, like a file that is JSON but not ours.
   }
   throw new UserError(
-    `The data folder is damaged: ${path} cannot be read, or holds what is no secret. Put it back ` +
+    `The data folder is damaged: ${path} cannot be read or is incomplete. Put it back ` +
       'from a copy, or run ' +
       '"npm run reset" to begin anew.',
   )

@@ -1,4 +1,4 @@
-// One process for what is light and belongs together: the gateway, Auth and Storage behind it
+// One process for the light parts: the gateway, Auth and Storage behind it
 // (password hashing has its own threads), the inbox, the workers of the functions and the clock of
 // the jobs.
 import { openAuth } from '../auth/server.ts'
@@ -32,7 +32,7 @@ const workers = new Workers(stack)
 const gateway = openGateway({ stack, auth, keys, storage, workers })
 const inbox = openInbox()
 
-// The first to come finds it there; after that each begins with a request.
+// The first request finds a worker ready; later ones start with a request.
 void workers.acquire('api').then(({ release }) => release(), () => {})
 await listen(inbox, stack.ports.inbox)
 await listen(gateway, stack.ports.gateway)
@@ -44,7 +44,7 @@ endWithSupervisor(async () => {
 })
 console.error(readyLine)
 
-/** Calls the function `jobs` as the scheduler of a hosted project does; the errors go to the log. */
+/** Calls the function `jobs` as a hosted project's scheduler does; errors go to the log. */
 function startClock({ url, secrets, config }: Stack): () => void {
   if (!config.functions.some(({ name }) => name === 'jobs')) return () => {}
   const call = async (path: string): Promise<boolean> => {
@@ -63,9 +63,9 @@ function startClock({ url, secrets, config }: Stack): () => void {
     }
   }
   const minutely = setInterval(() => void call('jobs'), 60_000)
-  // What people wait for, pushes above all. A call that takes longer is not joined by another.
+  // What people wait for, push notifications above all. Never two calls at once.
   let busy = false
-  // All of them at the start: whatever was stopped for long has much to do.
+  // All jobs at the start: a stack that was stopped for long has much to catch up on.
   let begun = false
   const often = setInterval(async () => {
     if (busy) return

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { variable, type VariableName } from '../environment.ts'
 import { UserError } from './user-error.ts'
 
-/** The folder of the project. */
+/** The root folder of the repository. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export type Ports = Record<
@@ -20,22 +20,22 @@ export type Ports = Record<
   number
 >
 
-/** What can be chosen for one stack, all of it by environment variables. */
+/** The settings of one stack, from environment variables. */
 export type Settings = {
   dataDir: string
   ports: Ports
   seed: 'demo' | 'none'
-  /** False lifts the limits on how often something may be done. */
+  /** Whether rate limits apply. */
   rates: boolean
-  /** bcrypt's cost: Auth's own, or the least there is. */
+  /** bcrypt's cost: that of Auth, or the minimum. */
   hashCost: number
   /** Postgres counts the calls of each plpgsql function, for suites (track_functions). */
   countCalls: boolean
-  /** Processes of the chat gateway; with none its sockets are the edge function's. */
+  /** Number of chat gateway processes; with none the edge function serves its sockets. */
   gateways: number
-  /** Seconds that a worker of an edge function lives; 0 is without end. */
+  /** Lifetime of an edge function's worker in seconds; 0 for no limit. */
   workerLife: number
-  /** The folder of the real Storage server, built, that runs in place of the stand-in. */
+  /** The folder of the real Storage server, built, to run in place of the stand-in. */
   realStorage: string | undefined
   /** The binary of the real Auth server, likewise. */
   realAuth: string | undefined

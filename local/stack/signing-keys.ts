@@ -1,4 +1,4 @@
-// Signing keys of the local project (ES256), with the states that a hosted project knows. The file
+// Signing keys of the local project (ES256), with the states of a hosted project's keys. The file
 // is read again when it changes, so a test can rotate keys while the stack runs.
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,12 +25,12 @@ export function storedKeys(dataDir: string): StoredKey[] {
   } catch {
     throw new UserError(
       `The data folder is damaged: ${path} cannot be read. Delete that file to get new keys; ` +
-        'everybody then has to sign in again.',
+        'everybody will then have to sign in again.',
     )
   }
 }
 
-/** Adds a key; as standby it is published but signs nothing yet. Answers its kid. */
+/** Adds a key and returns its kid; a standby key is published but signs nothing yet. */
 export async function addKey(dataDir: string, state: KeyState = 'standby'): Promise<string> {
   const { privateKey } = await generateKeyPair('ES256', { extractable: true })
   const kid = crypto.randomUUID()
@@ -39,7 +39,7 @@ export async function addKey(dataDir: string, state: KeyState = 'standby'): Prom
   return kid
 }
 
-/** Lets a key sign from now on; the one that did stays valid as previous. */
+/** Makes a key the signing key; the one before stays valid as previous. */
 export function makeCurrent(dataDir: string, kid: string): void {
   save(
     dataDir,
@@ -50,7 +50,7 @@ export function makeCurrent(dataDir: string, kid: string): void {
   )
 }
 
-/** Ends a key: it is published no more and its tokens are refused. */
+/** Revokes a key: it is no longer published and its tokens are refused. */
 export function revokeKey(dataDir: string, kid: string): void {
   save(
     dataDir,
@@ -77,7 +77,7 @@ export function publicKeys(keys: StoredKey[]): { keys: JWK[] } {
 
 export type KeyRing = ReturnType<typeof openKeys>
 
-/** Signs and verifies with the folder's keys, always the ones that the file names now. */
+/** Signs and verifies with the keys that the folder's file holds now. */
 export function openKeys(dataDir: string, issuer: string) {
   const path = fileOf(dataDir)
   let changed = -1
@@ -85,7 +85,7 @@ export function openKeys(dataDir: string, issuer: string) {
   let keys: StoredKey[] = []
   let imported = new Map<string, ReturnType<typeof importJWK>>()
   const read = () => {
-    // A look at the file's time is cheap, but not worth one system call per request.
+    // Looking at the file's time is cheap, but not worth a system call for every request.
     if (Date.now() - looked < 100) return keys
     looked = Date.now()
     const { mtimeMs } = statSync(path)
@@ -111,7 +111,7 @@ export function openKeys(dataDir: string, issuer: string) {
         .setProtectedHeader({ alg: 'ES256', kid: key.jwk.kid, typ: 'JWT' })
         .sign(await load(key, 'sign'))
     },
-    /** The claims of a token of this project, or a throw. The algorithm is ours to choose. */
+    /** The claims of a token of this project; throws at any other. We choose the algorithm. */
     verify: async (token: string): Promise<Claims> => {
       const find = ({ kid }: { kid?: string }) => {
         const key = read().find((each) => each.jwk.kid === kid && each.state !== 'revoked')
@@ -124,7 +124,7 @@ export function openKeys(dataDir: string, issuer: string) {
         audience: 'authenticated',
         requiredClaims: ['exp', 'sub', 'role'],
       })
-      // JSON can write a number beyond all numbers: a token without an end.
+      // JSON can write a number that is read as Infinity: a token that never expires.
       if (!Number.isFinite(payload.exp)) throw new Error('exp is not a time')
       return payload
     },

@@ -17,7 +17,7 @@ export type Stack = Settings & {
   databaseUrl: (role: string) => string
 }
 
-/** Puts the stack together from the environment and the data folder; every process does. */
+/** Reads the stack from the environment and the data folder, as each of its processes does. */
 export function readStack(env: NodeJS.ProcessEnv): Stack {
   const settings = readSettings(env)
   const { ports } = settings
@@ -67,12 +67,12 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     SUPABASE_JWKS: JSON.stringify(publicKeys(storedKeys(stack.dataDir))),
     SUPABASE_DB_URL: stack.databaseUrl('postgres'),
     FACADE_DB_URL: stack.databaseUrl('facade'),
-    // One process for everybody: more than this cost more in switching than they give (on 2 cores).
+    // One process serves everybody: on 2 cores more connections cost more than they gain.
     FACADE_DB_POOL: '6',
     CODE_SECRET: secrets.code,
     SEAL_KEY: secrets.seal,
     INBOX_URL: stack.inboxUrl,
-    // A payment provider of our own: money is played with on its page.
+    // A payment provider of our own, with a page that simulates payments.
     PAYMENT_PROVIDER: 'sandbox',
     SANDBOX_SECRET: passwordOf(secrets, 'sandbox'),
     RETURN_URLS: `${stack.url}/functions/v1/api/sandbox/done,https://app.example/payments`,
@@ -85,7 +85,7 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
   }
 }
 
-/** The developer's own file `.env`: NAME=value by line. */
+/** The developer's own `.env`: a NAME=value per line. */
 function dotEnv(): Record<string, string> {
   const path = join(root, '.env')
   if (!existsSync(path)) return {}

@@ -32,7 +32,7 @@ function stop(): Promise<void> {
   })()
 }
 
-/** Runs the stack until it is told to stop. */
+/** Runs the stack until it is stopped. */
 export async function run(): Promise<void> {
   const settings = readSettings(process.env)
   const { dataDir } = settings
@@ -44,7 +44,7 @@ export async function run(): Promise<void> {
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stopAndExit)
   onNpmExit(stopAndExit)
-  // Whoever reads our output may go away first.
+  // The reader of our output may go away first.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
   try {
@@ -73,7 +73,7 @@ async function start({ dataDir, ports, countCalls }: Settings, leftover: boolean
   log(`database on port ${ports.database}`)
   await ensureKeys(dataDir)
   const stack = readStack(process.env)
-  // Real parts make their tables themselves, and migrations write into them.
+  // Real servers create their tables themselves, and the migrations write into them.
   await startAll([
     ...(stack.realAuth ? [nodeProgram(stack, 'auth', '../auth/real-server.ts')] : []),
     ...(stack.realStorage ? [nodeProgram(stack, 'storage', '../storage/real-server.ts')] : []),

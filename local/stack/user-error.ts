@@ -1,2 +1,2 @@
-/** A reason not to go on that a person can act on: shown as one sentence, without a stack. */
+/** An error that a person can act on: shown as a message, without a stack trace. */
 export class UserError extends Error {}
