@@ -13,7 +13,7 @@ import type { Stack } from '../test/support/stack.ts'
 import { signUp } from './client.ts'
 import { percentile } from './http-load.ts'
 import { processOf } from './processes.ts'
-import { measureHostilePictures, type HostileFigures } from './hostile-pictures.ts'
+import { type HostileFigures, measureHostilePictures } from './hostile-pictures.ts'
 
 const bytesOfPicture = 4 * 1024 * 1024
 const rounds = 40
@@ -64,7 +64,10 @@ export function largePicture(): Buffer {
   return png({ width, height, pixels: randomBytes(width * height * 3), level: 0 })
 }
 
-export async function benchUploads(stack: Stack, say: (line: string) => void): Promise<UploadFigures> {
+export async function benchUploads(
+  stack: Stack,
+  say: (line: string) => void,
+): Promise<UploadFigures> {
   const picture = largePicture()
   const tokens: string[] = []
   while (tokens.length < 20) tokens.push((await signUp(stack)).accessToken)

@@ -6,22 +6,29 @@ import { join } from 'node:path'
 import { settings as functionSettings } from '../../functions/_shared/settings.ts'
 import { variables } from '../environment.ts'
 import { UserError } from '../stack/user-error.ts'
-import { errorLines, writeProject, supabase } from '../schema/cli.ts'
+import { errorLines, supabase, writeProject } from '../schema/cli.ts'
 import { checkConfig, configFile, configText, withoutDeferred } from './config-file.ts'
 import { openDatabase } from './database.ts'
 import { type DeployInput, readInput } from './input.ts'
 import { measureHops, runJobs, smokeTest, verifyCaptcha, verifyHops } from './live-checks.ts'
 import { openManagement } from './management.ts'
 import { readProject } from './project.ts'
-import { missingSecrets, sensitiveParts, readSecretHashes, secretsFrom, setSecrets } from './secrets.ts'
-import { settingsThatDiffer, assertSettings, readSettings, setByApi, settings } from './settings.ts'
+import {
+  missingSecrets,
+  readSecretHashes,
+  secretsFrom,
+  sensitiveParts,
+  setSecrets,
+} from './secrets.ts'
+import { assertSettings, readSettings, setByApi, settings, settingsThatDiffer } from './settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 /** What must not be seen, whoever says it. */
 const redactedValues = new Set<string>()
-const redact = (secret: string) => sensitiveParts(secret).forEach((part) => redactedValues.add(part))
+const redact = (secret: string) =>
+  sensitiveParts(secret).forEach((part) => redactedValues.add(part))
 const redacted = (text: string) =>
   [...redactedValues].sort((a, b) => b.length - a.length)
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)

@@ -1,4 +1,4 @@
-// Runs the chat gateway as a part of the stack: what functions/chat/main.ts is elsewhere.
+// Runs the chat gateway as a process of the stack, in place of functions/chat/main.ts.
 import { flushCompileCache } from 'node:module'
 import { serveChat } from '../../functions/chat/server/node-server.ts'
 import { endWithSupervisor, readyLine } from '../stack/lifecycle.ts'
@@ -6,5 +6,5 @@ import { endWithSupervisor, readyLine } from '../stack/lifecycle.ts'
 const server = await serveChat({ hostname: '127.0.0.1', port: Number(process.argv[2]) })
 endWithSupervisor(server.stop)
 console.error(readyLine)
-// Also for who comes after one that is killed.
+// Now, so that the next process has the cache even if this one is killed.
 flushCompileCache()

@@ -259,7 +259,9 @@ describe.runIf(hasStack)('replay', () => {
       config: { broadcast: { replay: { since: before, limit: 25 } } },
     })
     await waitUntil('they come', () => all.received.length === 25)
-    expect(payloads(all.received).map(({ n }) => n)).toEqual([...Array(25).keys()].map((n) => n + 5))
+    expect(payloads(all.received).map(({ n }) => n)).toEqual(
+      [...Array(25).keys()].map((n) => n + 5),
+    )
     expect(all.received[0].meta).toEqual({ replayed: true, id: all.received[0].payload.id })
     const defaults = await joined(realtime, topic, {
       config: { broadcast: { replay: { since: before } } },

@@ -8,8 +8,8 @@ import {
   joined,
   type Json,
   payloads,
-  startRealtime,
   sendToken,
+  startRealtime,
   type TestRealtime,
 } from './support/client.ts'
 import { signHs256, unsignedToken } from '../../test/support/tokens.ts'
@@ -124,7 +124,10 @@ describe.runIf(hasStack)('private topics', () => {
     expect(await say(reader!, 1)).toBe('timed out')
     expect(await say(writer!, 2)).toBe('ok')
     expect(await say(old!, 3)).toBe('ok')
-    await waitUntil('they come', () => writer!.received.length === 2 && reader!.received.length === 2)
+    await waitUntil(
+      'they come',
+      () => writer!.received.length === 2 && reader!.received.length === 2,
+    )
     await sleep(100)
     // Itself only who asked for that.
     expect(payloads(writer!.received)).toEqual([{ n: 2, text: 'بيت' }, { n: 3, text: 'بيت' }])

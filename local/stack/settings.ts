@@ -54,7 +54,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   }
   const port = Number(given('PORT'))
   if (!Number.isInteger(port) || port < 1024 || port > 65_500) {
-    throw new UserError('PORT must be a whole number from 1024 to 65500: the gateway listens there.')
+    throw new UserError(
+      'PORT must be a whole number from 1024 to 65500: the gateway listens there.',
+    )
   }
   const seed = given('SEED')
   if (seed !== 'demo' && seed !== 'none') throw new UserError('SEED must be demo or none.')

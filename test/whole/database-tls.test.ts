@@ -100,7 +100,8 @@ describe.runIf(hasStack)('the way to the database', () => {
   test('the CLI is told to do the same', async () => {
     process.env.DATABASE_CA = trusted
     try {
-      const says = () => supabase(['gen', 'types', remoteFlag(proxy.url('0.0.0.0')), '--schema', 'api'])
+      const says = () =>
+        supabase(['gen', 'types', remoteFlag(proxy.url('0.0.0.0')), '--schema', 'api'])
       proxy.show(certificateFor('0.0.0.0', stranger))
       expect((await says()).code).not.toBe(0)
       proxy.show(certificateFor('0.0.0.0', one))
