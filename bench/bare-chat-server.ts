@@ -1,7 +1,6 @@
 /**
- * The limit that chat is measured against: a socket server that inserts a row, notifies, tells the
- * sender that it is stored, and sends what it is notified of to the sockets of that room. No rights,
- * no order, no history.
+ * The limit that chat is measured against: a WebSocket server that inserts a row, confirms it to the
+ * sender, and sends it to the sockets of the room by NOTIFY. No permissions, order or history.
  */
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'

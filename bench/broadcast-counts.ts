@@ -1,4 +1,4 @@
-/** How many broadcasts each act costs, counted where Realtime takes them from. */
+/** How many broadcasts each action costs, counted in the table that Realtime reads. */
 import pg from 'pg'
 import type { Stack } from '../test/support/stack.ts'
 import { post } from './client.ts'
@@ -8,7 +8,7 @@ export type Broadcasts = Record<'a message' | 'a read' | 'a block' | 'a sign-out
 
 const conversations = 60
 
-/** By people of whom the first gets a conversation with sixty others. */
+/** `people` act; the first gets a conversation with each of sixty others. */
 export async function broadcasts(
   stack: Stack,
   people: Person[],

@@ -1,4 +1,4 @@
-/** The ways a message can go from one person to another: bare, through Realtime, by the gateway. */
+/** The transports of chat: the bare server, Realtime, and the chat gateway. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -12,22 +12,22 @@ type Json = any
 export type Person = { token: string; identityId: string; topic: string }
 export type Conversation = { id: string; from: Person; to: Person }
 
-/** Somebody who hears what is said in a conversation. */
+/** A socket that receives the messages of a conversation. */
 export type Receiver = { onBody: (body: string) => void; close: () => void }
 
 export type Transport = {
   name: string
-  /** Whether its fan-out is measured: an account has ten sockets at a gateway, and nobody 1,000. */
+  /** Whether its fan-out is measured: at the chat gateway an account has at most ten sockets. */
   toMany: boolean
-  /** Opens a socket that hears the conversation as the one it is meant for. */
+  /** Opens a socket as the recipient. */
   openReceiver: (conversation: Conversation) => Promise<Receiver>
-  /** Opens what is needed to send; what it gives sends one message, until it is said to be stored. */
+  /** Opens a sender, whose `send` resolves when the message is known to be stored. */
   openSender: (
     conversation: Conversation,
   ) => Promise<{ send: (body: string) => Promise<void>; close: () => void }>
 }
 
-/** A socket, and what it hears; `answer` is what a frame must hold to be waited for. */
+/** A WebSocket of JSON frames. */
 async function open(url: string, protocols: string[] = []) {
   const socket = new WebSocket(url, protocols)
   let heard: (frame: Json) => void = () => {}
@@ -80,8 +80,8 @@ export async function bareTransport(
 }
 
 /**
- * REST to send, Realtime to hear: at the parts themselves, with the address of the facade, or by the
- * one door of the embedded stack, which stands in for a hosted project's.
+ * REST to send, Realtime to receive: directly at the servers, given the address of the facade, or
+ * through the gateway of the embedded stack, which stands in for a hosted project's.
  */
 export function realtimeTransport({ url, publishableKey }: Stack, facade?: string): Transport {
   const { hostname, port } = new URL(url)
@@ -120,7 +120,7 @@ export function realtimeTransport({ url, publishableKey }: Stack, facade?: strin
   }
 }
 
-/** The chat gateway to send and to hear: at its own address or, as Realtime above, by the one door. */
+/** The chat gateway to send and receive: directly, or through the gateway of the embedded stack. */
 export function chatGatewayTransport({ url, chatUrls }: Stack, viaGateway: boolean): Transport {
   const address = viaGateway ? `${url.replace('http', 'ws')}/functions/v1/chat` : chatUrls[0]!
   const openSocket = (token: string) => open(address, ['chat', `bearer.${token}`])
@@ -154,7 +154,7 @@ export function chatGatewayTransport({ url, chatUrls }: Stack, viaGateway: boole
   }
 }
 
-/** Sockets that do nothing, as most do most of the time. */
+/** Idle sockets. */
 export async function idleSockets(url: string, people: Person[], count: number) {
   const address = `${url.replace('http', 'ws')}/functions/v1/chat`
   const sockets: { close: () => void }[] = []

@@ -1,7 +1,7 @@
 /**
- * Chat against the limit of the same run: how long from sending to hearing, how many messages a
- * second 100 pairs exchange, how long until 1,000 sockets have heard one, how much memory a process
- * of the gateway takes for 1,000 sockets that are silent, and how many broadcasts an act costs.
+ * Chat against the limit of the same run: the latency from sending to receiving, how many messages a
+ * second 100 pairs exchange, how long until 1,000 sockets have received one, how much memory a process
+ * of the gateway takes for 1,000 idle sockets, and how many broadcasts an action costs.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,13 +22,13 @@ import { percentile } from './http-load.ts'
 import { post, signUp } from './client.ts'
 import { processOf } from './processes.ts'
 
-export type ChatSizes = { pairs: number; sockets: number; messages: number; seconds: number }
+type ChatSizes = { pairs: number; sockets: number; messages: number; seconds: number }
 
-export type ChatRow = {
+type ChatRow = {
   transport: string
-  /** One message after another between two people, as many a second by every way. */
+  /** One message after another between two people, at the same rate for every transport. */
   paced: Latency
-  /** The same, each as soon as the last was heard and is known to be stored. */
+  /** The same, each as soon as the last was received and is known to be stored. */
   backToBack: Latency
   /** Many pairs at once, each back to back. */
   pairs: { perSecond: number; p50: number; p99: number }
@@ -36,10 +36,10 @@ export type ChatRow = {
   fanOut?: { p50: number; p99: number; last: number }
 }
 
-/** `ofBare`: the p99, in p99s of the bare server. */
+/** `ofBare` is the p99 divided by that of the bare server. */
 type Latency = { p50: number; p99: number; ofBare: number }
 
-export type ChatResult = {
+type ChatResult = {
   transports: ChatRow[]
   idle: { sockets: number; megabytes: number }
   broadcasts: Broadcasts
@@ -68,9 +68,9 @@ async function createConversations(stack: Stack, pairs: number): Promise<Convers
 const sorted = (times: number[]) => times.toSorted((left, right) => left - right)
 
 /**
- * Sends one after another until `go` says no, each when the last was heard and its sender knows that
- * it is stored, as an app does, and no sooner than `pause` milliseconds after the last. The time is
- * that from sending to hearing.
+ * Sends one message after another while `go` returns true, each when the last has been received and
+ * its sender knows that it is stored, as an app does, and at least `pause` milliseconds after the
+ * last. Measures the time from sending to receiving.
  */
 async function exchange(
   transport: Transport,
@@ -114,13 +114,13 @@ async function exchange(
   }
 }
 
-// Short ones: a moment at which the machine is slow falls on every way.
+// Short rounds, so that a slow moment of the machine affects every transport.
 const rounds = 12
 const warmUp = 100
 /**
- * Milliseconds from one message of a pair to the next, where all ways send as many a second. Back to
- * back the faster one sends more, and what stops the machine now and then hits fewer of them: two
- * percentiles are of one measure only at one rate.
+ * Milliseconds between two messages of a pair when paced. Back to back a faster transport sends more,
+ * and an occasional pause of the machine hits a smaller share of its messages: percentiles can be
+ * compared only at the same rate.
  */
 const pace = 5
 
@@ -136,7 +136,7 @@ async function onePair(
   return times
 }
 
-/** Of one way; the first is the bare server. */
+/** The figures of one transport; the first is the bare server. */
 function summary(times: number[][], transport: number): Latency {
   const [bare, own] = [sorted(times[0]!), sorted(times[transport]!)]
   const p99 = percentile(own, 0.99)
@@ -162,7 +162,7 @@ async function manyPairs(transport: Transport, conversations: Conversation[], se
 
 const fanOutMessages = 10
 
-/** When each of many sockets of one conversation has heard a message. */
+/** How long until each of many sockets of one conversation has received a message. */
 async function fanOut(transport: Transport, conversation: Conversation, sockets: number) {
   const receivers: Receiver[] = []
   while (receivers.length < sockets) {
@@ -228,14 +228,14 @@ export async function benchChat(
       ...both.map((viaGateway) => chatGatewayTransport(stack, viaGateway)),
     ]
 
-    // At most ten of an account. Before all else: what a process grew to under load it keeps.
+    // At most ten of an account. First of all, as a process keeps the memory that it used under load.
     const silent = Math.min(sockets, people.length * 10)
     say(`${silent} silent sockets at the gateway`)
     const close = await idleSockets(stack.url, people, silent)
     await sleep(10_000)
     const megabytes = processOf(stack, `chat.ts ${new URL(stack.chatUrls[0]!).port}`).megabytes
     close()
-    // What is left of them is gone by then.
+    // Until they are closed.
     await sleep(5000)
 
     say('one pair: until compilers and heaps have settled')

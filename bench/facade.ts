@@ -22,7 +22,7 @@ export type Compared = {
 
 type Route = { name: string; path: string; statement: string }
 
-/** A person with fifty favorites, and the routes that the goal names. */
+/** Gives a person fifty favorites, and returns the routes to measure. */
 async function prepare(pool: pg.Pool, { user }: Session): Promise<Route[]> {
   await pool.query(
     `insert into public.favorites (identity_id, property_id)

@@ -1,8 +1,8 @@
 /**
- * Believable listings, any number of them in seconds: all areas, kinds and types, prices that go
- * with them, texts with common words and rare ones. The same number gives the same listings.
+ * Generates realistic listings, any number in seconds: all areas, kinds and types, fitting prices, and
+ * texts with common and rare words. The same number gives the same listings.
  *
- * For scratch databases: it leaves out the triggers and afterwards writes what they would have kept.
+ * For scratch databases: it disables the triggers and then writes what they would have written.
  */
 import type pg from 'pg'
 
@@ -25,7 +25,7 @@ export async function loadListings(client: pg.Client, count: number): Promise<vo
   await client.query('vacuum (analyze)')
 }
 
-/** Indexes are made five times as fast once the rows are there. */
+/** Indexes are built five times as fast when the rows exist already. */
 async function indexedAfterwards(client: pg.Client, table: string, load: () => Promise<unknown>) {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition

@@ -1,6 +1,6 @@
 /**
- * What a file made to keep us busy costs against a plain one of the same type and size: processor time
- * and memory of the functions.
+ * What a malicious picture costs against a plain one of the same type and size: CPU time and memory
+ * of the functions.
  */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -25,7 +25,7 @@ const small = { width: 40, height: 30 }
 const repeated = (part: Buffer, length: number) =>
   Buffer.alloc(Math.floor(length / part.length) * part.length, part)
 
-/** The picture, with so much at a place in it that it has the size of the others. */
+/** Pads the picture at a position to the common size. */
 const filled = (picture: Buffer, at: number, part: Buffer) =>
   Buffer.concat([
     picture.subarray(0, at),
@@ -121,10 +121,10 @@ function webps(): Record<string, Buffer> {
   }
 }
 
-export type Cost = { cpuMs: number; megabytes: number; status: number; nineMs: number }
+type Cost = { cpuMs: number; megabytes: number; status: number; nineMs: number }
 export type HostileFigures = Record<string, Record<string, Cost>>
 
-/** Processor time of a process so far; Linux tells it by hundredths of a second. */
+/** The CPU time of a process so far, which Linux reports in hundredths of a second. */
 function cpuOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10
@@ -157,7 +157,7 @@ async function costOf(pid: number, file: Buffer, send: Send): Promise<Cost> {
   }
 }
 
-/** Each file alone, again and again, then nine of it in one request; `send` gives the status. */
+/** Sends each file alone, repeatedly, and then nine of it in one request. */
 export async function measureHostilePictures(pid: number, send: Send): Promise<HostileFigures> {
   const figures: HostileFigures = {}
   for (const [type, files] of Object.entries({ PNG: pngs(), JPEG: jpegs(), WebP: webps() })) {

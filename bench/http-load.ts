@@ -1,4 +1,4 @@
-/** Load on an HTTP server from plain sockets, so that the generator costs as little as it can. */
+/** HTTP load from plain sockets, so that the generator itself costs little. */
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -6,13 +6,13 @@ export type Measured = { perSecond: number; p50: number; p99: number; failed: nu
 
 const lengthOf = (head: string) => Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? NaN)
 
-export type HttpConnection = {
-  /** Sends a request and gives whether it succeeded, once the answer is whole; one at a time. */
+type HttpConnection = {
+  /** Sends a request, one at a time; resolves to whether it succeeded. */
   ask: (request: Buffer) => Promise<boolean>
   close: () => void
 }
 
-/** One keep-alive connection, opened again when the server ends it: a request that it had fails. */
+/** A keep-alive connection, reopened when the server closes it, which fails the current request. */
 export function openConnection(url: URL): HttpConnection {
   let waiting: Buffer = Buffer.alloc(0)
   let answered: (ok: boolean) => void = () => {}
@@ -29,7 +29,7 @@ export function openConnection(url: URL): HttpConnection {
     if (end < 0) return
     const head = waiting.toString('latin1', 0, end)
     const whole = end + 4 + lengthOf(head)
-    // Without a length the answer is chunked: whole when its last chunk is.
+    // Without a length the answer is chunked: complete with its last chunk.
     const complete = Number.isNaN(whole)
       ? waiting.includes('\r\n0\r\n\r\n')
       : waiting.length >= whole
@@ -52,7 +52,7 @@ export function openConnection(url: URL): HttpConnection {
   }
 }
 
-/** The one in the middle by requests a second. */
+/** The median by requests per second. */
 export const median = (measured: Measured[]) =>
   measured.toSorted((a, b) => a.perSecond - b.perSecond)[Math.floor(measured.length / 2)]!
 
@@ -78,11 +78,11 @@ export async function loadHttp(
   return measured
 }
 
-/** The same for anything that gives a promise. */
+/** The same for any asynchronous call. */
 export const loadCalls = (call: () => Promise<unknown>, load: Load = {}): Promise<Measured> =>
   measure(() => () => call().then(() => true), load)
 
-/** What came in the first half second does not count. */
+/** Measures after a warm-up of half a second. */
 async function measure(
   open: () => () => Promise<boolean>,
   { connections = 16, seconds = 4 }: Load,

@@ -10,13 +10,13 @@ import { loadListings } from './generate-listings.ts'
 import { percentile } from './http-load.ts'
 
 export type Shape = { shape: string; p50: number; p99: number; rows: number }
-export type Grown = { shape: string; small: Shape; large: Shape; limit: number; growth: number }
+type Grown = { shape: string; small: Shape; large: Shape; limit: number; growth: number }
 
 const sizes = [10_000, 100_000] as const
 const limits: Record<string, number> = { 'map clusters': 50 }
 const limitOf = (shape: string) => limits[shape] ?? 10
 
-/** What shapes are filled with: other areas, words and places in each call. */
+/** Random parameters of the shapes: areas, words and places. */
 type Sampler = {
   area: () => string
   rare: () => string
@@ -118,8 +118,8 @@ const deepPages = [
   ['page 50 of a word', { q: 'شقة' }],
 ] as const
 
-/** Times in the database, every shape in turn, so that what else the machine does hits all alike. */
-export async function measureShapes(client: pg.Client, rounds = 300): Promise<Shape[]> {
+/** Times in the database, every shape in turn, so that other load affects all equally. */
+async function measureShapes(client: pg.Client, rounds = 300): Promise<Shape[]> {
   await client.query(timer)
   const sampler = await openSampler(client)
   const calls = new Map(Object.entries(shapes))
@@ -210,7 +210,7 @@ async function openSampler(client: pg.Client): Promise<Sampler> {
   }
 }
 
-/** Both sizes on a server of their own, which is gone afterwards. */
+/** Measures both sizes on a temporary server. */
 export async function compareShapes(say: (line: string) => void): Promise<Grown[]> {
   return await onTemporaryServer(async (server) => {
     const measured: Shape[][] = []

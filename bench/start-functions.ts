@@ -1,4 +1,4 @@
-/** The facade without the gateway in front of it and without an end, to measure it alone. */
+/** Starts the facade without the gateway and without a worker's lifetime, to measure it alone. */
 import { launch } from '../local/stack/launch.ts'
 import { functionsProgram } from '../local/functions/programs.ts'
 import { functionsEnvironment, readStack } from '../local/stack/stack.ts'

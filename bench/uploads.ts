@@ -18,7 +18,7 @@ import { type HostileFigures, measureHostilePictures } from './hostile-pictures.
 const bytesOfPicture = 4 * 1024 * 1024
 const rounds = 40
 
-export type UploadFigures = {
+type UploadFigures = {
   diskMs: number
   uploadMs: number
   p95Ms: number
@@ -36,7 +36,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began
 }
 
-/** Writes and syncs as a program does that wants the bytes to stay. */
+/** Writes a file and syncs it. */
 async function toDisk(folder: string, bytes: Buffer) {
   const file = await open(join(folder, randomUUID()), 'wx')
   await file.write(bytes)
@@ -46,7 +46,7 @@ async function toDisk(folder: string, bytes: Buffer) {
 
 type Memory = { functions: number; services: number }
 
-/** The processes that an upload goes through. */
+/** The processes that an upload passes through. */
 const processes = (stack: Stack) => ({
   functions: processOf(stack, '"name":"api"'),
   services: processOf(stack, 'services.ts'),
@@ -57,8 +57,8 @@ function memory(stack: Stack): Memory {
   return { functions: functions.megabytes, services: services.megabytes }
 }
 
-/** A picture of that size whose pixels cannot be made smaller. */
-export function largePicture(): Buffer {
+/** A picture of that size that cannot be compressed. */
+function largePicture(): Buffer {
   const width = 1180
   const height = Math.floor(bytesOfPicture / (width * 3))
   return png({ width, height, pixels: randomBytes(width * height * 3), level: 0 })
@@ -102,7 +102,7 @@ export async function benchUploads(
     let turn = 0
     const worst = await measureHostilePictures(
       functions.pid,
-      // Each time as somebody else: an account may keep so many pictures and no more.
+      // Each time as another person, because an account's pictures are limited.
       async (...files) => (await send(tokens[turn++ % tokens.length]!, ...files)).status,
     )
     say('20 at a time')

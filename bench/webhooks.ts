@@ -16,11 +16,11 @@ const seconds = 2
 const rounds = 3
 const perRound = 5000
 
-export type WebhookFigures = { bare: Measured; facade: Measured; percent: number }
+type WebhookFigures = { bare: Measured; facade: Measured; percent: number }
 
 type Due = { id: string; ref: string }
 
-/** Invoices for top-ups of many identities, each charged and paid at the sandbox. */
+/** Creates top-up invoices of many identities, each charged and paid at the sandbox. */
 async function payments(client: pg.Client, count: number): Promise<Due[]> {
   await client.query(
     `create temporary table due on commit preserve rows as

@@ -1,4 +1,4 @@
-// npm run reset: deletes the data folder, so that the next start begins anew.
+// npm run reset: deletes the data folder, so that the next start is the first one again.
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertNotRunning } from './stack/lock.ts'
@@ -19,7 +19,7 @@ try {
     await stopLeftoverServer(dataDir, console.log).catch(() => {})
     console.log(`Deleting ${dataDir}: database, keys, logs.`)
     rmSync(dataDir, { recursive: true, force: true })
-    console.log('Done. "npm start" makes a new one.')
+    console.log('Done. "npm start" creates a new one.')
   }
 } catch (error) {
   if (!(error instanceof UserError)) throw error

@@ -87,7 +87,7 @@ async function newHash(
   current: string | undefined,
 ): Promise<string> {
   const old = user.encrypted_password
-  // Sessions of a recovery, which the real one spares this, do not exist here: no code is sent.
+  // Recovery sessions, which the real Auth exempts, do not exist here: no code is ever sent.
   if (old && context.config.currentPassword) {
     const message = 'Current password required when setting new password.'
     if (!current) throw badRequest(message, 'current_password_required')

@@ -137,8 +137,8 @@ async function createUser(context: Context, request: AuthRequest): Promise<Answe
 }
 
 /**
- * The first row is bare: no role, no confirmation, only Auth's own app metadata. What the caller
- * asked for follows as updates, which is what triggers on the real table see too.
+ * Inserts a bare row: no role, no confirmation, only Auth's own app metadata. What the caller asked
+ * for follows as updates, as triggers on the real table see it too.
  */
 async function insertUser(
   tx: Tx,
@@ -225,7 +225,7 @@ async function changeUser(context: Context, request: AuthRequest, user: User): P
   }
 }
 
-/** What creating and changing have in common. */
+/** The changes that creating and updating a user have in common. */
 async function applyChanges(tx: Tx, user: User, params: Params, ban: string | null | undefined) {
   if (params.role) await updateUser(tx, user, { role: params.role.trim() })
   if (params.app_metadata) {
@@ -283,7 +283,7 @@ async function softDelete(tx: Tx, user: User) {
 
 const units: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
 
-/** The end of a ban of a Go duration ("24h", "1h30m") or "none"; undefined leaves it as it is. */
+/** When a ban of a Go duration ("24h", "1h30m") ends; null for "none", undefined for no change. */
 function banUntil(duration: string | undefined): string | null | undefined {
   if (!duration) return undefined
   if (duration === 'none') return null
@@ -297,7 +297,7 @@ function banUntil(duration: string | undefined): string | null | undefined {
   return new Date(Date.now() + length).toISOString()
 }
 
-/** The real one hides what the database said behind a plain 500; so do we, but tell the log. */
+/** A plain 500 that hides the database's error, as in the real Auth; the log has it. */
 function databaseError(message: string, error: unknown): Error {
   if (error instanceof AuthError) return error
   console.error(`auth: ${message}: ${(error as Error).message}`)

@@ -2,7 +2,7 @@ import type { Tx } from './database.ts'
 import type { Context } from './request.ts'
 import type { User } from './users.ts'
 
-/** What somebody with the secret key did is noted under the name of its role. */
+/** The actor of what is done with the secret key. */
 export const admin = 'service_role'
 
 const types = {
@@ -15,7 +15,7 @@ const types = {
   user_updated_password: 'user',
 }
 
-/** Notes in Auth's log who did what, unless the project keeps it out of the database. */
+/** Adds an entry to Auth's audit log, unless the project keeps it out of the database. */
 export async function writeAudit(
   { auditLog }: Context,
   tx: Tx,
@@ -44,7 +44,7 @@ export async function writeAudit(
   )
 }
 
-/** How an act of an admin names whom it was about. */
+/** The user whom an admin's action was about. */
 export const auditTraits = (user: User) => ({
   user_email: user.email ?? '',
   user_id: user.id,

@@ -1,7 +1,7 @@
 import { parentPort, workerData as cost } from 'node:worker_threads'
 import bcrypt from 'bcryptjs'
 
-// One hash takes tens of milliseconds of pure arithmetic: here it delays nobody else.
+// A hash takes tens of milliseconds of arithmetic, which would block the main thread.
 parentPort!.on('message', ({ id, password, hash }) => {
   // $2a$ is what Auth writes; the algorithm is the same.
   const salt = () => bcrypt.genSaltSync(cost).replace(/^\$2.\$/, '$2a$')

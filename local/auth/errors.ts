@@ -6,7 +6,7 @@ export type Answer = {
   body?: unknown
 }
 
-/** An error with a status and, mostly, a code. Errors of hooks have no code. */
+/** An error with a status and usually a code. Errors of hooks have no code. */
 export class AuthError extends Error {
   readonly status: number
   readonly code: string

@@ -1,10 +1,10 @@
-// Second factors, which are off.
+// Multi-factor authentication, which is off.
 import { type Answer, AuthError, badRequest, unprocessable } from './errors.ts'
 import { type AuthRequest, type Context, isUuid, readBody, requireUser } from './request.ts'
 
 const names: Record<string, string> = { phone: 'Phone', totp: 'TOTP', webauthn: 'WebAuthn' }
 
-/** /factors and /factors/:id: nobody can enrol one, so nobody has one. */
+/** /factors and /factors/:id: nobody can enrol a factor, so nobody has one. */
 export async function factors(context: Context, request: AuthRequest): Promise<Answer> {
   await requireUser(context, request)
   const id = request.path.split('/')[2]

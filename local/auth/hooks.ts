@@ -8,7 +8,7 @@ type Output = { error?: { http_code?: number; message?: string }; [key: string]:
 
 const found = new Set<string>()
 
-/** True when the hook must run. A database without migrations has no hooks yet. */
+/** Whether the hook must run: a database without migrations has no hooks yet. */
 async function exists(db: Db, hook: Hook): Promise<boolean> {
   const name = `${hook.schema}.${hook.name}`
   if (found.has(name)) return true
@@ -29,8 +29,8 @@ async function exists(db: Db, hook: Hook): Promise<boolean> {
 }
 
 /**
- * Calls a hook's Postgres function inside the running transaction, with two seconds to answer. Its
- * answer, or undefined when the hook is off.
+ * Calls a hook's Postgres function inside the running transaction, with a timeout of two seconds.
+ * Returns its output, or undefined when the hook is off.
  */
 export async function runHook(
   tx: Tx,

@@ -3,7 +3,7 @@ import { AuthError, badRequest } from './errors.ts'
 
 export type Passwords = ReturnType<typeof openPasswords>
 
-/** bcrypt on two threads, as many as a small machine has cores. */
+/** bcrypt on two threads, as many as the cores of a small machine. */
 export function openPasswords(cost: number) {
   const waiting = new Map<number, (result: never) => void>()
   const workers = Array.from({ length: 2 }, () => {
@@ -12,7 +12,7 @@ export function openPasswords(cost: number) {
       waiting.get(id)?.(result as never)
       waiting.delete(id)
     })
-    // A sleeping worker must not keep a stopping process alive.
+    // An idle worker must not keep the process alive.
     worker.unref()
     return worker
   })
@@ -31,7 +31,7 @@ export function openPasswords(cost: number) {
 
 export const isBcrypt = (hash: string) => /^\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)
 
-/** What Auth asks of a new password; lengths are counted in bytes there. */
+/** Auth's rules for a new password; it counts lengths in bytes. */
 export function checkStrength(password: string, minimum: number): void {
   const bytes = Buffer.byteLength(password)
   if (bytes > 72) throw badRequest('Password cannot be longer than 72 characters')

@@ -2,7 +2,7 @@ import { AuthError } from './errors.ts'
 
 type Bucket = { tokens: number; at: number }
 
-/** Auth's limits by client address: so many per five minutes, thirty of them at once. */
+/** Auth's limits by client address: tokens added per five minutes, to at most thirty. */
 const perFiveMinutes: Record<string, number> = {
   '/token': 150,
   '/verify': 30,
@@ -15,7 +15,7 @@ const perFiveMinutes: Record<string, number> = {
 }
 const burst = 30
 
-/** Counts requests in memory; on a single machine that is the whole project. */
+/** Token buckets in memory. */
 export function openRates(on: boolean) {
   const buckets = new Map<string, Bucket>()
   return (method: string, path: string, ip: string): void => {

@@ -1,5 +1,5 @@
 // The real Auth server in place of the stand-in: the binary of supabase/auth, named by REAL_AUTH, with
-// its folder `migrations` beside it. It makes its tables itself; the gateway stands before it.
+// its folder `migrations` beside it. It creates its tables itself; the gateway is in front of it.
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
@@ -20,7 +20,7 @@ const limits = [
   'WEB3',
 ]
 
-/** Its environment: what config.toml says, and the keys of this folder. */
+/** Its environment: the settings of config.toml and the keys of the data folder. */
 export function realAuthSettings(stack: Stack): Record<string, string> {
   const { config: { auth }, url, issuer, secrets } = stack
   const { google, apple } = auth.social
@@ -32,7 +32,7 @@ export function realAuthSettings(stack: Stack): Record<string, string> {
     DB_DATABASE_URL: stack.databaseUrl('supabase_auth_admin'),
     DB_MIGRATIONS_PATH: join(dirname(stack.realAuth!), 'migrations'),
     DB_MAX_POOL_SIZE: 10,
-    // Asked for, and used by nothing: tokens are signed with the keys.
+    // Required, but unused: tokens are signed with the keys.
     JWT_SECRET: createHmac('sha256', secrets.secretKey).update('auth').digest('base64url'),
     JWT_KEYS: JSON.stringify(keysOf(storedKeys(stack.dataDir))),
     JWT_VALID_METHODS: 'ES256',
@@ -76,7 +76,7 @@ export function realAuthSettings(stack: Stack): Record<string, string> {
   return { ...Object.fromEntries(named), API_EXTERNAL_URL: issuer }
 }
 
-/** One key signs; the others are there to verify. */
+/** One key signs; the others only verify. */
 function keysOf(keys: StoredKey[]) {
   const current = keys.find(({ state }) => state === 'current')
   return publicKeys(keys).keys.map((jwk) =>
@@ -84,7 +84,7 @@ function keysOf(keys: StoredKey[]) {
   )
 }
 
-/** Hands a request to the server, with a token in place of an API key and the address that counts. */
+/** Forwards a request, with a token in place of an API key, and the client's address. */
 export async function forwardToRealAuth(
   stack: Stack,
   keys: KeyRing,

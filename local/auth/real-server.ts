@@ -1,4 +1,4 @@
-// The real Auth server in place of the stand-in, watched by a process of our own: see auth/real-settings.ts.
+// Runs the real Auth server in place of the stand-in, as a child of this process: see real-proxy.ts.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname } from 'node:path'

@@ -6,7 +6,7 @@ import type pg from 'pg'
 import type { Passwords } from './passwords.ts'
 import { findUser, isBanned, type User } from './users.ts'
 
-/** A request as the gateway hands it on: key checked, address known. */
+/** A request from the gateway, with its API key checked and its address known. */
 export type AuthRequest = {
   method: string
   /** Without /auth/v1. */
@@ -29,7 +29,7 @@ export type Context = {
   passwords: Passwords
   config: Config['auth']
   issuer: string
-  /** Whether what people do is noted in auth.audit_log_entries. */
+  /** Whether actions are recorded in auth.audit_log_entries. */
   auditLog: boolean
 }
 
@@ -41,7 +41,7 @@ type Read<T extends Shape> = {
     : Record<string, unknown> | undefined
 }
 
-/** The named fields of the JSON body. A field of another type is an error, an unknown one is not. */
+/** The named fields of the JSON body. A wrong type is an error, an unknown field is not. */
 export function readBody<T extends Shape>(request: AuthRequest, shape: T): Read<T> {
   const fail = (reason: string): never => {
     throw badRequest(`Could not parse request body as JSON: ${reason}`, 'bad_json')
@@ -60,7 +60,7 @@ export function readBody<T extends Shape>(request: AuthRequest, shape: T): Read<
     if (value !== undefined && (typeof value !== kind || Array.isArray(value))) {
       fail(`${name} is not of type ${kind}`)
     }
-    // Half a character becomes the replacement character, as in the real one.
+    // A lone surrogate becomes the replacement character, as in the real Auth.
     const whole = typeof value === 'string' ? value.toWellFormed() : value
     result[name] = kind === 'boolean' ? whole ?? false : whole
   }
@@ -74,7 +74,7 @@ export function audience(request: AuthRequest, claims?: Claims): string {
   return typeof claims?.aud === 'string' && claims.aud !== '' ? claims.aud : 'authenticated'
 }
 
-/** The claims of the caller; a key in the place of a token counts as a token of its role. */
+/** The caller's claims; an API key in place of a token counts as a token of its role. */
 async function claimsOf(context: Context, request: AuthRequest): Promise<Claims> {
   if (request.bearer === undefined) {
     throw new AuthError(401, 'no_authorization', 'This endpoint requires a Bearer token')
@@ -92,7 +92,7 @@ export const isUuid = (text: string) => /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{
 
 export type Session = { id: string; user_id: string; created_at: string }
 
-/** The signed-in caller: token, user and session must all be there. */
+/** The signed-in caller: token, user and session must all exist. */
 export async function requireUser(
   context: Context,
   request: AuthRequest,
@@ -119,7 +119,7 @@ export async function requireUser(
   return { claims, user, session: rows[0] }
 }
 
-/** Lets only the secret key through, in either header. */
+/** Throws unless the caller has the secret key, in either header. */
 export async function requireAdmin(context: Context, request: AuthRequest): Promise<void> {
   const role = request.bearer === undefined
     ? request.keyRole

@@ -1,5 +1,5 @@
-// Everything in Auth that would send a code or take one. In this project the send hooks refuse, so
-// no code of Auth ever exists; what is left is who gets which refusal.
+// The endpoints that send a code or accept one. In this project the send hooks refuse, so Auth never
+// has a code; what remains is which error each caller gets.
 import { transaction } from './database.ts'
 import { type Answer, AuthError, badRequest, forbidden, unprocessable } from './errors.ts'
 import { runHook } from './hooks.ts'
@@ -131,7 +131,7 @@ async function findEither(
 const emailTypes = ['signup', 'invite', 'magiclink', 'recovery', 'email', 'email_change']
 const types = [...emailTypes, 'sms', 'phone_change']
 
-/** POST /verify: since no code exists, none is right. */
+/** POST /verify: since no code exists, none is ever right. */
 export async function verify(context: Context, request: AuthRequest): Promise<Answer> {
   const params = readBody(request, {
     type: 'string',
@@ -176,7 +176,7 @@ const digits = () =>
   String(crypto.getRandomValues(new Uint32Array(1))[0]! % 1_000_000)
     .padStart(6, '0')
 
-/** Asks the SMS hook. One that agreed would find that nothing here sends. */
+/** Calls the SMS hook. Even if it agreed, nothing here would send. */
 export async function sendSms(context: Context, request: AuthRequest, user: User, phone: string) {
   await transaction(context.pool, async (tx) => {
     await runHook(tx, context.config.hooks, 'send_sms', request, {
@@ -187,7 +187,7 @@ export async function sendSms(context: Context, request: AuthRequest, user: User
   })
 }
 
-/** Asks the email hook; see sendSms. */
+/** Calls the email hook; see sendSms. */
 export async function sendEmail(
   context: Context,
   request: AuthRequest,

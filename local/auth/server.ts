@@ -1,9 +1,9 @@
 import type { Config } from '../stack/config.ts'
+import { openPool } from '../postgres/pool.ts'
 import type { KeyRing } from '../stack/signing-keys.ts'
 import { getUser, logout, putUser } from './account.ts'
 import { adminUsers } from './admin.ts'
 import { checkCaptcha, isGuarded } from './captcha.ts'
-import { openPool } from './database.ts'
 import { type Answer, AuthError, errorAnswer } from './errors.ts'
 import { factors } from './factors.ts'
 import { openPasswords } from './passwords.ts'
@@ -51,14 +51,14 @@ export function openAuth(options: {
   auditLog?: boolean
 }) {
   const { keys, config, issuer } = options
-  const pool = openPool(options.databaseUrl)
+  const pool = openPool(options.databaseUrl, { application_name: 'auth' })
   const passwords = openPasswords(options.hashCost)
   const { auditLog = false } = options
   const context: Context = { pool, keys, config, issuer, passwords, auditLog }
   const limit = openRates(options.rates)
   const run = async (request: AuthRequest): Promise<Answer> => {
     const { method, path } = request
-    // Two routes count by themselves, after the captcha.
+    // Two routes are counted after the captcha, the others before.
     const countsLate = path === '/token' || path === '/signup'
     if (countsLate && isGuarded(request)) await checkCaptcha(context, request)
     limit(method, path, request.ip)

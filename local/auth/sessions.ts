@@ -4,7 +4,7 @@ import { checkClaims, runHook } from './hooks.ts'
 import type { AuthRequest, Context } from './request.ts'
 import { updateUser, type User, userJson } from './users.ts'
 
-/** What a refresh token says: the session, and how many refreshes it has seen. */
+/** The contents of a refresh token: the session, and how many refreshes it has had. */
 export type RefreshToken = { sessionId: string; counter: bigint; signed: Buffer; signature: Buffer }
 
 const signatureBytes = 16
@@ -21,7 +21,7 @@ export function encodeRefreshToken(sessionId: string, counter: bigint, hmacKey: 
   return Buffer.concat([body, checksum(body)]).toString('base64url')
 }
 
-/** Takes a refresh token apart; undefined when it is not one. The signature is not yet checked. */
+/** Parses a refresh token; undefined if it is not one. The signature is not checked yet. */
 export function parseRefreshToken(text: string): RefreshToken | undefined {
   if (!/^[\w-]{50,80}$/.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64url')
@@ -59,9 +59,9 @@ function varint(value: bigint): Buffer {
   return Buffer.from([...bytes, Number(value)])
 }
 
-export type TokenAnswer = { headers: Record<string, string>; body: Record<string, unknown> }
+type TokenAnswer = { headers: Record<string, string>; body: Record<string, unknown> }
 
-/** Begins a session for a user who just proved who they are. */
+/** Starts a session for a user who has just been authenticated. */
 export async function startSession(
   context: Context,
   tx: Tx,
@@ -89,7 +89,7 @@ export async function startSession(
   return await tokenAnswer(context, tx, request, user, sessionId, refreshToken, method, 0n)
 }
 
-/** Issues an access token for a session and puts the token response together. */
+/** Issues an access token for a session and builds the token response. */
 export async function tokenAnswer(
   context: Context,
   tx: Tx,

@@ -29,7 +29,7 @@ const issuers: Record<SocialProvider, string[]> = {
   apple: ['https://appleid.apple.com', 'https://account.apple.com'],
 }
 
-/** What a provider says of a person, as Auth keeps it. */
+/** What a provider says about a person, as Auth stores it. */
 type ProviderProfile = { subject: string; email: string; emailVerified: boolean; data: Metadata }
 
 /** POST /token?grant_type=id_token */
@@ -67,7 +67,7 @@ export async function idTokenGrant(context: Context, request: AuthRequest): Prom
     return await startSession(context, tx, request, user, 'oauth')
   }).catch((error) => {
     if (error instanceof AuthError) throw error
-    // Whatever the database had against it.
+    // Whatever failed in the database.
     console.error('auth: id token:', error)
     throw new OAuthError('server_error', 'Internal Server Error')
   })
@@ -119,7 +119,7 @@ function profileOf(
 ): ProviderProfile {
   const { sub: subject, iss, name, picture } = payload
   const email = typeof payload.email === 'string' ? payload.email.toLowerCase() : ''
-  // Of an email from Apple Auth always says that it is verified.
+  // Auth treats every email from Apple as verified.
   const emailVerified = email !== '' &&
     (provider === 'apple' || payload.email_verified === true || payload.email_verified === 'true')
   const data: Metadata = {
@@ -192,7 +192,7 @@ async function link(
      values ($1, $2, $3, $4, now(), clock_timestamp(), clock_timestamp())`,
     [profile.subject, userId, profile.data, provider],
   )
-  // Somebody else may have put the unconfirmed email there: what is theirs goes.
+  // Another person may have entered the unconfirmed email: what they set up is removed.
   if (!user.email_confirmed_at) {
     await tx.query('delete from auth.identities where user_id = $1 and provider <> $2', [
       userId,

@@ -30,7 +30,7 @@ export function token(context: Context, request: AuthRequest): Promise<Answer> {
   }
 }
 
-/** The code of a flow that begins with a redirect or a link: there are none here. */
+/** The code of a flow that starts with a redirect or a link, of which there are none here. */
 function pkceGrant(request: AuthRequest): never {
   const { auth_code: code, code_verifier: verifier } = readBody(request, {
     auth_code: 'string',
@@ -62,7 +62,7 @@ async function passwordGrant(context: Context, request: AuthRequest): Promise<An
     ? await findByEmail(context.pool, email, aud)
     : await findByPhone(context.pool, plainPhone(phone!), aud)
   const refused = () => badRequest('Invalid login credentials', 'invalid_credentials')
-  // As the real one: somebody unknown is answered without any hashing, in less time.
+  // As in the real Auth: an unknown user is answered without hashing, and so faster.
   if (!user) throw refused()
   if (isBanned(user)) throw badRequest('User is banned', 'user_banned')
   const hash = user.encrypted_password
@@ -84,7 +84,7 @@ async function passwordGrant(context: Context, request: AuthRequest): Promise<An
   }
 }
 
-/** Tells a right password that the present rules would not take any more. */
+/** Marks a correct password that today's rules would reject. */
 function weakPassword(password: string, minimum: number) {
   try {
     checkStrength(password, minimum)
@@ -112,11 +112,11 @@ async function refreshGrant(context: Context, request: AuthRequest): Promise<Ans
     badRequest('Invalid Refresh Token: Refresh Token Not Found', 'refresh_token_not_found')
   const given = parseRefreshToken(text)
   if (!given) {
-    // The older kind of token is twelve characters long; this stand-in never gave one out.
+    // Tokens of the older format have twelve characters; this stand-in never issued one.
     throw text.length === 12 ? unknown() : badRequest('Refresh token is not valid')
   }
   const { headers, body } = await transaction(context.pool, async (tx) => {
-    // Fifty refreshes of one session wait here for each other, for five seconds at most.
+    // Concurrent refreshes of one session wait here for each other, five seconds at most.
     await tx.query("set local lock_timeout = '5s'")
     const { rows } = await tx.query<SessionRow>(
       `select id, user_id, refresh_token_hmac_key as hmac_key, refresh_token_counter as counter,
@@ -168,7 +168,7 @@ function checkSession(user: User, session: SessionRow) {
   }
 }
 
-/** The counter of the token to give out; undefined when the reuse ends the session. */
+/** The counter of the token to issue; undefined if the reuse ends the session. */
 function nextCounter(
   context: Context,
   session: SessionRow,
@@ -180,8 +180,8 @@ function nextCounter(
   if (behind === 0n) {
     return { counter: current + 1n, reuse: { 'sb-auth-refresh-token-reuse': 'false' } }
   }
-  // One behind: the client never saved our answer. Within the interval: several asked at once.
-  // Both get the token that is current, so that all of them end up with the same one.
+  // One behind: the client did not save our answer. Within the interval: concurrent requests.
+  // Both get the current token, so that all of them end up with the same one.
   const causes = [
     ...(session.recent ? ['concurrent-refresh'] : []),
     ...(behind === 1n ? ['fail-to-save'] : []),

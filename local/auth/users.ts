@@ -67,7 +67,7 @@ export async function emailTaken(db: Db, email: string, aud: string, except?: st
   return rowCount! > 0
 }
 
-/** Writes columns of a user and brings the object up to date, generated columns included. */
+/** Updates columns of a user, and the object with them, generated columns included. */
 export async function updateUser(tx: Tx, user: User, changes: Metadata): Promise<void> {
   const names = Object.keys(changes)
   const assignments = names.map((name, index) => `${name} = $${index + 2}`).join(', ')
@@ -79,7 +79,7 @@ export async function updateUser(tx: Tx, user: User, changes: Metadata): Promise
   Object.assign(user, rows[0])
 }
 
-/** Puts keys into metadata one level deep; null takes a key out. */
+/** Merges changes into metadata one level deep; null removes a key. */
 export function mergeMetadata(old: Metadata | null, changes: Metadata): Metadata {
   const result = { ...old, ...changes }
   for (const [key, value] of Object.entries(changes)) if (value === null) delete result[key]
@@ -107,7 +107,7 @@ export async function clearOneTimeTokens(tx: Tx, user: User) {
   await tx.query('delete from auth.one_time_tokens where user_id = $1', [user.id])
 }
 
-/** Stores a new password hash, drops all pending codes and ends sessions (all but the kept one). */
+/** Stores a new password hash, drops pending codes and ends all sessions (except one to keep). */
 export async function setPassword(tx: Tx, user: User, hash: string | null, keep?: string) {
   await updateUser(tx, user, {
     encrypted_password: hash,
@@ -130,7 +130,7 @@ export async function setPassword(tx: Tx, user: User, hash: string | null, keep?
   ])
 }
 
-/** Adds an identity of the user itself (email or phone), as Auth does it. */
+/** Adds the user's own identity (email or phone), as Auth does. */
 export async function createIdentity(
   tx: Tx,
   user: User,

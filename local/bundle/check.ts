@@ -1,5 +1,5 @@
-// The packages of the functions are named in three files, for Deno, for npm and for the bundler of a
-// hosted project: all name the same.
+// Checks that the three files that name the functions' packages (for Deno, for npm and for the
+// bundler of a hosted project) agree.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../stack/settings.ts'
@@ -34,7 +34,7 @@ const lock: {
   npm: Record<string, { integrity: string }>
   workspace: { dependencies: string[] }
 } = JSON.parse(text)
-// A newer one is refused by bundlers of the version that hosted projects have.
+// The bundler of hosted projects rejects newer versions.
 if (lock.version !== '4') problems.push(`functions/deno.lock has version ${lock.version}`)
 if (text.includes('://')) problems.push('functions/deno.lock names where packages come from')
 const wanted = Object.entries(imported).map(([name, version]) => `npm:${name}@${version}`)
@@ -52,5 +52,5 @@ for (const [id, { integrity }] of Object.entries(lock.npm)) {
 }
 
 for (const fault of problems) console.log(fault)
-if (problems.length) console.log('`npm run functions:lock` writes functions/deno.lock anew.')
+if (problems.length) console.log('`npm run functions:lock` regenerates functions/deno.lock.')
 process.exitCode = problems.length ? 1 : 0

@@ -1,5 +1,5 @@
-// functions/deno.lock goes up with every function: a bundler takes the packages from it that
-// package-lock.json has here. `npm run functions:lock` writes it.
+// functions/deno.lock is uploaded with every function, so that the bundler installs the packages of
+// package-lock.json. `npm run functions:lock` writes it.
 import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { root } from '../stack/settings.ts'
 
 export const lockFile = join(root, 'functions', 'deno.lock')
 
-/** Deno with nothing but that folder: a cache of its own, and one registry to fill it from. */
+/** Runs Deno in a folder, with its own cache and one registry. */
 export async function runDeno(
   folder: string,
   registry: string,
@@ -32,7 +32,7 @@ export async function runDeno(
   return await promisify(execFile)(denoBinary(), args, { cwd: folder, env })
 }
 
-/** The lock file that Deno writes for the functions when it has none. */
+/** The lock file that Deno generates for the functions. */
 export async function generateLock(registry: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'functions-'))
   try {

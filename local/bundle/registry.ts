@@ -1,5 +1,5 @@
-// What package-lock.json locks, as a registry that has nothing else: a bundler finds the packages
-// that the suite ran with. The files come by npm, however that is set up here, or from its cache.
+// A registry with exactly the packages of package-lock.json, so that a bundler finds those that the
+// tests ran with. The files come from npm, as configured here, or from its cache.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from '../stack/settings.ts'
 
-export type Locked = {
+type Locked = {
   version: string
   integrity?: string
   dev?: boolean
@@ -20,7 +20,7 @@ export type Locked = {
 
 const modules = 'node_modules/'
 
-/** What is installed for the product: what functions import, and what that needs. */
+/** The production packages: what the functions import, with its dependencies. */
 export function lockedPackages(): Map<string, Locked> {
   const { packages }: { packages: Record<string, Locked> } = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),
@@ -60,7 +60,7 @@ export async function openRegistry() {
   }
 }
 
-/** Has npm put the packages into that folder, and says what it put there. */
+/** Packs the packages into a folder by npm, and lists them. */
 async function packed(packages: Map<string, Locked>, folder: string) {
   const wanted = [...packages].map(([name, { version }]) => `${name}@${version}`)
   const args = ['pack', '--json', '--prefer-offline', '--pack-destination', folder, ...wanted]

@@ -79,7 +79,10 @@ function studioServer({ ports, secrets }: Stack, fetch: Fetch): Server {
       const file = await asset(new URL(original.url).pathname)
       if (file) return file
       const headers = new Headers(original.headers)
-      headers.set('authorization', `Bearer ${hs256Token(secrets.dataApi, { role: 'postgres' })}`)
+      headers.set(
+        'authorization',
+        `Bearer ${await hs256Token(secrets.dataApi, { role: 'postgres' })}`,
+      )
       headers.delete('apikey')
       const { pathname } = new URL(original.url)
       if (pathname === notesPath) {
@@ -140,7 +143,7 @@ const servers: [Server, number][] = [
   [studioServer(stack, studio.fetch), stack.ports.studio],
 ]
 // The first call reads the whole catalogue: better now than during a request.
-const authorization = `Bearer ${hs256Token(stack.secrets.dataApi, { role: 'anon' })}`
+const authorization = `Bearer ${await hs256Token(stack.secrets.dataApi, { role: 'anon' })}`
 const headers = { authorization, apikey: stack.secrets.publishableKey }
 await rest.fetch(new Request(`${stack.url}/rest/v1/rpc/warm_up`, { method: 'POST', headers }))
 for (const [server, port] of servers) await listen(server, port)

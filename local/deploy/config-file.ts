@@ -11,7 +11,7 @@ type Value = Table[string]
 
 export const configFile = join(root, 'supabase', 'config.toml')
 
-/** Everything wrong with the file, and the functions that it lists. */
+/** The problems of the file, and the functions that it lists. */
 export function checkConfig(text: string, env: NodeJS.ProcessEnv) {
   const file = parseToml(text)
   const at = (path: string) =>
@@ -27,7 +27,7 @@ export function checkConfig(text: string, env: NodeJS.ProcessEnv) {
       return path && JSON.stringify(at(path)) !== wanted ? [`${path} must be ${wanted}`] : []
     }),
     ...named(file).filter((name) => !env[name])
-      // It would be sent as it stands there.
+      // It would be sent literally.
       .map((name) => `env(${name}) stands in an enabled section, and ${name} is not set`),
     ...['google', 'apple'].flatMap((provider) => {
       const name = `${provider.toUpperCase()}_CLIENT_IDS`
@@ -46,7 +46,7 @@ export function checkConfig(text: string, env: NodeJS.ProcessEnv) {
   }
 }
 
-/** The NAMEs of every `env(NAME)` in sections that are not switched off. */
+/** The NAMEs of every `env(NAME)` in sections that are not disabled. */
 function named(value: Value): string[] {
   if (typeof value === 'string') return /^env\((\w+)\)$/.exec(value)?.slice(1) ?? []
   if (Array.isArray(value)) return value.flatMap(named)
@@ -54,7 +54,7 @@ function named(value: Value): string[] {
   return Object.values(value).flatMap(named)
 }
 
-/** The file as it is pushed while nobody knows yet whether the captcha stands. */
+/** The file without the settings that wait until the captcha is verified. */
 export function withoutDeferred(text: string): string {
   const afterCaptcha = settings.flatMap(({ file, afterCaptcha }) =>
     afterCaptcha && file ? [file.split('.').at(-1)!] : []

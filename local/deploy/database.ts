@@ -1,4 +1,4 @@
-// The way to the project's database: by the pooler, which answers over IPv4 too, in session mode.
+// Connects to the project's database, by the pooler (which is reachable by IPv4) in session mode.
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -10,21 +10,21 @@ import type { Management } from './management.ts'
 
 type Pooler = { database_type: string; connection_string: string }
 
-/** Somebody at an address. The password never stands in a url, which a command line would show. */
+/** How to log in. The password is kept out of the url, which would show on a command line. */
 type Login = { url: string; password: string; temporary?: boolean }
 
 export type Database = {
-  /** Applies what is not there yet, and tries again while a migration gives way. */
+  /** Applies pending migrations; retries while a lock times out. */
   push: () => Promise<void>
   /**
-   * A new password for the facade. It holds once `keep` has put the way to the database where the
-   * functions read it, or not at all.
+   * Sets a new password for the facade, which takes effect only if `keep` has stored the database
+   * url for the functions.
    */
   openFacade: (keep: (url: string) => Promise<void>) => Promise<void>
   close: () => Promise<void>
 }
 
-/** Nobody else deploys to the project while this is open. */
+/** Connects, with a lock against concurrent deployments. */
 export async function openDatabase(
   input: DeployInput,
   management: Management,
@@ -32,9 +32,9 @@ export async function openDatabase(
 ): Promise<Database> {
   const poolers = await management.get<Pooler[]>('/config/database/pooler')
   const primary = poolers.find(({ database_type: type }) => type === 'PRIMARY')
-  if (!primary) throw new UserError('The project has no pooler, by which the functions must go.')
+  if (!primary) throw new UserError('The project has no pooler, which the functions need.')
   const pooler = new URL(primary.connection_string.replace(/:\[[^\]]*\]@/, '@'))
-  // The pooler knows a project by what follows the role's name.
+  // The pooler identifies a project by the suffix of the role's name.
   const suffix = pooler.username.endsWith(`.${input.ref}`) ? `.${input.ref}` : ''
   const at = (role: string, port = pooler.port) => {
     const url = new URL(pooler)
@@ -46,7 +46,7 @@ export async function openDatabase(
 
   let last: Login & { until: number } | undefined
 
-  /** Lent for some minutes, unless somebody gave the password of the database. */
+  /** A temporary role, unless the password of the database is given. */
   async function login(): Promise<Login> {
     if (input.databasePassword) {
       return { url: at('postgres', sessions).href, password: input.databasePassword }
@@ -61,7 +61,7 @@ export async function openDatabase(
     )
     redact(temporary.password)
     const url = at(temporary.role, sessions).href
-    // Half of its time is left for what begins with it.
+    // So that half of its lifetime remains for what starts with it.
     last = {
       url,
       password: temporary.password,
@@ -75,13 +75,13 @@ export async function openDatabase(
   const { rows } = await client.query(`select pg_try_advisory_lock(hashtext('deploy')) as alone`)
   if (!rows[0].alone) {
     await client.end()
-    throw new UserError('Somebody else deploys to this project at the moment.')
+    throw new UserError('Another deployment to this project is in progress.')
   }
   return {
     push: async () => {
       const output = await retryOnLockTimeout(async () => {
         const temporary = await login()
-        // Seen to open the database before the CLI tries it.
+        // Wait until the login works before the CLI uses it.
         await (await connect(temporary)).end()
         const own = { PGPASSWORD: temporary.password }
         return await supabase(['db', 'push', remoteFlag(temporary.url), '--yes'], own)
@@ -98,15 +98,15 @@ export async function openDatabase(
       await keep(url.href)
       await client.query('commit')
     },
-    // The lock goes with it.
+    // This releases the lock.
     close: () => client.end(),
   }
 }
 
 /**
- * As role postgres, which owns what migrations made. A minute at most: the pooler may not know a role
- * yet that was made a moment ago. Not often either: whoever is refused again and again is kept out by
- * it, and everybody else with him; so a password that was given is tried once.
+ * Connects as role postgres, which owns what migrations create. Retries for a minute, because the
+ * pooler may not know a new role yet; but rarely, because repeated failures make the pooler block the
+ * whole project. A password that was given is tried only once.
  */
 async function connect({ url, password, temporary }: Login): Promise<pg.Client> {
   for (let pause = 3000, waited = 0;; waited += pause, pause *= 1.5) {
@@ -116,7 +116,7 @@ async function connect({ url, password, temporary }: Login): Promise<pg.Client> 
       connectionTimeoutMillis: 10_000,
       query_timeout: 30_000,
     })
-    // A connection that breaks later is noticed by the query that it breaks.
+    // A connection that breaks later fails its query.
     client.on('error', () => {})
     try {
       await client.connect()
@@ -126,14 +126,14 @@ async function connect({ url, password, temporary }: Login): Promise<pg.Client> 
       await client.end().catch(() => {})
       const refused = /^28/.test((error as { code?: string }).code ?? '')
       if (waited > 60_000 || refused && !temporary) {
-        throw new UserError(`The database does not let us in: ${(error as Error).message}.`)
+        throw new UserError(`Could not connect to the database: ${(error as Error).message}.`)
       }
       await sleep(pause)
     }
   }
 }
 
-/** What the server keeps of a password: sent like this, it stands in no log of statements. */
+/** The password's SCRAM verifier, so that the password itself appears in no statement log. */
 function scramVerifier(password: string): string {
   const [salt, rounds] = [randomBytes(16), 4096]
   const salted = pbkdf2Sync(password, salt, rounds, 32, 'sha256')

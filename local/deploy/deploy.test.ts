@@ -83,7 +83,7 @@ describe('a project from scratch', () => {
       outputs.push(output)
       expect(code).toBe(1)
       expect(output).toContain('Stopped at "functions"')
-      expect(output).toContain('run it again when mended')
+      expect(output).toContain('run it again when this is fixed')
     })
     first = new Map(platform.secrets)
     const steps = asked().map((one) => one.replace(/\?.*/, ''))
@@ -240,7 +240,7 @@ describe('a project from scratch', () => {
       const { code, output } = await deploy()
       outputs.push(output)
       expect(code).toBe(1)
-      expect(output).toContain('Somebody else deploys to this project')
+      expect(output).toContain('Another deployment to this project is in progress')
       expect(asked()).toEqual(['POST /cli/login-role'])
     } finally {
       await other.end()
@@ -265,7 +265,7 @@ describe('a project from scratch', () => {
     const { code, output } = await deploy({ SUPABASE_DB_PASSWORD: 'of-another-database' })
     outputs.push(output)
     expect(code).toBe(1)
-    expect(output).toMatch(/^The database does not let us in: password authentication failed/m)
+    expect(output).toMatch(/^Could not connect to the database: password authentication failed/m)
     expect(asked()).toEqual([])
   })
 

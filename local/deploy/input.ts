@@ -1,4 +1,4 @@
-// What a deployment is told by its environment (or by the file deploy.env).
+// The input of a deployment, from the environment (or the file deploy.env).
 import { facadeConnection, UnfitUrl } from '../../functions/_shared/connection.ts'
 import { isSecret } from '../../functions/_shared/is-secret.ts'
 import { variable, type VariableName, variables } from '../environment.ts'
@@ -7,9 +7,9 @@ import { invalidSecrets } from './secrets.ts'
 export type DeployInput = {
   ref: string
   token: string
-  /** Of role postgres; without it, the Management API lends a role for some minutes. */
+  /** The password of role postgres; without it the Management API creates a temporary role. */
   databasePassword?: string
-  /** The Management API, and the project: other ones in tests. */
+  /** The Management API and the project; tests use their own. */
   apiUrl: string
   projectUrl: string
   siteUrl?: string
@@ -18,7 +18,7 @@ export type DeployInput = {
 
 const needed = ['SUPABASE_ACCESS_TOKEN', 'SUPABASE_PROJECT_ID'] as const
 
-/** An address that leads to the machine of whoever opens it. */
+/** Whether an address is that of the local machine. */
 export const isLocalAddress = (address: unknown) =>
   /^https?:\/\/(localhost|127\.|0\.0\.0\.0|\[::1?\])/.test(String(address))
 
@@ -39,7 +39,7 @@ export function readInput(env: NodeJS.ProcessEnv): { input: DeployInput; problem
   if (ref && !/^[a-z]{20}$/.test(ref)) {
     problems.push('SUPABASE_PROJECT_ID must be the 20 letters of a project.')
   }
-  // They are given the token and the keys.
+  // They receive the token and the keys.
   for (const address of [input.apiUrl, input.projectUrl]) {
     if (!/^https:\/\//.test(address) && !isLocalAddress(address)) {
       problems.push(`${address} must begin with https://.`)

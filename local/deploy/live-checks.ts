@@ -1,16 +1,16 @@
-// What only the running project can tell: whether strangers are kept out, where callers come from,
-// and whether everything answers.
+// Checks of the running project: whether the captcha guards Auth, where callers' addresses are
+// found, and whether everything answers.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../stack/user-error.ts'
 
-/** A change of Auth's settings, and functions that were just deployed, are felt within this. */
+/** How long changed Auth settings and deployed functions take to become effective. */
 const settleTime = 120_000
 
 const ask = (url: string, init: RequestInit = {}) =>
   fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(30_000) })
 
-/** Tries until it gives something, as a project that was just changed needs a moment. */
+/** Retries until it returns something, as a project needs a moment after a change. */
 async function retryUntil<T>(look: () => Promise<T | undefined>, time = settleTime) {
   const end = Date.now() + time
   for (;;) {
@@ -21,7 +21,7 @@ async function retryUntil<T>(look: () => Promise<T | undefined>, time = settleTi
   }
 }
 
-/** One sign-in with the public key: the captcha must refuse it before any password is looked at. */
+/** Tries to sign in with the public key, which the captcha must reject before any password check. */
 export async function verifyCaptcha(projectUrl: string, key: string, time?: number): Promise<void> {
   let last = 'nothing'
   const refused = await retryUntil(async () => {
@@ -52,14 +52,14 @@ async function seenFrom(url: string, key: string, sent?: string): Promise<Seen |
   return { hops, forwarded: String(forwardedFor ?? '').split(',').map((one) => one.trim()) }
 }
 
-/** An address of a range that nobody has. */
+/** An address of a range reserved for documentation. */
 const unusedAddress = () => `203.0.113.${randomInt(1, 255)}`
 
 const fromRight = (list: string[], hops: number) => list.at(-hops)
 
 /**
- * Which entry of X-Forwarded-For, from the right, is the caller: what the platform wrote is the same
- * whether or not the caller forges entries, and of those the caller's own is the first.
+ * Which entry of X-Forwarded-For, from the right, is the caller's address: entries that the platform
+ * wrote are the same whether or not the caller forges some, and the first of them is the caller's.
  */
 export async function measureHops(url: string, key: string, wanted?: number): Promise<number> {
   const forgery = unusedAddress()
@@ -68,7 +68,7 @@ export async function measureHops(url: string, key: string, wanted?: number): Pr
     return plain && forged ? { plain, forged } : undefined
   }
   const seen = await retryUntil(look)
-  if (!seen) throw new UserError(`${url} does not tell which address it saw.`)
+  if (!seen) throw new UserError(`${url} does not return the address that it saw.`)
   const [plain, forged] = [seen.plain.forwarded, seen.forged.forwarded]
   const own = plain[0]
   const fit = plain.map((_, index) => index + 1).filter((hops) =>
@@ -78,32 +78,32 @@ export async function measureHops(url: string, key: string, wanted?: number): Pr
   if (best !== undefined && own && own !== forgery && fit.includes(best)) return best
   throw new UserError(
     wanted === undefined
-      ? 'No entry of X-Forwarded-For is the caller whatever the caller sends: nobody could be counted.'
+      ? 'No entry of X-Forwarded-For is the caller whatever the caller sends, so rates cannot be counted.'
       : `CLIENT_IP_HOPS=${wanted} names ${fromRight(forged, wanted) ?? 'nothing'} where a caller ` +
         `sends ${forgery}, and ${fromRight(plain, wanted) ?? 'nothing'} where it does not. ` +
         `Leave it out, or set ${fit[0] ?? 'what you have measured'}.`,
   )
 }
 
-/** Half of a worker's longest life, in which it is still given requests, and something more. */
+/** Half of a worker's longest lifetime, during which it still gets requests, and a margin. */
 const workerTurnover = 300_000
 
-/** The functions count by what was measured: they have taken the setting on. */
+/** Waits until the functions use the measured value. */
 export async function verifyHops(url: string, key: string, hops: number): Promise<void> {
   const counted = await retryUntil(
     async () => (await seenFrom(url, key))?.hops === hops ? true : undefined,
     workerTurnover,
   )
-  if (!counted) throw new UserError(`The functions do not know yet that CLIENT_IP_HOPS is ${hops}.`)
+  if (!counted) throw new UserError(`The functions do not use CLIENT_IP_HOPS=${hops} yet.`)
 }
 
-/** Runs the jobs once, which also makes what must be there before people come. Answers how many. */
+/** Runs the jobs once, which also creates what users will need. Returns their number. */
 export async function runJobs(url: string, key: string): Promise<number> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { apikey: key },
     redirect: 'manual',
-    // As long as a worker lives.
+    // The lifetime of a worker.
     signal: AbortSignal.timeout(150_000),
   }).catch((error: Error) => error)
   if (response instanceof Error) throw new UserError(`${url} did not answer: ${response.message}.`)
@@ -114,9 +114,9 @@ export async function runJobs(url: string, key: string): Promise<number> {
   return outcomes.length
 }
 
-export type SmokeResult = { health: Record<string, unknown>; answered: string[] }
+type SmokeResult = { health: Record<string, unknown>; answered: string[] }
 
-/** One question to each function, and what the API says of its parts. */
+/** Sends a request to each function, and reads the API's health. */
 export async function smokeTest(
   functionsUrl: string,
   apiUrl: string,
@@ -126,7 +126,7 @@ export async function smokeTest(
   const questions: Record<string, [url: string, status: number, headers?: HeadersInit]> = {
     api: [`${apiUrl}/meta/enums`, 200],
     jobs: [`${functionsUrl}/jobs/address`, 200, { apikey: secretKey }],
-    // Without an upgrade it says what it wants, which only the running gateway does.
+    // Without an upgrade only a running gateway answers 426.
     chat: [`${functionsUrl}/chat`, 426],
   }
   const answered: string[] = []
@@ -147,6 +147,6 @@ export async function smokeTest(
     const parts = await response.json()
     return response.status === 200 && parts.database === 'ok' ? parts : undefined
   })
-  if (!health) throw new UserError(`${apiUrl}/health does not say that the database answers.`)
+  if (!health) throw new UserError(`${apiUrl}/health does not report that the database is ok.`)
   return { health, answered }
 }

@@ -1,5 +1,5 @@
-// npm run deploy: migrations, settings, secrets and functions to a hosted project. Everything is
-// checked before anything is sent, what was sent is read back, and it may be run again at any time.
+// npm run deploy: deploys migrations, settings, secrets and functions to a hosted project. Everything
+// is checked before anything is sent, and read back after. It can be run again at any time.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ import { assertSettings, readSettings, setByApi, settings, settingsThatDiffer } 
 const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 
-/** What must not be seen, whoever says it. */
+/** Values that must not appear in any output. */
 const redactedValues = new Set<string>()
 const redact = (secret: string) =>
   sensitiveParts(secret).forEach((part) => redactedValues.add(part))
@@ -34,8 +34,8 @@ const redacted = (text: string) =>
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
 
 /**
- * `--check` sends nothing, `--new-facade-password` is how that one is rotated. An earlier version goes
- * back `--without-migrations`: the project has some that it does not know.
+ * `--check` sends nothing, `--new-facade-password` rotates that password, and with
+ * `--without-migrations` an earlier version, which does not know all migrations, can be deployed.
  */
 const flagsKnown = ['--check', '--new-facade-password', '--without-migrations']
 
@@ -132,7 +132,7 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
       await database.close().catch(() => {})
       throw new UserError(
         `Stopped at "${what}": ${(error as Error).message}\n` +
-          'What came before is in place; run it again when mended.',
+          'The steps before it are done; run it again when this is fixed.',
       )
     }
   }
@@ -142,7 +142,7 @@ async function deploy(env: NodeJS.ProcessEnv, flags: Set<string>): Promise<void>
 
 const siteUrl = (value: string) => ({ at: 'auth' as const, key: 'site_url', value })
 
-/** By every address that clients use: a way that counts otherwise could be used to lie. */
+/** Measured at every address that clients use: if they differ, one of them can be forged. */
 async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): Promise<number> {
   const wanted = env.CLIENT_IP_HOPS ? Number(env.CLIENT_IP_HOPS) : undefined
   const found: number[] = []
@@ -156,7 +156,7 @@ async function measured(env: NodeJS.ProcessEnv, bases: string[], key: string): P
   )
 }
 
-/** Settings by the CLI, from a copy beside which it leaves nothing in the repository. */
+/** Pushes settings by the CLI from a copy, so that it leaves no files in the repository. */
 async function pushConfig(input: DeployInput, text: string): Promise<void> {
   const copy = writeProject(mkdtempSync(join(folder, 'config-')), configFile, join(folder, 'none'))
   writeFileSync(join(copy, 'supabase', 'config.toml'), text)
@@ -166,12 +166,12 @@ async function pushConfig(input: DeployInput, text: string): Promise<void> {
 async function cli({ ref, apiUrl }: DeployInput, args: string[]): Promise<void> {
   const output = await supabase([...args, `--remote=${ref}`, '--yes'], profile(apiUrl))
   if (output.code === 0) return
-  // Of every file it says that it goes up.
+  // It reports every file that it uploads.
   const stderr = output.stderr.split('\n').filter((line) => !/^(Uploading|Deploying) /.test(line))
   throw new UserError(errorLines({ ...output, stderr: stderr.join('\n') }))
 }
 
-/** The CLI takes another Management API from a file alone. */
+/** The CLI accepts another Management API only from a file. */
 function profile(apiUrl: string): Record<string, string> {
   if (apiUrl === variables.SUPABASE_API_URL.usual) return {}
   const file = join(folder, 'profile.yaml')

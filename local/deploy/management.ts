@@ -1,11 +1,11 @@
-// The Management API: what the CLI does not set, and what is read back.
+// The Management API, for what the CLI does not set and for reading back.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../stack/user-error.ts'
 
 export type Management = {
-  /** Asks about the project; `path` begins behind its reference. */
+  /** GET below the path of the project. */
   get: <T>(path: string) => Promise<T>
-  /** Sends once; only a refusal for haste is tried again. */
+  /** Sends once; only a 429 is retried. */
   send: <T>(method: 'POST' | 'PATCH' | 'PUT', path: string, body: unknown) => Promise<T>
 }
 
@@ -29,8 +29,8 @@ export function openManagement(base: string, ref: string, token: string): Manage
       const again = method === 'GET' && unsaid ||
         response instanceof Response && response.status === 429
       if (again && attempt < tries) {
-        const told = response instanceof Response && Number(response.headers.get('retry-after'))
-        await sleep(told ? Math.min(told, 60) * 1000 : 500 * 2 ** attempt)
+        const delay = response instanceof Response && Number(response.headers.get('retry-after'))
+        await sleep(delay ? Math.min(delay, 60) * 1000 : 500 * 2 ** attempt)
         continue
       }
       if (response instanceof Error) {
@@ -38,7 +38,7 @@ export function openManagement(base: string, ref: string, token: string): Manage
       }
       const text = await response.text()
       if (!response.ok) {
-        // What is said of secrets may repeat them.
+        // An error about secrets may repeat their values.
         const why = path === '/secrets' ? '' : sentence(text)
         throw new UserError(`${method} ${path || 'the project'}: ${response.status}${why}`)
       }
@@ -48,7 +48,7 @@ export function openManagement(base: string, ref: string, token: string): Manage
   return { get: (path) => ask('GET', path), send: ask }
 }
 
-/** What the API says of a refusal. */
+/** The message of an error response. */
 function sentence(text: string): string {
   try {
     const { message } = JSON.parse(text)

@@ -1,4 +1,4 @@
-// What the project must be before anything is sent to it.
+// Checks the project before anything is sent to it.
 import { type DeployInput, isLocalAddress } from './input.ts'
 import type { Management } from './management.ts'
 import { readSecretHashes, type SecretMap } from './secrets.ts'
@@ -8,14 +8,14 @@ type SigningKey = { status: string; algorithm: string }
 
 export type Project = {
   problems: string[]
-  /** All that the API gave us of its keys, to be kept out of what is said. */
+  /** Its secret keys, to be kept out of the output. */
   keys: string[]
   publishableKey: string
   secretKey: string
   secrets: SecretMap
 }
 
-/** What the functions verify tokens by: nobody who can verify one can make one. */
+/** The algorithms that the functions accept: whoever can verify a token cannot make one. */
 const asymmetric = ['ES256', 'RS256']
 
 export async function readProject(management: Management, input: DeployInput): Promise<Project> {

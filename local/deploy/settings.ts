@@ -1,18 +1,18 @@
-// What must hold in a hosted project, setting by setting, and where the Management API tells it.
+// The settings that a hosted project must have, and where the Management API returns them.
 import { UserError } from '../stack/user-error.ts'
 import type { Management } from './management.ts'
 
 type Value = boolean | number | string
 
 export type Setting = {
-  /** Where supabase/config.toml holds it; what it cannot hold, deploy sets by itself. */
+  /** Its key in supabase/config.toml; settings without one are set by deploy itself. */
   file?: string
-  /** What it is there: an `enable_…` may be a `disable_…` in the API. */
+  /** Its value there: an `enable_…` may be a `disable_…` in the API. */
   written?: Value | string[]
   at: keyof typeof endpoints
   key: string
   value: Value
-  /** Only once Auth has proven that strangers try no passwords. */
+  /** Only after it has been verified that the captcha guards Auth. */
   afterCaptcha?: boolean
 }
 
@@ -40,7 +40,7 @@ const hook = (name: string, run: string): Setting[] => [
 
 export const settings: Setting[] = [
   { file: 'api.schemas', written: ['api'], at: 'api', key: 'db_schema', value: 'api' },
-  // The facade is the only way in; whoever else asks Auth for anything meets the captcha first.
+  // The facade is the only way in; anybody else who calls Auth meets the captcha first.
   auth('enable_signup', 'disable_signup', true, false),
   auth('enable_anonymous_sign_ins', 'external_anonymous_users_enabled', false),
   auth('enable_manual_linking', 'security_manual_linking_enabled', false),
@@ -55,7 +55,7 @@ export const settings: Setting[] = [
   ...hook('custom_access_token', 'custom_access_token'),
   ...hook('send_sms', 'refuse_sending'),
   ...hook('send_email', 'refuse_sending'),
-  // A borrowed token could enrol a factor or a passkey and get a refresh token of its own.
+  // A stolen token could enrol a factor or a passkey and get a refresh token of its own.
   ...['totp', 'phone', 'web_authn'].flatMap((kind) =>
     ['enroll', 'verify'].map((act) =>
       auth(`mfa.${kind}.${act}_enabled`, `mfa_${kind}_${act}_enabled`, false)
@@ -63,7 +63,7 @@ export const settings: Setting[] = [
   ),
   { at: 'auth', key: 'passkey_enabled', value: false },
   auth('oauth_server.enabled', 'oauth_server_enabled', false),
-  // The facade asks for everybody, so Auth counts by the address that the facade names.
+  // The facade calls Auth for everybody, so Auth counts by the address that the facade sends.
   { at: 'auth', key: 'security_sb_forwarded_for_enabled', value: true },
   // It keeps names, emails and phones of people who have been deleted.
   { at: 'auth', key: 'audit_log_disable_postgres', value: true },
@@ -78,7 +78,7 @@ export const settings: Setting[] = [
   { at: 'realtime', key: 'private_only', value: true },
 ]
 
-export type CurrentSettings = Record<Setting['at'], Record<string, unknown>>
+type CurrentSettings = Record<Setting['at'], Record<string, unknown>>
 
 export async function readSettings(management: Management): Promise<CurrentSettings> {
   const entries = Object.entries(endpoints).map(async ([at, path]) =>
@@ -87,7 +87,7 @@ export async function readSettings(management: Management): Promise<CurrentSetti
   return Object.fromEntries(await Promise.all(entries)) as CurrentSettings
 }
 
-/** Those that do not hold. */
+/** Those whose current value differs. */
 export const settingsThatDiffer = (current: CurrentSettings, among: Setting[]) =>
   among.filter(({ at, key, value }) => valueAt(current[at], key) !== value)
 
@@ -95,8 +95,8 @@ const valueAt = (value: unknown, key: string): unknown =>
   key.split('.').reduce((part, name) => (part as Record<string, unknown> | null)?.[name], value)
 
 /**
- * Sets what config.toml cannot hold, if it does not hold already. Each on its own, so that one which
- * the API does not take keeps back no other; answers what was said of those.
+ * Sets what config.toml cannot hold, where it differs. Each separately, so that one which the API
+ * rejects does not block the others; returns the errors.
  */
 export async function setByApi(management: Management, own: Setting[]): Promise<string[]> {
   const refused: string[] = []
@@ -109,7 +109,7 @@ export async function setByApi(management: Management, own: Setting[]): Promise<
   return refused
 }
 
-/** Reads back: nothing is taken for done because it was sent. */
+/** Reads the settings back and throws if one differs. */
 export async function assertSettings(
   management: Management,
   among: Setting[],
@@ -120,7 +120,7 @@ export async function assertSettings(
   const names = wrong.map(({ at, key, value }) => `${at} ${key} is not ${value}`)
   throw new UserError(
     [
-      `The project was told and does not have it: ${names.join('; ')}.`,
+      `The project did not store these settings: ${names.join('; ')}.`,
       ...refused,
       'Set it in the dashboard (docs/deploy.md, "What is left by hand"), then run this again.',
     ].join('\n'),

@@ -1,8 +1,8 @@
-// What the gateway says itself.
+// Responses of the gateway itself.
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** An answer to what never became a request. */
+/** Answers on the socket of what never became a request, and ends it. */
 export function endSocket(socket: Socket, status: string, message: string) {
   if (!socket.writable) return socket.destroy()
   const body = JSON.stringify({ message })

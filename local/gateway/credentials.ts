@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import type { Stack } from '../stack/stack.ts'
 
-/** A refusal of the gateway itself, in the words of the hosted one. */
+/** An error response of the gateway itself, worded like the hosted one. */
 export type Rejection = { status: number; body: unknown; headers?: Record<string, string> }
 
 export type Credentials = {
@@ -16,7 +16,7 @@ const reject = (message: string, hint: string): Rejection => ({
   body: { message, hint },
 })
 
-/** Looks at the API key and at the Authorization header; what the token is worth comes later. */
+/** Checks the API key and reads the Authorization header; the token is verified later. */
 export function readCredentials(stack: Stack, request: IncomingMessage): Credentials | Rejection {
   const key = keyIn(request)
   if (!key) {
@@ -29,7 +29,7 @@ export function readCredentials(stack: Stack, request: IncomingMessage): Credent
   const keyRole = key === secretKey ? 'service_role' : key === publishableKey ? 'anon' : undefined
   const bearer = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
   const foreign = bearer?.startsWith('sb_') && bearer !== key
-  // Two tokens in one request: acting for either would be a guess.
+  // With two tokens in one request, choosing either would be a guess.
   const doubled = (request.headersDistinct.authorization?.length ?? 0) > 1
   if (!keyRole || foreign || doubled) {
     return reject('Invalid API key', 'Double check the API key of your Supabase project.')
@@ -57,7 +57,7 @@ export function peerOf(request: IncomingMessage): string {
   return (request.socket.remoteAddress ?? '127.0.0.1').replace(/^::ffff:/, '')
 }
 
-/** Whom Auth should count: a server that has the secret key may name its own caller. */
+/** The address that Auth counts: a server with the secret key may name its own caller. */
 export function clientOf(request: IncomingMessage, credentials: Credentials): string {
   const named = request.headers['sb-forwarded-for']
   const trusted = credentials.keyRole === 'service_role' && typeof named === 'string'

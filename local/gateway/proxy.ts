@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { Connection, type Exchange } from './upstream.ts'
 
-// Belong to one connection, not to the message; Node writes its own.
+// Headers of one connection, not of the message; Node writes its own.
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -21,7 +21,7 @@ export type Target = {
   answered?: () => void
 }
 
-/** The head of the forwarded request: the headers as they came, doubles included. */
+/** The head of the forwarded request: the headers as received, duplicates included. */
 function headOf(
   request: IncomingMessage,
   { path, peer }: Target,
@@ -39,7 +39,7 @@ function headOf(
   return `${head}X-Forwarded-For: ${peer}\r\n\r\n`
 }
 
-/** Streams a request to a local port and the answer back, as they come. */
+/** Streams a request to a local port and the answer back. */
 export function forward(
   request: IncomingMessage,
   response: ServerResponse,
@@ -63,7 +63,7 @@ export function forward(
       return false
     },
     onFailure: () => {
-      // An answer cut short must look cut short.
+      // A truncated answer must be recognisable as one.
       if (response.headersSent || response.destroyed) response.destroy()
       else target.unavailable()
     },
@@ -79,7 +79,7 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
   const { socket } = connection
   const resume = () => request.resume()
   socket.on('drain', resume)
-  // After an early answer the rest of the body is read and dropped, or the client's connection stops.
+  // After an early answer the rest of the body is read and dropped, or the client's connection hangs.
   socket.once('close', resume)
   request.on('data', (chunk: Buffer) => {
     if (socket.destroyed) return
@@ -95,7 +95,7 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
   request.once('close', () => socket.off('drain', resume).off('close', resume))
 }
 
-/** How long the last bytes to a client that has stopped reading are kept. */
+/** How long the last bytes are kept for a client that has stopped reading. */
 const closeDelay = 5000
 
 /** Joins an upgraded connection (WebSocket) with one to a local port. */
@@ -120,7 +120,7 @@ export function forwardUpgrade(
     if (first.length > 0) upstream.write(first)
     socket.setTimeout(0).setNoDelay(true).setKeepAlive(true, 30_000)
     if (answered) upstream.once('data', answered)
-    // Ends of one side are passed on, and whoever reads slowly slows down only its own peer.
+    // The end of one side is passed on, and a slow reader slows down only its own peer.
     socket.pipe(upstream).pipe(socket)
   })
   upstream.on('error', () => open ? socket.destroy() : unavailable())

@@ -1,4 +1,4 @@
-// The one door of the project, with the paths of a Supabase project.
+// The gateway: the one port of the project, with the paths of a Supabase project.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { forwardToRealAuth } from '../auth/real-proxy.ts'
@@ -24,20 +24,20 @@ import { acceptUtf8RequestLines } from './utf8-request-lines.ts'
 
 type Parts = { stack: Stack; auth: Auth; keys: KeyRing; storage: Storage; workers: Workers }
 
-/** Makes the gateway; it does not listen yet. */
+/** Creates the gateway; it does not listen yet. */
 export function openGateway(parts: Parts): Server {
   const server = createServer({
-    // Node looks for requests that take too long only so often.
+    // How often Node looks for requests that take too long.
     connectionsCheckingInterval: 2000,
-    // Refused below, with a message.
+    // Rejected below, with a message.
     requireHostHeader: false,
-    // Whoever offers another protocol is answered in this one.
+    // An upgrade to another protocol is ignored.
     shouldUpgradeCallback: ({ headers }) => /websocket/i.test(headers.upgrade ?? ''),
   }, (request, response) => {
     if (!request.headers.host && request.httpVersion !== '1.0') {
       return answer(response, 400, { message: 'Bad request' }, { connection: 'close' })
     }
-    // A target may name the host too.
+    // A request target may be a whole URL.
     const url = request.url = request.url!.replace(/^https?:\/\/[^/?#]*(?=\/)/i, '')
     if (url.startsWith('/functions/v1/')) void toFunctions(parts.workers, request, response)
     else if (url.startsWith('/auth/v1/')) void toAuth(parts, request, response)
@@ -46,12 +46,12 @@ export function openGateway(parts: Parts): Server {
     else if (url.startsWith('/realtime/v1/')) toRealtime(parts, request, response)
     else notFound(request, response)
   })
-  // Longer than clients keep theirs, so that a connection is not closed under a new request.
+  // Longer than clients keep theirs, so that none is closed while a new request arrives.
   server.keepAliveTimeout = 75_000
-  // Whoever sends the head of a request byte by byte holds no connection for long.
+  // A head that is sent byte by byte holds no connection for long.
   server.headersTimeout = 10_000
   acceptUtf8RequestLines(server)
-  // The platform knows 100-continue, which Node answers by itself, and minds nothing else.
+  // Like the platform, ignores expectations other than 100-continue, which Node answers itself.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('upgrade', (request, socket: Socket, head) => upgrade(parts, request, socket, head))
   server.on('clientError', (error: ParseError, socket: Socket) => {
@@ -92,7 +92,7 @@ function toRealtime(parts: Parts, request: IncomingMessage, response: ServerResp
   forward(request, response, { ...target, unavailable: unavailable(response) })
 }
 
-// Functions answer preflights themselves; the platform's own parts are answered for here.
+// Functions answer preflights themselves; for the platform's own parts the gateway does.
 const cors = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'X-Total-Count, Link, X-Supabase-Api-Version, Content-Range',
@@ -113,7 +113,7 @@ function preflight(request: IncomingMessage, response: ServerResponse): boolean 
 
 const bodyLimit = 1024 * 1024
 
-/** The whole body, or undefined when it is longer than Auth takes. */
+/** The whole body, or undefined if it is longer than Auth accepts. */
 async function readAll(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let size = 0
@@ -174,8 +174,8 @@ async function toDataApi(parts: Parts, request: IncomingMessage, response: Serve
       peer: peerOf(request),
       unavailable: unavailable(response),
     }, {
-      authorization: `Bearer ${hs256Token(stack.secrets.dataApi, claims)}`,
-      // Without these the package would look into public, exposed or not.
+      authorization: `Bearer ${await hs256Token(stack.secrets.dataApi, claims)}`,
+      // Without these the package would use public, exposed or not.
       'accept-profile': schema,
       'content-profile': schema,
     })
@@ -197,14 +197,14 @@ async function toDataApi(parts: Parts, request: IncomingMessage, response: Serve
 async function toStorage(parts: Parts, request: IncomingMessage, response: ServerResponse) {
   if (preflight(request, response)) return
   const url = request.url!.slice('/storage/v1'.length)
-  // Storage asks for no key: what is not open needs a token there. One that is given must be right.
+  // Storage requires no key: what is not public needs a token. A key that is sent must be right.
   const credentials = hasKey(request) ? readCredentials(parts.stack, request) : undefined
   if (credentials && 'status' in credentials) return reject(response, credentials)
   for (const [name, value] of Object.entries(cors)) response.setHeader(name, value)
   await parts.storage.handle(request, response, url, credentials)
 }
 
-/** The schema that a call is about: the one it names if that is exposed, else the first one. */
+/** The schema of a call: the one that it names, if exposed, or else the first exposed one. */
 function schemaOf(request: IncomingMessage, exposed: string[]): string | Rejection {
   const reading = request.method === 'GET' || request.method === 'HEAD'
   const named = request.headers[reading ? 'accept-profile' : 'content-profile']

@@ -1,14 +1,14 @@
-// A small HTTP/1.1 client for our own parts behind the gateway. Node's own costs four times as much
-// per request, and every benchmark goes through here. It knows one trusted peer per port: answers
-// with a length, in chunks or until the connection closes, and connections that are kept.
+// A small HTTP/1.1 client for the servers behind the gateway. Node's own costs four times as much
+// per request, and every benchmark goes through here. It trusts its peers, and reads bodies with a
+// length, in chunks or until the connection closes, over keep-alive connections.
 import { connect, type Socket } from 'node:net'
 
-/** What happens to one request; the answer arrives in pieces. */
+/** Callbacks of one request; the answer arrives in pieces. */
 export type Exchange = {
   /** Answers to HEAD have no body, whatever their headers say. */
   head: boolean
   onHead: (status: number, reason: string, headers: string[]) => void
-  /** False asks for a pause; resume() of the connection ends it. */
+  /** False pauses the connection until its socket is resumed. */
   onBody: (chunk: Buffer, last: boolean) => boolean
   /** The connection failed, before the answer or in the middle of it. */
   onFailure: () => void
@@ -18,7 +18,7 @@ const lineEnd = Buffer.from('\r\n')
 const headEnd = Buffer.from('\r\n\r\n')
 const none = Buffer.alloc(0)
 const maxIdlePerPort = 256
-/** As on hosted projects: whoever says nothing for so long is cut off. */
+/** As on hosted projects: a silent connection is closed after this time. */
 const idleTimeout = 150_000
 
 type State = 'head' | 'length' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailer' | 'close'
@@ -32,7 +32,7 @@ setInterval(() => {
   }
 }, 5000).unref()
 
-/** One connection to a part, used for one exchange at a time. */
+/** One connection to a server, used for one exchange at a time. */
 export class Connection {
   readonly port: number
   readonly socket: Socket
@@ -52,12 +52,12 @@ export class Connection {
     this.socket.on('close', () => this.closed())
   }
 
-  /** A kept connection, or a new one. */
+  /** An idle connection, or a new one. */
   static to(port: number): Connection {
     return idle.get(port)?.pop() ?? new Connection(port)
   }
 
-  /** Sends the head of a request; its body, if it has one, is written to the socket after. */
+  /** Sends the head of a request; its body, if any, is then written to the socket. */
   begin(exchange: Exchange, head: string, complete: boolean): void {
     this.exchange = exchange
     this.state = 'head'
@@ -68,12 +68,12 @@ export class Connection {
     this.socket.write(head, 'latin1')
   }
 
-  /** The whole request is on its way, so the connection may serve again after the answer. */
+  /** The whole request has been sent, so the connection can be reused after the answer. */
   complete(): void {
     this.sent = true
   }
 
-  /** Nobody wants the answer any more. By then the connection may serve somebody else: not theirs. */
+  /** Gives up on an answer, unless the connection already serves another exchange. */
   abandon(exchange: Exchange): void {
     if (this.exchange !== exchange) return
     this.exchange = undefined
@@ -117,7 +117,7 @@ export class Connection {
     const lines = this.buffer.toString('latin1', 0, end).split('\r\n')
     this.buffer = this.buffer.subarray(end + 4)
     const status = Number(lines[0]!.slice(9, 12))
-    // 100 Continue and the like come before the answer; nobody here asks for them.
+    // Interim answers such as 100 Continue are skipped.
     if (status < 200) return true
     const headers = this.readHeaders(lines)
     if (this.exchange!.head || status === 204 || status === 304) {
@@ -129,7 +129,7 @@ export class Connection {
     return true
   }
 
-  /** Collects the headers and learns from them where the body ends. */
+  /** Collects the headers and determines where the body ends. */
   private readHeaders(lines: string[]): string[] {
     const headers: string[] = []
     let length: number | undefined
@@ -186,14 +186,14 @@ export class Connection {
     if (!this.exchange!.onBody(bytes, false)) this.socket.pause()
   }
 
-  /** The answer is complete: the connection rests, unless somebody still writes into it. */
+  /** The answer is complete: the connection becomes idle, unless the request is still being sent. */
   private finish(bytes: Buffer) {
     const exchange = this.exchange!
     this.exchange = undefined
     busy.delete(this)
     const idleConnections = idle.get(this.port) ?? []
     const clean = this.keep && this.sent && this.buffer.length === 0
-    // A pause that was asked for in the middle of this answer is not the next one's.
+    // A pause during this answer must not last into the next one.
     this.socket.resume()
     if (clean && idleConnections.length < maxIdlePerPort) {
       idle.set(this.port, idleConnections)

@@ -7,17 +7,17 @@ const rawLine = /^[A-Z]{3,10} [^\r\n]*[\x80-\xff]/
 const escaped = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
 
 /**
- * Takes raw UTF-8 in a request line, as curl sends what a person typed, and writes it as a browser
- * would. The platform takes it too; Node's parser does not, and has no setting for it.
+ * Accepts raw UTF-8 in a request line, as curl sends what a person typed, by escaping it as a browser
+ * would. The platform accepts it too; Node's parser does not, and has no setting for it.
  */
 export function acceptUtf8RequestLines(server: Server): void {
   server.on('connection', (socket: Parsed) => {
-    // Whoever listens to the data gets them before the parser: else it reads them from the handle.
+    // A data listener makes Node emit the data, which the parser else reads from the handle itself.
     const listener = () => {}
     socket.on('data', listener).off('data', listener)
     const { emit } = socket
     socket.emit = (event: string | symbol, ...given: unknown[]) => {
-      // In the middle of a request these are bytes of its body.
+      // During a request these are bytes of its body.
       const begins = event === 'data' && socket.parser && !socket.parser.incoming
       const passed = begins ? [encoded(given[0] as Buffer)] : given
       return Reflect.apply(emit, socket, [event, ...passed])

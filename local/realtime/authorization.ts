@@ -1,10 +1,10 @@
-// Who may read and write a private topic: asked of the policies on realtime.messages by trying, under
-// the caller's role and claims, in a transaction that is always rolled back.
+// Who may read and write a private topic: found out from the policies on realtime.messages by trying
+// it with the caller's role and claims, in a transaction that is always rolled back.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Json } from './frames.ts'
 
-/** Whom a channel or a request acts for. */
+/** The caller that a channel or a request acts for. */
 export type Caller = { role: string; claims: Json; headers: Json }
 
 export type Extension = 'broadcast' | 'presence'
@@ -13,7 +13,7 @@ export type Authorization = ReturnType<typeof openAuthorization>
 
 const text = (value: string) => pg.escapeLiteral(value.replaceAll('\0', ''))
 
-/** The settings that policies and their helpers look at, for this transaction. */
+/** Sets, for this transaction, what policies and their helpers read. */
 function actAs({ role, claims, headers }: Caller, topic: string): string {
   const settings = {
     role,
@@ -33,7 +33,7 @@ const probeInsert = (id: string, topic: string, extension: Extension) =>
   'insert into realtime.messages (id, topic, extension, inserted_at, updated_at) ' +
   `values ('${id}', ${text(topic)}, '${extension}', now(), now());`
 
-/** Opens the way to the database; `databaseUrl` is that of the platform's own role. */
+/** Connects to the database; `databaseUrl` is that of the platform's own role. */
 export function openAuthorization(databaseUrl: string) {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -45,7 +45,7 @@ export function openAuthorization(databaseUrl: string) {
   pool.on('error', () => {})
   let lastChecked = 0
 
-  /** One message and so one round trip; whatever it did is undone. */
+  /** Runs statements in one round trip and rolls them back. */
   async function rolledBack(statements: string): Promise<pg.QueryResult[]> {
     const client = await pool.connect()
     const ignore = () => {}
@@ -86,7 +86,7 @@ export function openAuthorization(databaseUrl: string) {
         throw error
       }
     },
-    /** What the database sent to a private topic since then, oldest first. */
+    /** What the database sent to a private topic since a time, oldest first. */
     async sent(topic: string, since: number, limit: number) {
       const { rows } = await pool.query(
         `select id, event, payload, binary_payload from realtime.messages
@@ -103,7 +103,7 @@ export function openAuthorization(databaseUrl: string) {
         binary_payload: Buffer | null
       }[]
     },
-    /** Day partitions are made when somebody connects, as on hosted projects; a look an hour does. */
+    /** Day partitions are created when a client connects, as on hosted projects; at most hourly. */
     ensurePartitions: () => {
       if (Date.now() - lastChecked < 3_600_000) return
       lastChecked = Date.now()

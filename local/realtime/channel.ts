@@ -1,5 +1,5 @@
-// One topic joined by one socket: its rights, which are looked up once per token and then kept, what
-// it sends and what it hears.
+// One topic joined by one socket: its rights, which are looked up once per token and then cached,
+// what it sends and what it receives.
 import { randomUUID } from 'node:crypto'
 import type { Caller, Extension } from './authorization.ts'
 import type { Connection } from './connection.ts'
@@ -20,9 +20,9 @@ export class Channel implements Listener {
   readonly joinRef: string | null
   readonly presenceKey: string
   readonly private: boolean
-  /** The kinds that its token lets it hear. */
+  /** The kinds of messages that its token lets it receive. */
   readonly reads: Set<Extension>
-  /** What the database sent before, to be shown once after the join. */
+  /** What the database sent before, to be replayed once after the join. */
   private replay: Message[] = []
   private readonly replayed = new Set<string>()
   private readonly realtime: Realtime
@@ -30,7 +30,7 @@ export class Channel implements Listener {
   private readonly join: Join
   private identity: Identity
   private readonly topic: Topic
-  /** What its token lets it send, as far as it was asked. */
+  /** The kinds of messages that its token lets it send, as far as checked. */
   private writes = new Map<Extension, boolean>()
   private timer: NodeJS.Timeout | undefined
   private readyTimer: NodeJS.Timeout | undefined
@@ -66,13 +66,13 @@ export class Channel implements Listener {
     return !this.private || this.reads.has('presence')
   }
 
-  /** What was sent before the join: shown after it, and not again when it comes live. */
+  /** Keeps messages sent before the join: delivered after it, and not again when they come live. */
   holdReplay(messages: Message[]): void {
     this.replay = messages
     for (const { meta } of messages) this.replayed.add(meta!.id)
   }
 
-  /** The join was answered. */
+  /** Called when the join has been answered. */
   open(): void {
     for (const message of this.replay) this.connection.send(message.as(this.connection.version))
     this.replay = []
@@ -85,7 +85,7 @@ export class Channel implements Listener {
     }
   }
 
-  /** Once the database is heard. That it is heard no more, later, nobody is told. */
+  /** Reports once that the stream is connected. Its later loss is not reported. */
   private announceReady(deadline: number) {
     if (this.ended) return
     if (this.realtime.tenant.streaming) {
@@ -116,7 +116,7 @@ export class Channel implements Listener {
     if (realtime.events.triggered) this.shutDown('Too many messages per second')
   }
 
-  /** Takes a frame: one after another, and nobody else waits for that. */
+  /** Handles frames one after another, without blocking other channels. */
   receive(frame: Frame): void {
     this.work = this.work.then(() => this.ended ? undefined : this.handle(frame)).catch((error) => {
       console.error(`channel crashed: ${(error as Error).stack}`)
@@ -136,7 +136,7 @@ export class Channel implements Listener {
   }
 
   private async broadcast(frame: Frame) {
-    // Who may not send learns nothing, not even that.
+    // A client that may not send gets no answer at all.
     if (this.private && !await this.canWrite('broadcast')) return
     const { realtime, join } = this
     realtime.events.add()
@@ -151,7 +151,7 @@ export class Channel implements Listener {
     if (join.ack) this.connection.reply(frame, 'ok')
   }
 
-  /** Asked once for each token; an error of the database is not remembered. */
+  /** Checked once for each token; a database error is not cached. */
   private async canWrite(extension: Extension): Promise<boolean> {
     const known = this.writes.get(extension)
     if (known !== undefined) return known
@@ -201,7 +201,7 @@ export class Channel implements Listener {
     this.connection.reply(frame, 'ok')
   }
 
-  /** So many calls from the first one on, then a new count. */
+  /** A limit per window that starts with the first call. */
   private allowPresenceCall(): boolean {
     const now = Date.now()
     if (now > this.presenceCalls.until) {
@@ -210,7 +210,7 @@ export class Channel implements Listener {
     return ++this.presenceCalls.count <= presenceCalls.count
   }
 
-  /** Of the whole project. */
+  /** The limit of the whole project. */
   private allowPresenceEvent(): boolean {
     const { presence, limits } = this.realtime
     const few = presence.average <= limits.presencePerSecond
@@ -224,7 +224,7 @@ export class Channel implements Listener {
     this.connection.push(this, 'presence_state', this.topic.state())
   }
 
-  /** Asks which of these kinds may be heard. */
+  /** Checks again which of these kinds may be received. */
   private async refreshReads(extensions: Extension[]) {
     const seen = await this.realtime.authorization.readable(this.name, this.caller, extensions)
     for (const extension of extensions) {
@@ -233,7 +233,7 @@ export class Channel implements Listener {
     }
   }
 
-  /** Takes a new token; only a changed one has the rights looked up again. */
+  /** Replaces the token; only a different one has the rights checked again. */
   private async setToken(token: unknown) {
     if (typeof token !== 'string' || token.startsWith('sb_') || token === this.identity.token) {
       return
@@ -260,7 +260,7 @@ export class Channel implements Listener {
     }
   }
 
-  /** Looks at the token again when it ends, and now and then before. */
+  /** Checks the token again when it expires, and at intervals before. */
   private watchToken() {
     clearTimeout(this.timer)
     const { exp } = this.identity
@@ -280,14 +280,14 @@ export class Channel implements Listener {
     }
   }
 
-  /** Ends the channel from this side and says why. */
+  /** Closes the channel from this side with a reason. */
   shutDown(message: string): void {
     if (this.ended) return
     this.pushSystem('system', 'error', message)
     this.connection.closeChannel(this)
   }
 
-  /** Hears and says nothing more. */
+  /** Stops receiving and sending. */
   end(): void {
     this.ended = true
     clearTimeout(this.timer)

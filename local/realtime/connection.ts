@@ -1,6 +1,6 @@
 // One WebSocket with its channels. Joins are handled one after another, as a Phoenix socket does,
-// and while one takes its time nothing else is read or delivered on the connection; what goes to a
-// channel is then the channel's own business.
+// and meanwhile nothing else is read or delivered on the connection; other frames are handled by
+// their channels.
 import type { RawData, WebSocket } from 'ws'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Channel } from './channel.ts'
@@ -9,24 +9,24 @@ import { join, JoinError, readJoin } from './join.ts'
 import type { Realtime } from './server.ts'
 import type { Identity } from './tokens.ts'
 
-/** Who does not read what it is sent is cut off here; nobody waits for it. */
+/** A client that does not read is disconnected at this backlog; nobody waits for it. */
 const maxUnreadBytes = 16 * 1024 * 1024
 const maxQueuedFrames = 200
 
 export class Connection {
   readonly version: Version
-  /** Whom channels without a token of their own act for: the key's role. */
+  /** The caller for channels without a token of their own: the key's role. */
   readonly identity: Identity
   readonly headers: Json
   readonly channels = new Map<string, Channel>()
-  /** From its first join on it counts as a connected user. */
+  /** Whether it counts as a connected user, as it does from its first join on. */
   counted = false
   lastHeard = Date.now()
   private readonly realtime: Realtime
   private readonly socket: WebSocket
   private readonly queue: Frame[] = []
   private busy = false
-  /** What is to be delivered after the answer to the join that is under way. */
+  /** What is delivered after the answer to the join in progress. */
   private held: (string | Buffer)[] | undefined
 
   constructor(
@@ -53,7 +53,7 @@ export class Connection {
     try {
       this.queue.push(readFrame(this.version, data as Buffer, binary))
     } catch (error) {
-      // What is no frame is not answered.
+      // A malformed frame is not answered.
       return console.error(`MalformedWebSocketMessage: ${(error as Error).message}`)
     }
     if (this.queue.length === maxQueuedFrames) this.socket.pause()
@@ -78,7 +78,7 @@ export class Connection {
       if (event === 'phx_leave') return this.reply(frame, 'ok')
       return this.reply({ ...frame, joinRef: null }, 'error', { reason: 'unmatched topic' })
     }
-    // What was meant for a channel that another has taken the place of is not answered.
+    // A frame for a channel that has been replaced is not answered.
     const { joinRef: own } = channel
     if (joinRef === null || own === null || joinRef === own) channel.receive(frame)
   }
@@ -86,7 +86,7 @@ export class Connection {
   private async join(frame: Frame) {
     const held: (string | Buffer)[] = this.held = []
     const before = this.channels.get(frame.topic)
-    // Its goodbye is delivered after the answer to the new join.
+    // Its phx_close is delivered after the answer to the new join.
     if (before) this.closeChannel(before)
     const answer = await this.tryToJoin(frame)
     this.held = undefined
@@ -106,14 +106,14 @@ export class Connection {
       return ['ok', { postgres_changes: changes }]
     } catch (error) {
       const refusal = JoinError.of(error as Error)
-      // It is the connection that sleeps: all of its channels hear nothing meanwhile.
+      // The whole connection sleeps: none of its channels receives anything meanwhile.
       await sleep(this.realtime.failedJoinDelay)
       if (refusal.fatal) setImmediate(() => this.close(1001))
       return ['error', { reason: refusal.message }]
     }
   }
 
-  /** A channel failed at a frame. */
+  /** Closes a channel that failed to handle a frame. */
   crash(channel: Channel): void {
     this.end(channel, 'phx_error', { reason: 'channel_crash' })
   }
@@ -125,12 +125,12 @@ export class Connection {
     this.write({ joinRef, ref, topic, event: 'phx_reply', payload: { status, response } })
   }
 
-  /** Tells something about a channel to this client alone. */
+  /** Sends an event of a channel to this client alone. */
   push({ joinRef, name }: Channel, event: string, payload: Json): void {
     this.write({ joinRef, ref: null, topic: `realtime:${name}`, event, payload })
   }
 
-  /** Ends a channel and says so. */
+  /** Closes a channel and notifies the client. */
   closeChannel(channel: Channel): void {
     this.end(channel, 'phx_close', {})
   }
@@ -148,7 +148,7 @@ export class Connection {
     this.send(writeFrame(this.version, frame))
   }
 
-  /** Sends what is already in this client's form; null is nothing. */
+  /** Sends data that is already encoded for this client; null is skipped. */
   send(data: string | Buffer | null): void {
     if (data === null || !this.open) return
     if (this.held) return void this.held.push(data)
@@ -158,7 +158,7 @@ export class Connection {
 
   close(code: number): void {
     this.socket.close(code)
-    // Whoever does not answer the goodbye is gone anyway.
+    // A client that does not answer the close frame is cut off.
     setTimeout(() => this.socket.terminate(), 1000).unref()
   }
 

@@ -5,7 +5,7 @@ export type Version = '1.0.0' | '2.0.0'
 
 export type Json = Record<string, unknown>
 
-/** What a user sends to others; the bytes are passed on as they came. */
+/** A user's broadcast; the bytes are passed on unchanged. */
 export type UserBroadcast = { event: string; json: boolean; bytes: Buffer }
 
 export type Frame = {
@@ -25,7 +25,7 @@ const textOrNull = (value: unknown) => typeof value === 'string' ? value : null
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Reads a frame of a client; throws at anything that is none. */
+/** Parses a client's frame; throws if it is malformed. */
 export function readFrame(version: Version, data: Buffer, binary: boolean): Frame {
   if (binary) return readPush(data)
   const value = JSON.parse(data.toString())
@@ -64,19 +64,19 @@ function readPush(data: Buffer): Frame {
   }
 }
 
-/** A frame of the server as text. */
+/** A server frame as text. */
 export function writeFrame(version: Version, frame: Omit<Frame, 'user'>): string {
   const { joinRef, ref, topic, event, payload } = frame
-  // Protocol 1.0.0 has no place for the ref of the join.
+  // Protocol 1.0.0 has no join_ref in frames of the server.
   return version === '2.0.0'
     ? JSON.stringify([joinRef, ref, topic, event, payload])
     : JSON.stringify({ topic, event, payload, ref })
 }
 
-/** A message for everybody on a topic; each form is made once, whatever the number of receivers. */
+/** A message to everybody on a topic, encoded once per protocol version. */
 export class Message {
   readonly event: string
-  /** Of a message from the database: the id of its row. */
+  /** The id of the row, if the message is from the database. */
   readonly meta: { id: string; replayed?: true } | undefined
   private readonly topic: string
   private readonly payload: Json | UserBroadcast
@@ -94,7 +94,7 @@ export class Message {
     this.meta = meta
   }
 
-  /** Null for what this protocol cannot carry. */
+  /** The encoded message; null if this version cannot carry it. */
   as(version: Version): string | Buffer | null {
     let form = this.forms[version]
     if (form === undefined) form = this.forms[version] = this.encode(version)

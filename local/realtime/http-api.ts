@@ -1,4 +1,4 @@
-// Realtime without a socket: broadcasts by HTTP, and whether it is there.
+// The HTTP API of Realtime: broadcasts, and a ping.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readCredentials } from '../gateway/credentials.ts'
 import type { Caller } from './authorization.ts'
@@ -19,7 +19,7 @@ class HttpError extends Error {
   }
 }
 
-/** Answers everything that is not a WebSocket. */
+/** Answers every request that is not a WebSocket upgrade. */
 export async function answerHttp(
   realtime: Realtime,
   request: IncomingMessage,
@@ -87,7 +87,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The project's gateway asks for a key, the server itself for nothing. */
+/** The hosted gateway requires an API key; the server itself requires nothing. */
 function ping({ stack }: Realtime, request: IncomingMessage): Answer {
   if ('status' in readCredentials(stack, request)) {
     throw new HttpError(401, { message: 'Unauthorized' })
@@ -138,7 +138,7 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** Several messages; a private one that the caller may not send is left out without a word. */
+/** Sends several messages; private ones that the caller may not send are silently skipped. */
 async function sendAll(realtime: Realtime, caller: Caller, body: Buffer): Promise<Answer> {
   const { messages } = Object(parsed(body)) as { messages?: unknown }
   if (!Array.isArray(messages) || messages.length === 0) {
@@ -184,7 +184,7 @@ function checkRate({ events, limits }: Realtime, count: number) {
   }
 }
 
-/** Sends one message; false when it is private and the caller may not. */
+/** Sends one message; returns false if it is private and the caller may not send it. */
 async function send(
   { authorization, topics, events }: Realtime,
   caller: Caller,

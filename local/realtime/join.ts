@@ -1,4 +1,4 @@
-// Joining a topic: what is asked, in which order it is checked, and the words of a refusal.
+// Joining a topic: its parameters, the order of the checks, and the error messages.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Extension } from './authorization.ts'
 import { Channel } from './channel.ts'
@@ -21,7 +21,7 @@ export type Join = {
   token: string | undefined
 }
 
-/** A join that cannot be; `fatal` ends the whole connection. */
+/** A refused join; `fatal` ends the whole connection. */
 export class JoinError extends Error {
   readonly fatal: boolean
 
@@ -43,7 +43,7 @@ const object = (value: unknown): Json =>
 /** Some clients send booleans as text. */
 const flag = (value: unknown) => value === true || value === 'true'
 
-/** Reads the payload of phx_join as far as it can be read. */
+/** Parses the payload of phx_join leniently. */
 export function readJoin({ topic, joinRef, payload }: Frame): Join {
   const config = object(payload.config)
   const broadcast = object(config.broadcast)
@@ -58,7 +58,7 @@ export function readJoin({ topic, joinRef, payload }: Frame): Join {
     self: flag(broadcast.self),
     presence: flag(presence.enabled),
     presenceKey: typeof presence.key === 'string' ? presence.key : '',
-    // Whatever is there but false: this one is not read as text.
+    // Any truthy value: unlike the others it is not parsed as text.
     replicationReady: Boolean(broadcast.replication_ready),
     replay: broadcast.replay,
     postgresChanges: changes.map(object),
@@ -66,7 +66,7 @@ export function readJoin({ topic, joinRef, payload }: Frame): Join {
   }
 }
 
-/** Joins, or throws JoinRefused; the answer to the client is the caller's to send. */
+/** Joins, or throws a JoinError; the caller answers the client. */
 export async function join(
   realtime: Realtime,
   connection: Connection,
@@ -78,7 +78,7 @@ export async function join(
   }
   checkLimits(realtime, connection)
   const identity = await identityOf(realtime, connection, asked)
-  // The database must be there. Whether it is heard is another matter, and not waited for.
+  // The database must be reachable; the replication stream is not waited for.
   if (!await realtime.tenant.connect()) {
     const text = 'Realtime was unable to connect to the project database'
     throw new JoinError('UnableToConnectToProject', text)
@@ -110,7 +110,7 @@ function checkLimits(realtime: Realtime, { channels, counted }: Connection) {
   }
 }
 
-/** Connections that have joined something. */
+/** The number of connections that have joined a topic. */
 export const connectedUsers = ({ connections }: Realtime) =>
   [...connections].filter(({ counted }) => counted).length
 
@@ -149,7 +149,7 @@ async function readsOf(
   throw unauthorized()
 }
 
-/** What a failure of the database means for a join. */
+/** The join error for a database error. */
 function joinErrorOf(error: Error & { code?: string }, unauthorized: () => JoinError): JoinError {
   const { code = '', message } = error
   console.error(`join: ${message}`)
@@ -162,14 +162,14 @@ function joinErrorOf(error: Error & { code?: string }, unauthorized: () => JoinE
     const text = "Database can't accept more connections, Realtime won't connect"
     return new JoinError('DatabaseLackOfConnections', text)
   }
-  // A policy that fails lets nobody in; without a state it is the connection that failed.
+  // A policy that fails denies access; without an SQLSTATE the connection failed.
   if (/^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code)) return unauthorized()
   return new JoinError('', 'Realtime was unable to connect to the project database')
 }
 
 const maxReplayed = 25
 
-/** Looks up what the database sent before; what comes meanwhile is held back by the channel. */
+/** Looks up what the database sent before; the channel holds back what comes meanwhile. */
 async function findReplay({ authorization }: Realtime, channel: Channel, { name, replay }: Join) {
   if (replay === undefined || replay === null) return
   const wrong = (text: string) => new JoinError('UnableToReplayMessages', text)

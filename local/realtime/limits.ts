@@ -1,6 +1,6 @@
-// How much the stand-in takes: what the plans of the platform allow, counted as the platform counts.
+// Limits of the platform's plans, counted as the platform counts.
 
-/** What may happen in a second, on average; what is there at once; how large one message may be. */
+/** Events per second on average, concurrent connections and channels, and the size of a message. */
 export type Limits = {
   eventsPerSecond: number
   joinsPerSecond: number
@@ -23,7 +23,7 @@ const limits = (
   presencePerSecond,
   connections,
   channelsPerConnection: 100,
-  // A little is left for what is packed around a payload.
+  // With room for the envelope of a payload.
   payloadBytes: payloadKilobytes * 1000 + 500,
 })
 
@@ -34,7 +34,7 @@ const plans: Record<Plan, Limits> = {
   large: limits(10_000, 2500, 1000, 3000),
 }
 
-/** Without rates and counts only the limits of a single client and message stay. */
+/** Without `rates` only the limits of a single client and message remain. */
 export const limitsOf = (plan: Plan, rates: boolean): Limits => ({
   ...plans[plan],
   ...(!rates && {
@@ -48,9 +48,9 @@ export const limitsOf = (plan: Plan, rates: boolean): Limits => ({
 const maxIntervals = 12
 
 /**
- * Counts in steps, of 5 s on the platform, and looks at the end of each at the average of the last
- * twelve, or of as many as there are: after a quiet time there are few, so that a burst is too much
- * at about a tenth of what a whole minute would carry. What happens within a step is not seen yet.
+ * Counts per interval, of 5 s on the platform, and at the end of each takes the average of the last
+ * twelve, or of as many as there are: few after a quiet time, so that a burst exceeds the limit at
+ * about a tenth of what a whole minute would allow. The current interval does not count yet.
  */
 export class Rate {
   private readonly limit: number
@@ -71,7 +71,7 @@ export class Rate {
     this.count += count
   }
 
-  /** How many a second, as of the last step. */
+  /** Events per second, as of the last interval. */
   get average(): number {
     this.advance()
     return this.mean()
@@ -94,7 +94,7 @@ export class Rate {
       this.count = 0
       this.isExceeded = this.mean() >= this.limit
     }
-    // What nothing used begins anew; on the platform after some minutes.
+    // An unused counter is reset; on the platform after some minutes.
     if (this.intervals.every((each) => each === 0)) this.intervals = [0]
   }
 }

@@ -1,4 +1,4 @@
-// The Realtime stand-in, in a process of its own: whatever happens to it, sign-in goes on.
+// Runs the Realtime stand-in in its own process, so that signing in works even if it fails.
 import { endWithSupervisor, listen, readyLine } from '../stack/lifecycle.ts'
 import { openKeys } from '../stack/signing-keys.ts'
 import { openRealtime } from './server.ts'
@@ -6,7 +6,7 @@ import { readStack } from '../stack/stack.ts'
 
 const stack = readStack(process.env)
 const { server, close } = openRealtime(stack, openKeys(stack.dataDir, stack.issuer))
-// Tests start further ones, with limits of their own, on another port.
+// A port can be given to run another one.
 await listen(server, Number(process.argv[2]) || stack.ports.realtime)
 endWithSupervisor(close)
 console.error(readyLine)

@@ -1,5 +1,5 @@
-// The Realtime stand-in: sockets at /realtime/v1/websocket and the calls beside them, to the wire
-// formats of Supabase Realtime.
+// The Realtime stand-in: WebSockets at /realtime/v1/websocket and the HTTP API, in the wire formats
+// of Supabase Realtime.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,23 +21,23 @@ const maxFrameBytes = 5_000_000
 /** Clients send a heartbeat every 25 s. */
 const heartbeatTimeout = 60_000
 const failedHandshakeDelay = 2000
-/** Without connections for so long, the database is let go of. */
+/** After this time without connections the stream from the database is closed. */
 const idleTimeout = 660_000
 
-/** What the platform does and a test may want otherwise. */
+/** The platform's behaviour, which tests can change. Times are in milliseconds. */
 export type RealtimeOptions = {
   plan: Plan
-  /** Whether public channels are refused, as a project is set that deploy has seen. */
+  /** Whether public channels are refused, as deploy configures a project. */
   privateOnly: boolean
-  /** Whoever tries at random learns slowly. */
+  /** Slows down guessing. */
   failedJoinDelay: number
-  /** In milliseconds, as all of these: after so long what happened is counted together. */
+  /** The interval of the rate counters. */
   rateInterval: number
-  /** Between the loss of the database's stream and the next. */
+  /** Between the loss of the stream from the database and the next attempt. */
   reconnectDelays: ReconnectDelays
-  /** For so long a channel that wants to be told waits for the stream. */
+  /** How long a channel with replication_ready waits for the stream. */
   readyTimeout: number
-  /** How much longer than it must a join takes. */
+  /** An extra delay of each join. */
   joinDelay: () => number
 }
 
@@ -64,7 +64,7 @@ export type Realtime = RealtimeOptions & {
   presence: Rate
 }
 
-export type RealtimeServer = { server: Server; tenant: Tenant; close: () => Promise<void> }
+type RealtimeServer = { server: Server; tenant: Tenant; close: () => Promise<void> }
 
 export function openRealtime(
   stack: Stack,
@@ -119,11 +119,11 @@ export function openRealtime(
   return { server, tenant, close }
 }
 
-/** Hands a row of realtime.messages to those who listen to its topic; what is too much is lost. */
+/** Delivers a row of realtime.messages to the listeners of its topic, within the rate limit. */
 function deliver({ topics, events, limits }: Realtime, row: Row) {
   const { topic: name, event, payload, binary_payload: hex, id } = row
   if (!name || !event || row.extension !== 'broadcast' || events.triggered) return
-  // As what users broadcast: passed on as it came.
+  // Like a user's broadcast, it is passed on unchanged.
   const bytes = hex ? Buffer.from(hex.slice(2), 'hex') : payload ? Buffer.from(payload) : undefined
   if (!bytes || bytes.length > limits.payloadBytes) return
   events.add()
@@ -133,7 +133,7 @@ function deliver({ topics, events, limits }: Realtime, row: Row) {
 
 type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer }
 
-/** Opens a connection, or refuses it as the real one does: slowly and in JSON. */
+/** Opens a connection, or refuses it as the real Realtime does: after a delay, in JSON. */
 async function upgrade(realtime: Realtime, sockets: WebSocketServer, asked: Upgrade) {
   const { request, socket, head } = asked
   socket.on('error', () => {})
@@ -171,6 +171,6 @@ async function upgrade(realtime: Realtime, sockets: WebSocketServer, asked: Upgr
 
 const versionOf = (text: string | null): Version => text?.startsWith('2.') ? '2.0.0' : '1.0.0'
 
-/** The headers that policies may look at. */
+/** The headers that policies can read. */
 const ownHeaders = ({ headers }: IncomingMessage): Json =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('x-')))

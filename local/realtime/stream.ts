@@ -1,9 +1,9 @@
 // The rows that the database adds to realtime.messages, through a temporary logical replication slot:
-// only what is committed, in the order of the commits, and nothing left out while the stream lives.
+// only what is committed, in the order of the commits, with no gaps while the stream lives.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 
-/** A row as Postgres writes it; null is null. */
+/** A row in Postgres' text format. */
 export type Row = Record<string, string | null>
 
 export type Stream = { ended: Promise<void>; close: () => void }
@@ -17,13 +17,13 @@ type CopyConnection = {
 const publication = 'supabase_realtime_messages_publication'
 
 /**
- * How often the server hears from us, in milliseconds. A sender of Postgres 17 that looks for new WAL
- * at the moment of a commit can miss its wake-up (2 of 190,000 rows, measured) and then sleeps until
- * the next commit, or for up to 15 s: whatever it hears makes it look again.
+ * Milliseconds between confirmations. A WAL sender of Postgres 17.10 that looks for new WAL at the
+ * moment of a commit can miss its wake-up (2 of 190,000 rows, measured) and then sleeps until the
+ * next commit, or for up to 15 s; any message makes it look again.
  */
 const nudge = 200
 
-/** Starts reading; `onRow` gets every row committed from now on. */
+/** Starts reading; `onRow` is called with every row committed from now on. */
 export async function openStream(
   databaseUrl: string,
   onRow: (row: Row) => void,
@@ -35,7 +35,7 @@ export async function openStream(
     connectionTimeoutMillis: 5000,
   } as pg.ClientConfig)
   client.on('error', () => {})
-  // Not events.once, which fails on the error that comes before the end when the database is killed.
+  // Not events.once, which rejects at the error that precedes the end when the database is killed.
   const ended = new Promise<void>((resolve) => client.once('end', resolve))
   const close = () => void client.end().catch(() => {})
   try {
@@ -67,7 +67,7 @@ export async function openStream(
   return { ended, close }
 }
 
-/** Reads the messages of a stream; `end` is how far, and what the server may let go of. */
+/** Reads the messages of a stream; `end` is the position up to which the server may discard WAL. */
 function reader(onRow: (row: Row) => void) {
   const columns = new Map<number, string[]>()
   let end = 0n
@@ -88,7 +88,7 @@ function confirmation(position: bigint): Buffer {
   return bytes
 }
 
-/** One message of pgoutput: the columns of a table, or a new row. Others do not matter here. */
+/** One message of pgoutput: the columns of a table, or a new row. Others are ignored. */
 function readChange(bytes: Buffer, columns: Map<number, string[]>, onRow: (row: Row) => void) {
   const kind = String.fromCharCode(bytes[0]!)
   if (kind === 'R') columns.set(bytes.readUInt32BE(1), columnsOf(bytes))

@@ -1,10 +1,10 @@
-// The project's database as Realtime hears it: through a stream that the first join begins, in its
-// own time, and that is begun again some seconds after it is lost. Nobody is told of a loss.
+// The stream from the project's database: started by the first join, which does not wait for it, and
+// restarted some seconds after it is lost. Clients do not learn of a loss.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Authorization } from './authorization.ts'
 import { openStream, type Row, type Stream } from './stream.ts'
 
-/** After a loss it waits between these and up to three times as long as the last time. */
+/** Between these, and at most three times as long as the delay before. */
 export type ReconnectDelays = { min: number; max: number }
 
 export type Tenant = ReturnType<typeof openTenant>
@@ -39,11 +39,11 @@ export function openTenant(
   }
 
   return {
-    /** Whether what the database sends now arrives. */
+    /** Whether messages from the database arrive now. */
     get streaming(): boolean {
       return stream !== undefined
     },
-    /** Connects unless it is connected; false when the database does not answer. */
+    /** Connects if necessary; returns false if the database does not answer. */
     async connect(): Promise<boolean> {
       if (session) return true
       if (!await authorization.answers()) return false
@@ -51,18 +51,18 @@ export function openTenant(
       if (!session) void listen(session = new AbortController())
       return true
     },
-    /** Ends the stream until somebody joins again. */
+    /** Closes the stream until the next join. */
     disconnect(): void {
       session?.abort()
       session = undefined
       stream?.close()
       stream = undefined
     },
-    /** For tests: the stream breaks. */
+    /** For tests: breaks the stream. */
     breakStream(): void {
       stream?.close()
     },
-    /** For tests: until it is let go, no stream begins. */
+    /** For tests: starts no stream until the returned function is called. */
     holdStream(): () => void {
       let release!: () => void
       held = new Promise((resolve) => (release = resolve))

@@ -2,13 +2,13 @@ import { errors } from 'jose'
 import type { KeyRing } from '../stack/signing-keys.ts'
 import type { Json } from './frames.ts'
 
-/** Whom a token, or in its place the key of the connection, stands for. */
+/** The identity behind a token, or behind the API key of the connection. */
 export type Identity = { token?: string; role: string; claims: Json; exp?: number }
 
-/** What is wrong with a token: the code of a refused join and the text of a closed channel. */
-export type TokenProblem = { code: string; text: string }
+/** Why a token is invalid: the code for a refused join and the text for a closed channel. */
+type TokenProblem = { code: string; text: string }
 
-/** Reads an access token; throws at a bad one. */
+/** Verifies an access token; throws if it is invalid. */
 export async function identify(keys: KeyRing, token: string): Promise<Identity> {
   const claims = await keys.verify(token)
   return { token, role: claims.role!, claims, exp: claims.exp as number }

@@ -1,10 +1,10 @@
-// Who listens to what. A private and a public topic of one name are two topics.
+// The topics and their listeners. A private and a public topic of the same name are separate.
 import { randomBytes } from 'node:crypto'
 import { type Json, Message } from './frames.ts'
 
-/** One who has joined a topic. */
+/** A channel that has joined a topic. */
 export type Listener = {
-  /** The key under which others see it. */
+  /** Its key in the presence state. */
   readonly presenceKey: string
   readonly receivesPresence: boolean
   deliver(message: Message): void
@@ -13,7 +13,7 @@ export type Listener = {
 type Meta = Json & { phx_ref: string }
 type Group = Record<string, { metas: Meta[] }>
 
-/** One topic, there as long as somebody listens. */
+/** One topic, which exists as long as it has listeners. */
 export class Topic {
   readonly wire: string
   readonly listeners = new Set<Listener>()
@@ -23,18 +23,18 @@ export class Topic {
     this.wire = `realtime:${name}`
   }
 
-  /** Gives a message to all but the one who sent it; answers how many got it. */
+  /** Delivers a message to all listeners except its sender; returns how many got it. */
   publish(message: Message, except?: Listener): number {
     for (const listener of this.listeners) if (listener !== except) listener.deliver(message)
     return this.listeners.size - (except ? 1 : 0)
   }
 
-  /** Everybody who is present, by key. */
+  /** The presence state, by key. */
   state(): Group {
     return grouped([...this.present])
   }
 
-  /** Shows a listener to the others, or what it says of itself now. */
+  /** Adds or updates a listener's presence. */
   track(listener: Listener, payload: Json): void {
     const before = this.present.get(listener)
     const meta: Meta = {
@@ -70,7 +70,7 @@ function grouped(present: [Listener, Meta][]): Group {
   return group
 }
 
-/** All topics that somebody listens to. */
+/** All topics that have listeners. */
 export class Topics {
   private readonly topics = new Map<string, Topic>()
 

@@ -1,11 +1,11 @@
-// The advisors of the official CLI, held against the exceptions that we have reasons for.
+// The advisors of the official CLI, compared with the exceptions for which we have reasons.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { UserError } from '../stack/user-error.ts'
 import { errorLines, remoteFlag, root, supabase } from './cli.ts'
 
 export type Finding = { lint: string; object: string; detail: string }
-export type Exception = { lint: string; object: string; reason: string }
+type Exception = { lint: string; object: string; reason: string }
 
 type Advice = {
   name: string
@@ -14,7 +14,7 @@ type Advice = {
   metadata?: { schema?: string; name?: string }
 }
 
-/** Says nothing about a schema, only that a database just made has run no query. */
+/** This lint only says that a new database has run no queries. */
 const ignored = ['unused_index']
 
 export async function advise(url: string): Promise<Finding[]> {

@@ -17,13 +17,13 @@ import { runAsCommand } from './run-as-command.ts'
 import { changedScripts, type SchemaPaths, schemaPaths } from './migration.ts'
 import { onTemporaryServer } from './temporary-server.ts'
 
-/** A check answers what is wrong, a line for each thing. */
+/** A check returns its findings, a line for each. */
 type Check = [name: string, find: () => string[] | Promise<string[]>]
 
 const run_migration = 'run: npm run db:migration -- <name>'
 
-/** All checks of the schema; true when none failed. */
-export function checkSchema(
+/** Runs all checks of the schema; true if none failed. */
+function checkSchema(
   schemaPaths: SchemaPaths,
   log: (line: string) => void,
 ): Promise<boolean> {
@@ -56,7 +56,7 @@ export async function report(checks: Check[], log: (line: string) => void): Prom
   return good
 }
 
-/** The two databases side by side, and sql/ with itself. */
+/** Comparisons of the two databases, and of sql/ with itself run twice. */
 async function comparisonChecks(
   schemaPaths: SchemaPaths,
   migrated: string,
@@ -111,7 +111,7 @@ async function comparisonChecks(
   ]
 }
 
-/** The database as a hosted project would have it. */
+/** Checks of the database as a hosted project would have it. */
 function migrationChecks(
   { sql, config, migrations }: SchemaPaths,
   migrated: string,

@@ -20,10 +20,10 @@ export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 export type CliResult = { code: number; stdout: string; stderr: string }
 
-/** No command of it takes that long, but a migration of much that is there already may come near. */
+/** No command takes that long, but a migration of many existing rows may come close. */
 const longest = 30 * 60_000
 
-/** Runs the CLI and answers what it said, whether it succeeded or not. */
+/** Runs the CLI and returns its output, whether it succeeded or not. */
 export function supabase(args: string[], own: Record<string, string> = {}): Promise<CliResult> {
   const program = join(root, 'node_modules', 'supabase', 'dist', 'supabase.js')
   if (!existsSync(program)) {
@@ -31,14 +31,14 @@ export function supabase(args: string[], own: Record<string, string> = {}): Prom
   }
   const env = {
     ...process.env,
-    // What is done here is told to nobody who need not know.
+    // No telemetry.
     DO_NOT_TRACK: '1',
     SUPABASE_TELEMETRY_DISABLED: '1',
     SUPABASE_NO_UPDATE_NOTIFIER: '1',
     ...own,
   }
   return new Promise((resolve) => {
-    // From here it finds our configuration, which says what schemas the advisors take as exposed.
+    // Here it finds our configuration, which tells the advisors which schemas are exposed.
     const options = { env, cwd: root, maxBuffer: 64 << 20, timeout: longest }
     const child = execFile(
       process.execPath,
@@ -54,8 +54,8 @@ export function supabase(args: string[], own: Record<string, string> = {}): Prom
 }
 
 /**
- * A database as the CLI wants it: of this machine without the attempt at TLS, which it reports; of
- * another one verified as by everything else here.
+ * The CLI's flag for a database: on this machine without TLS, whose failure it would report; elsewhere
+ * with TLS verified as by everything else here.
  */
 export function remoteFlag(url: string): string {
   const { ssl } = databaseAt(url)
@@ -74,8 +74,8 @@ function fileWith(text: string): string {
 }
 
 /**
- * A folder as the CLI expects it, made of our configuration and some migrations. The CLI leaves
- * files of its own beside them, and in the check and the tests the migrations lie elsewhere.
+ * Writes a project folder for the CLI from our configuration and some migrations, because the CLI
+ * leaves files of its own there, and in checks and tests the migrations lie elsewhere.
  */
 export function writeProject(folder: string, config: string, migrations: string): string {
   const target = join(folder, 'supabase', 'migrations')
@@ -101,8 +101,8 @@ export async function push(folder: string, url: string): Promise<CliResult> {
 }
 
 /**
- * Pushes again while a migration gives way to others who hold what it needs: what was applied
- * stays, what gave way left nothing. Five minutes at most.
+ * Pushes again while a migration times out waiting for a lock, five minutes at most: what was applied
+ * stays, and the one that timed out was rolled back.
  */
 export async function retryOnLockTimeout(push: () => Promise<CliResult>): Promise<CliResult> {
   for (let pause = 500, waited = 0;; waited += pause, pause = Math.min(2 * pause, 20_000)) {

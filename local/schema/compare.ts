@@ -1,12 +1,12 @@
-// Two databases side by side: by our own reading of the catalogue, and row by row.
+// Compares two databases, by their catalogues and row by row.
 import { readFileSync } from 'node:fs'
 import { connected } from './build.ts'
 import { normaliseExpression } from './expression.ts'
 
 const catalogue = readFileSync(new URL('./catalogue.sql', import.meta.url), 'utf8')
 
-/** What a database is made of: a name for each thing, and what it is. */
-export type Snapshot = Map<string, string>
+/** The objects of a database: their definitions by name. */
+type Snapshot = Map<string, string>
 
 type Thing = { kind: string; object: string; definition: string }
 

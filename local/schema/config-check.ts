@@ -1,4 +1,4 @@
-// What can be seen wrong in supabase/config.toml without a project and without Docker.
+// Checks of supabase/config.toml that need neither a project nor Docker.
 import { existsSync, globSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import type { parseToml } from '../stack/config.ts'
@@ -7,7 +7,7 @@ import { root } from './cli.ts'
 
 type Toml = ReturnType<typeof parseToml>
 
-/** What the CLI said about the configuration while it worked: keys that it does not know. */
+/** The CLI's warnings about the configuration, such as unknown keys. */
 export function cliWarnings(stderr: string): string[] {
   return stderr.split('\n')
     .filter((line) => line.startsWith('WARN: '))

@@ -1,7 +1,7 @@
-// What we hold to in sql/ and the advisors do not ask for. Each query answers what breaks it.
+// Our conventions for sql/ that the advisors do not check. Each query returns the violations.
 import { connected } from './build.ts'
 
-export type Convention = { name: string; query: string }
+type Convention = { name: string; query: string }
 
 const ours = `('api', 'private', 'public')`
 
@@ -97,7 +97,7 @@ export const conventions: Convention[] = [
   },
 ]
 
-/** What breaks a habit, sorted; nothing when all keep it. */
+/** The violations of a convention, sorted. */
 export function violations(url: string, { query }: Convention): Promise<string[]> {
   return connected(url, async (client) => {
     await client.query(`set search_path = ''`)

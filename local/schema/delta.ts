@@ -1,5 +1,5 @@
 // pg-delta compares two databases and writes the statements that lead from one to the other. It is
-// an alpha, so what it gets wrong for us is mended here, each with its reason.
+// an alpha (1.0.0-alpha.34), so what it gets wrong for us is corrected here, each with its reason.
 import {
   type Action,
   buildFactBase,
@@ -22,10 +22,10 @@ import { wholeTables } from './columns.ts'
 import { normaliseExpression } from './expression.ts'
 import { lockTimeout, online, type Part } from './online.ts'
 
-export type Delta = {
+type Delta = {
   /** Statements, one text per migration; several when one must be committed before the next. */
   files: { suffix: string; text: string }[]
-  /** Those that lose objects or rows. */
+  /** Statements that lose objects or rows. */
   destructive: string[]
   /** Pairs `from=to` that look like a renaming, but are written as drop and create. */
   renames: string[]
@@ -34,7 +34,7 @@ export type Delta = {
 /** The statements that turn the schema of the first database into that of the second. */
 export async function delta(from: string, to: string, renames: string[] = []): Promise<Delta> {
   const [source, desired] = [from, to].map((url) => {
-    // An idle connection that ends with its server is no error of ours.
+    // An idle connection that ends with its server is not an error.
     return new pg.Pool(databaseAt(url)).on('error', () => {})
   }) as [pg.Pool, pg.Pool]
   try {
@@ -111,9 +111,9 @@ function parseRename(pair: string): { from: StableId; to: StableId } {
   try {
     if (from && to && more === undefined) return { from: parseId(from), to: parseId(to) }
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new UserError(`--rename=${pair} is none: take one of those that db:migration suggested.`)
+  throw new UserError(`--rename=${pair} is not a renaming that db:migration suggested.`)
 }
 
 /**

@@ -1,5 +1,5 @@
-// Changes that nobody waits for: what pg-delta writes is cut into migrations that hold no lock for
-// long on a table that may have rows, which is one that an earlier migration made.
+// Online migrations: what pg-delta writes is split into migrations that hold no long lock on a table
+// that may have rows, which is one that an earlier migration created.
 //
 // Indexes are made concurrently, in files of their own, since that runs in no transaction. What
 // needs every row looked at (constraints, not null) holds for new rows first, and in a last file
@@ -45,13 +45,13 @@ export function online(actions: Action[]): Part[] {
   for (const action of actions) {
     const [, gone] = dropped.exec(action.sql) ?? []
     if (gone) {
-      // One that is made anew is dropped where it is made.
+      // An index that is recreated is dropped where the new one is created.
       if (!action.destroys.some((id) => made.has(encodeId(id)))) {
         late.push(concurrently(action, gone))
       }
       continue
     }
-    // A key that is made anew goes where the new one comes.
+    // A key that is recreated is dropped where the new one is added.
     if (droppedKey.test(action.sql) && action.destroys.some((id) => keys.has(encodeId(id)))) {
       continue
     }
@@ -85,7 +85,7 @@ function isOnOldTable(sql: string, made: Set<string>): boolean {
 
 type Cut = { main: Action[]; last?: Action[]; index?: Part }
 
-/** What an action becomes on a table that may have rows; `replaced` took away what it makes anew. */
+/** Splits an action on a table that may have rows; `replaced` dropped what it recreates. */
 function splitAction(action: Action, replaced?: Action): Cut {
   const { sql } = action
   const as = (...texts: string[]) => texts.map((text): Action => ({ ...action, sql: text }))

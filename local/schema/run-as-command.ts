@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { UserError } from '../stack/user-error.ts'
 
-/** Runs a file as a command when it was started as one, and not when it is imported. */
+/** Runs a command if its file was started as a program, not if it was imported. */
 export async function runAsCommand(
   url: string,
   command: (args: string[]) => Promise<void>,

@@ -1,5 +1,5 @@
-// squawk over every migration after the first ones: whether it would keep people waiting or break
-// the code that runs before it. What it finds is held against the exceptions in test/whole/squawk.json.
+// Runs squawk over every migration after the first ones: whether it would block users or break the
+// code that still runs. Its findings are compared with the exceptions in test/whole/squawk.json.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import type { Finding } from './advisors.ts'
 import { migrationsIn, root } from './cli.ts'
 
-/** They build an empty database, where nobody waits. */
+/** The first migrations build an empty database, where nothing can be blocked. */
 const first = '20261121155807'
 
 const excludedRules = [

@@ -1,11 +1,11 @@
-// Postgres for the length of one command.
+// A Postgres server for the duration of one command.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Postgres, startPostgres } from '../postgres/postgres.ts'
 
-/** Runs some work on a fresh server with the platform in it; nothing of either is left after. */
+/** Runs some work on a new server with the platform in it, and removes the server afterwards. */
 export async function onTemporaryServer<T>(
   work: (server: Postgres, folder: string) => Promise<T>,
 ): Promise<T> {
@@ -34,7 +34,7 @@ export async function onTemporaryServer<T>(
 let starting = 0
 let interrupted = false
 
-/** While a server starts there is nothing yet that could be ended, so Ctrl-C waits for it. */
+/** A server that is starting cannot be stopped yet, so Ctrl-C waits for it. */
 async function start(folder: string): Promise<Postgres> {
   if (!process.listeners('SIGINT').includes(interrupt)) {
     process.on('SIGINT', interrupt)
@@ -55,12 +55,12 @@ function interrupt() {
 }
 
 /**
- * Ends a server at once and waits for it without giving way, because this is the last that the
- * process does. The lock goes with the server.
+ * Stops a server at once and waits for it synchronously, because the process is exiting. The lock file
+ * goes with the server.
  */
 function kill(lock: string) {
   const pid = existsSync(lock) ? Number(readFileSync(lock, 'utf8').split('\n')[0]) : 0
-  // Half written it is empty, and 0 would mean ourselves.
+  // A half-written file is empty, and 0 would mean this process group.
   if (!(pid > 1)) return
   try {
     process.kill(pid, 'SIGQUIT')

@@ -34,7 +34,7 @@ export function secretsOf(dataDir: string): Secrets {
   if (existsSync(join(dataDir, 'postgres'))) {
     throw new UserError(
       `The data folder ${dataDir} is damaged: secrets.json is missing, without which its database ` +
-        'cannot be opened. Put the file back from a copy, or run "npm run reset" to begin anew.',
+        'cannot be opened. Restore the file from a copy, or run "npm run reset" to start over.',
     )
   }
   const key = (prefix: string) => `${prefix}_${randomBytes(24).toString('base64url')}`
@@ -63,9 +63,8 @@ function read(path: string): Secrets {
     // Reported below, like a file that is JSON but not ours.
   }
   throw new UserError(
-    `The data folder is damaged: ${path} cannot be read or is incomplete. Put it back ` +
-      'from a copy, or run ' +
-      '"npm run reset" to begin anew.',
+    `The data folder is damaged: ${path} cannot be read, or holds a placeholder for a ` +
+      'secret. Restore it from a copy, or run "npm run reset" to start over.',
   )
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
 import { UserError } from './user-error.ts'
 
-export type KeyState = 'standby' | 'current' | 'previous' | 'revoked'
+type KeyState = 'standby' | 'current' | 'previous' | 'revoked'
 export type StoredKey = { state: KeyState; jwk: JWK & { kid: string } }
 export type Claims = Record<string, unknown> & { sub?: string; role?: string; session_id?: string }
 

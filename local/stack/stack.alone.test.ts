@@ -259,7 +259,7 @@ describe('a start that cannot succeed says why in a sentence', () => {
       )
     for (const name of names) {
       write((each) => each === name ? 'changeme-changeme' : randomUUID())
-      await refused(settings, /holds what is no secret/)
+      await refused(settings, /holds a placeholder/)
     }
     write(() => randomUUID())
     await refused(settings, /damaged or of another version/)

@@ -179,7 +179,7 @@ function printSummary(stack: Stack) {
   Secret       ${secretKey}
   Logs         ${join(stack.dataDir, 'logs')}`)
   for (const line of demoAccounts(stack)) console.log(`  Demo         ${line}`)
-  console.log('\n  Ctrl-C stops everything; the data stays. "npm run reset" begins anew.')
+  console.log('\n  Ctrl-C stops everything; the data stays. "npm run reset" starts over.')
 }
 
 /** The accounts of the demo data, as local/stack/demo-accounts.json names them. */

@@ -1,4 +1,4 @@
-// Giving a file out: by public address, with the caller's rights, or by a signed address.
+// Downloads: by public URL, with the caller's rights, or by signed URL.
 import { pipeline } from 'node:stream/promises'
 import { asCaller } from './database.ts'
 import { badField, badRange, noBucket, noObject } from './errors.ts'
@@ -20,14 +20,14 @@ import {
 
 const wanted = 'select * from storage.objects where bucket_id = $1 and name = $2'
 
-/** Past the policies: only for public buckets and signed addresses. */
+/** Bypasses the policies: only for public buckets and signed URLs. */
 async function findObject({ pool }: Context, { bucket, key }: ObjectRef): Promise<StoredObject> {
   const { rows } = await pool.query<StoredObject>(wanted, [bucket, validKey(key)])
   if (!rows[0]) throw noObject()
   return rows[0]
 }
 
-/** With the caller's rights: hidden and missing look the same. */
+/** With the caller's rights: hidden and missing objects look the same. */
 export async function readObject(
   { pool }: Context,
   { caller }: StorageRequest,
@@ -44,7 +44,7 @@ export async function readObject(
   return rows[0]
 }
 
-/** An object of a public bucket, which no token opens and none closes, or one that the caller sees. */
+/** An object of a public bucket, whatever the token, or one that the caller may see. */
 async function objectFor(
   context: Context,
   request: StorageRequest,
@@ -159,14 +159,14 @@ async function serve(
   const { size, mimetype, eTag, lastModified } = object.metadata
   const head = method === 'HEAD'
   const disposition = dispositionOf(request)
-  // HEAD asks the row only: it knows neither parts nor what the client has.
+  // HEAD reads only the row, and so ignores ranges and what the client has cached.
   if (!head && isUnchanged(request, object)) return void response.writeHead(304).end()
   const range = head || raw.headers.range === undefined
     ? undefined
     : rangeOf(raw.headers.range, size)
   const headers: Record<string, string> = {
     'accept-ranges': 'bytes',
-    // Storage never lets a browser run what somebody uploaded.
+    // Storage never serves uploaded HTML as HTML.
     'content-type': mimetype.includes('text/html') ? 'text/plain' : mimetype,
     etag: eTag,
     'x-robots-tag': 'none',
@@ -178,7 +178,7 @@ async function serve(
   }
   response.writeHead(range ? 206 : 200, headers)
   if (head || size === 0) return void response.end()
-  // The client may go away in the middle; an answer cut short must look cut short.
+  // The client may disconnect; a truncated answer must be recognisable as one.
   await pipeline(files.read(object.version, range), response).catch(() => response.destroy())
 }
 
@@ -189,7 +189,7 @@ function cacheControlOf({ raw, method }: StorageRequest, { metadata }: StoredObj
   return `${metadata.cacheControl}, ${stale}`
 }
 
-/** One tag and no list of them, or a time. */
+/** Understands a single tag, not a list, or a time. */
 function isUnchanged({ raw }: StorageRequest, { metadata }: StoredObject): boolean {
   const { 'if-none-match': tag, 'if-modified-since': since } = raw.headers
   if (tag) return tag === metadata.eTag

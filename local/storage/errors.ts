@@ -1,5 +1,5 @@
-// What Storage answers when it does not do something. The HTTP status is 400 for nearly everything;
-// what it was stands in the body.
+// Storage's error responses. The HTTP status is 400 for nearly all of them; the body holds the
+// actual one.
 
 type Body = Record<string, string | number>
 
@@ -25,8 +25,7 @@ export const noObject = () =>
   storageError(404, 'NoSuchKey', 'Object not found', { error: 'not_found' })
 export const noBucket = () =>
   storageError(404, 'NoSuchBucket', 'Bucket not found', { error: 'Bucket not found' })
-export const notRelated = () =>
-  storageError(404, 'InvalidRequest', 'The related resource does not exist')
+const notRelated = () => storageError(404, 'InvalidRequest', 'The related resource does not exist')
 export const denied = (message = 'new row violates row-level security policy', status = 400) =>
   storageError(403, 'AccessDenied', message, { error: 'Unauthorized', status })
 export const exists = (code = 'ResourceAlreadyExists') =>
@@ -52,12 +51,12 @@ export const badRange = () =>
   })
 export const badCursor = () =>
   storageError(400, 'InvalidParameter', 'Invalid Parameter continuation token')
-/** What no field of the request is to blame for. */
+/** An error that is not about a field of the request. */
 export const badRequest = (message: string) => storageError(400, 'InvalidRequest', message)
-/** What its schema does not take: body, query or headers. */
+/** A body, query or header that does not match the schema. */
 export const badField = (message: string) =>
   storageError(400, 'InvalidRequest', message, { error: 'Error' })
-/** What its server does not take before it looks at the fields. */
+/** A body that the HTTP server rejects before it looks at the fields. */
 export const badBody = (message: string) =>
   storageError(400, 'InvalidRequest', message, { error: 'FastifyError' })
 export const badPath = (path: string) =>
@@ -76,7 +75,7 @@ export const noRoute = (method: string, url: string) => {
 export const internalError = () =>
   storageError(500, 'InternalError', 'Internal Server Error', { error: 'Internal', status: 500 })
 
-/** Anything thrown as Storage would answer it; undefined is nothing that anybody foresaw. */
+/** The response for something thrown; undefined if it was unexpected. */
 export function errorOf(thrown: unknown): StorageError | undefined {
   if (thrown instanceof StorageError) return thrown
   const { code } = thrown as { code?: string }

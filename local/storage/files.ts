@@ -1,6 +1,6 @@
-// The bytes of objects on disk. A file is named by the version of its object and never changes: it
-// is written aside, put in place by one rename, and only then may a row name it. So a row always has
-// its whole file, whatever is killed when; a file that no row names is swept at the next start.
+// The files of objects on disk. A file is named by the version of its object and never changes: it
+// is written to a temporary place and renamed, and only then may a row refer to it. So a row always
+// has its whole file, even after a crash; a file without a row is removed at the next start.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -19,7 +19,7 @@ export function openFiles(dataDir: string) {
   const ready = mkdir(incoming, { recursive: true })
   const pathOf = (version: string) => join(root, version.slice(0, 2), version)
 
-  /** Writes what comes, up to a limit, piece by piece. */
+  /** Writes a stream to disk, up to a limit. */
   async function store(content: AsyncIterable<Uint8Array>, limit: number): Promise<Stored> {
     await ready
     const version = crypto.randomUUID()
@@ -49,7 +49,7 @@ export function openFiles(dataDir: string) {
   const remove = (versions: string[]) =>
     Promise.all(versions.map((version) => rm(pathOf(version), { force: true }))).then(() => {})
 
-  /** Removes what an earlier life left behind: half-written files, files that no row names. */
+  /** Removes what an earlier run left behind: half-written files, and files without a row. */
   async function sweep(pool: pg.Pool): Promise<void> {
     await ready
     const before = Date.now() - minSweepAge

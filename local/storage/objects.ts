@@ -1,5 +1,6 @@
-// What is done to objects without their bytes: list, remove, move, copy.
-import { asCaller, transaction } from './database.ts'
+// Operations on objects: list, remove, move, copy.
+import { transaction } from '../postgres/pool.ts'
+import { asCaller } from './database.ts'
 import { badCursor, badField, badRequest, denied, noObject } from './errors.ts'
 import { readObject } from './download.ts'
 import {
@@ -19,7 +20,7 @@ import { checkWritable, ownerOf, saveObject } from './upload.ts'
 
 const columns = ['name', 'created_at', 'updated_at', 'last_accessed_at']
 
-/** How a list is to be sorted: a column and a direction. */
+/** The sort order of a list: a column and a direction. */
 function sortingIn(sortBy: unknown, known: string[]) {
   const { column = 'name', order = 'asc' } = (sortBy ?? {}) as Record<string, string>
   for (
@@ -34,8 +35,8 @@ function sortingIn(sortBy: unknown, known: string[]) {
 const orders = ['asc', 'desc']
 
 /**
- * POST /object/list/:bucket: one level under a prefix, in any case. By name folders and files stand
- * among each other; by a time the folders come first.
+ * POST /object/list/:bucket: one level below a prefix, ignoring case. Sorted by name, folders and
+ * files are mixed; sorted by a time, folders come first.
  */
 export async function list(context: Context, request: StorageRequest, bucket: string) {
   const body = await readJson(request)
@@ -77,7 +78,7 @@ export async function list(context: Context, request: StorageRequest, bucket: st
   answer(request, 200, rows)
 }
 
-/** POST /object/list-v2/:bucket: by cursor, with folders only where a delimiter is asked for. */
+/** POST /object/list-v2/:bucket: by cursor, with folders only if a delimiter is requested. */
 export async function listByCursor(context: Context, request: StorageRequest, bucket: string) {
   const body = await readJson(request)
   const prefix = String(body.prefix ?? '')
@@ -128,7 +129,7 @@ function cursorIn(text: string): string {
   return name
 }
 
-/** Deletes rows as the caller, then their files: one that is left is swept at the next start. */
+/** Deletes rows as the caller, then their files; a file left over is removed at the next start. */
 async function deleteObjects(
   context: Context,
   { caller }: StorageRequest,
@@ -149,7 +150,7 @@ async function deleteObjects(
   return rows
 }
 
-/** DELETE /object/:bucket with { prefixes }: what is missing or denied is simply not in the answer. */
+/** DELETE /object/:bucket with { prefixes }: missing and denied objects are absent from the answer. */
 export async function removeMany(context: Context, request: StorageRequest, bucket: string) {
   const prefixes = textsIn(await readJson(request), 'prefixes')
   if (prefixes.length > 1000) {
@@ -158,7 +159,7 @@ export async function removeMany(context: Context, request: StorageRequest, buck
   answer(request, 200, (await deleteObjects(context, request, bucket, prefixes)).map(objectJson))
 }
 
-/** A row as an answer has it. */
+/** An object as it is returned. */
 const objectJson = ({ owner, owner_id, path_tokens: _, ...row }: StoredObject) => ({
   ...row,
   owner: owner ?? '',
@@ -192,7 +193,7 @@ async function readTransfer(request: StorageRequest): Promise<Transfer> {
   return { body, from, to }
 }
 
-/** POST /object/move: the row gets another name and owner, the file stays where it is. */
+/** POST /object/move: the row gets another name and owner; the file stays where it is. */
 export async function move(context: Context, request: StorageRequest) {
   const { from, to } = await readTransfer(request)
   const { caller } = request
@@ -245,7 +246,7 @@ export async function copy(context: Context, request: StorageRequest) {
   }
 }
 
-/** Every object that a bucket had then, in turns that a transaction can bear. */
+/** Deletes every object that a bucket had at that time, in batches. */
 export async function emptyBucket({ pool, files }: Context, bucket: string, before: Date) {
   for (;;) {
     const { rows } = await transaction(pool, async (tx) => {

@@ -1,6 +1,6 @@
 // The real Storage server in place of the stand-in: a folder of supabase/storage, built, named by
-// REAL_STORAGE. It makes its tables by its own migrations and keeps its files in the data folder. The
-// gateway stands before it as on a hosted project.
+// REAL_STORAGE. It creates its tables by its own migrations and keeps its files in the data folder.
+// The gateway is in front of it, as on a hosted project.
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { type Credentials, peerOf } from '../gateway/credentials.ts'
@@ -11,11 +11,11 @@ import type { Stack } from '../stack/stack.ts'
 import type { Storage } from './server.ts'
 import { signedUploadSeconds } from './signed.ts'
 
-/** Signs what the gateway makes of an API key: Storage takes tokens only. */
-export const realStorageSecret = ({ secrets }: Stack) =>
+/** Signs the tokens that the gateway sends in place of API keys, which Storage does not accept. */
+const realStorageSecret = ({ secrets }: Stack) =>
   createHmac('sha256', secrets.secretKey).update('storage').digest('base64url')
 
-/** Its settings: those of a hosted project as far as its defaults are others. */
+/** Its settings: those of a hosted project where the defaults differ. */
 export function realStorageSettings(stack: Stack): Record<string, string> {
   return {
     SERVER_HOST: '127.0.0.1',
@@ -42,23 +42,22 @@ export function realStorageSettings(stack: Stack): Record<string, string> {
   }
 }
 
-/** What the gateway calls: the server behind its port, with a token in place of an API key. */
+/** Forwards requests to the server, with a token in place of an API key. */
 export function openRealStorage(stack: Stack): Storage {
   const secret = realStorageSecret(stack)
   return {
-    handle: (request, response, path, credentials) => {
+    handle: async (request, response, path, credentials) => {
       const unavailable = () => response.writeHead(503, { 'retry-after': '1' }).end()
       const target = { port: stack.ports.storage, path, peer: peerOf(request), unavailable }
-      forward(request, response, target, replaced(secret, credentials))
-      return Promise.resolve()
+      forward(request, response, target, await replaced(secret, credentials))
     },
     close: () => Promise.resolve(),
   }
 }
 
-function replaced(secret: string, credentials: Credentials | undefined) {
+async function replaced(secret: string, credentials: Credentials | undefined) {
   if (!credentials) return undefined
   const { keyRole, bearer, bearerIsKey } = credentials
   if (bearer !== undefined && !bearerIsKey) return undefined
-  return { authorization: `Bearer ${hs256Token(secret, { role: keyRole })}` }
+  return { authorization: `Bearer ${await hs256Token(secret, { role: keyRole })}` }
 }

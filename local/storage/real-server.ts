@@ -1,4 +1,4 @@
-// The real Storage server in place of the stand-in, in a process of its own: see storage/real-proxy.ts.
+// Runs the real Storage server in place of the stand-in: see real-proxy.ts.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -13,12 +13,12 @@ export type Context = {
   limit: number
 }
 
-/** A request as the gateway hands it on. */
+/** A request from the gateway. */
 export type StorageRequest = {
   method: string
   query: URLSearchParams
   caller: Caller
-  /** False where a token is wrong or missing and nobody minds. */
+  /** False if the token is wrong or missing, where none is required. */
   authenticated: boolean
   raw: IncomingMessage
   response: ServerResponse
@@ -53,23 +53,23 @@ export type StoredObject = {
   user_metadata: Record<string, unknown> | null
 }
 
-/** Bucket and key; a key that a path names may be any text as yet. */
+/** A bucket and a key, which is not validated yet. */
 export type ObjectRef = { bucket: string; key: string }
 
-/** Looks a bucket up past the policies, as Storage does before it asks them. */
+/** Looks up a bucket without policies, as Storage does before it checks them. */
 export async function findBucket({ pool }: Context, id: string): Promise<Bucket> {
   const { rows } = await pool.query<Bucket>('select * from storage.buckets where id = $1', [id])
   if (!rows[0]) throw noBucket()
   return rows[0]
 }
 
-/** The name of an object: letters, digits and what Storage lets stand in a key. */
+/** The key of an object: the characters that Storage allows. */
 export function validKey(key: string): string {
   if (!/^[\w/!\-.*'() &$@=;:+,?]{1,1024}$/.test(key)) throw badKey(key)
   return key
 }
 
-/** A key that a file gets. */
+/** The key of a new object. */
 export function newKey(key: string): string {
   const dots = validKey(key).split('/').some((part) => part === '.' || part === '..')
   if (dots) throw badKey(`${key} contains dot path segment`)
@@ -92,7 +92,7 @@ export function objectRef(path: string): ObjectRef {
 
 const bodyLimit = 1024 * 1024
 
-/** A JSON body, which none of Storage's own calls needs to be long. */
+/** Reads a JSON body. */
 export async function readJson({ raw }: StorageRequest): Promise<Record<string, unknown>> {
   const pieces: Buffer[] = []
   let size = 0
@@ -121,7 +121,7 @@ export async function readJson({ raw }: StorageRequest): Promise<Record<string, 
 
 type Fields = Record<string, unknown>
 
-/** A whole number of at least so much; text that reads as one will do. */
+/** An integer field with a minimum; numeric text is accepted. */
 export function numberIn(body: Fields, name: string, least: number): number | undefined {
   if (body[name] === undefined) return undefined
   const value = Number(body[name])
@@ -135,7 +135,7 @@ export function textIn(body: Fields, name: string): string {
   return String(body[name] ?? '')
 }
 
-/** A list of texts; one text is a list of one. */
+/** A list of strings; a single string is a list of one. */
 export function textsIn(body: Fields, name: string): string[] {
   if (body[name] === undefined) throw badField(`body must have required property '${name}'`)
   const texts = [body[name]].flat().map(String)

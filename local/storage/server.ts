@@ -1,10 +1,11 @@
 // Supabase Storage as far as this project and storage-js use it; the gateway calls it in the same
-// process. Files go to disk and come from there in pieces, whatever their size.
+// process. Files are streamed to and from disk, whatever their size.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Claims, KeyRing } from '../stack/signing-keys.ts'
 import type { Credentials } from '../gateway/credentials.ts'
 import { buckets } from './buckets.ts'
-import { type Caller, openPool } from './database.ts'
+import { openPool } from '../postgres/pool.ts'
+import type { Caller } from './database.ts'
 import { download, downloadSigned, info, sign, signMany } from './download.ts'
 import { badField, badPath, denied, errorOf, internalError, noRoute } from './errors.ts'
 import { openFiles } from './files.ts'
@@ -15,10 +16,10 @@ import { signUpload, upload, uploadSigned } from './upload.ts'
 
 type Handler = (context: Context, request: StorageRequest, rest: string) => Promise<void> | void
 
-/** Whether a token is needed, taken if it is one, or not looked at. */
+/** Whether a token is required, optional, or ignored. */
 type TokenPolicy = 'token' | 'any' | 'none'
 
-/** As the real one says it: with status 200 also when its database does not answer. */
+/** As in the real Storage: status 200 even if its database does not answer. */
 const health: Handler = async ({ pool }, request) => {
   const look = pool.query('select 1 from storage.buckets limit 1')
   const healthy = await Promise.race([
@@ -30,7 +31,7 @@ const health: Handler = async ({ pool }, request) => {
 const alive: Handler = (_, { response }) =>
   void response.writeHead(200, { 'content-length': 0 }).end()
 
-// The first that fits; the rest of the path is what stands in brackets.
+// The first match counts; the group in the pattern is the rest of the path.
 const routes: [tokenPolicy: TokenPolicy, method: string, path: RegExp, handler: Handler][] = [
   ['none', 'GET', /^\/status$/, alive],
   ['token', 'GET', /^\/health$/, health],
@@ -65,12 +66,15 @@ export function openStorage(options: {
   limit: number
 }) {
   const { keys, limit } = options
-  const pool = openPool(options.databaseUrl)
+  const pool = openPool(options.databaseUrl, {
+    application_name: 'storage',
+    statement_timeout: 10_000,
+  })
   const files = openFiles(options.dataDir)
   const context: Context = { pool, files, signer: openSigner(options.secret), limit }
   files.sweep(pool).catch((error) => console.error('storage: sweep:', error.message))
 
-  /** Who asks; undefined where the token is missing or wrong. */
+  /** The caller; undefined if an optional token is missing or wrong. */
   async function callerOf(
     tokenPolicy: TokenPolicy,
     raw: IncomingMessage,
@@ -140,14 +144,14 @@ function isDecodable(path: string): boolean {
 }
 
 function fail(raw: IncomingMessage, response: ServerResponse, thrown: unknown) {
-  // The client went away in the middle of its body, or of our answer.
+  // The client disconnected while sending its body or reading our answer.
   if (response.headersSent || response.destroyed || (raw.destroyed && !raw.complete)) {
     return void response.destroy()
   }
   const known = errorOf(thrown)
   if (!known) console.error('storage:', thrown)
   const { status, body } = known ?? internalError()
-  // Whatever of the body has not come is not wanted; the connection ends with the answer.
+  // The rest of the body is not needed; the connection ends with the answer.
   send(response, status, body, raw.complete ? {} : { connection: 'close' })
   if (!raw.complete) raw.resume()
 }

@@ -1,10 +1,9 @@
-// Addresses that are good for a while: a token of Storage's own names the object, the end and what
-// may be done.
+// Signed URLs: a token of Storage's own holds the object, the expiry and the purpose.
 import { createHmac } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import { badSignature, badToken } from './errors.ts'
 
-/** How long an address for an upload is good on a hosted project. */
+/** How long a signed upload URL is valid on a hosted project. */
 export const signedUploadSeconds = 7200
 
 export type Scope = 'download' | 'upload'

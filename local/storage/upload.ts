@@ -1,6 +1,7 @@
-// Taking a file in: limits and policies first, then the bytes on their way to disk, then the row.
+// Uploads: limits and policies first, then the bytes are streamed to disk, then the row is written.
 import { boundaryOf, MultipartError, partsOf } from '../../functions/_shared/multipart.ts'
-import { asCaller, type Caller, transaction } from './database.ts'
+import { transaction } from '../postgres/pool.ts'
+import { asCaller, type Caller } from './database.ts'
 import { badRequest, exists, tooLarge, wrongType } from './errors.ts'
 import { tokenIn, urlOf } from './download.ts'
 import type { Stored } from './files.ts'
@@ -22,7 +23,7 @@ type UploadInfo = {
   cacheControl: string
   metadata: Record<string, unknown>
   content: AsyncIterable<Uint8Array>
-  /** What the file itself may have; of a raw body nobody looks again. */
+  /** The maximum size of the file; a raw body is not checked while it is read. */
   limit: number
 }
 
@@ -35,7 +36,7 @@ export async function upload(context: Context, request: StorageRequest, path: st
   answer(request, 200, { Key: urlOf(ref), Id: object.id })
 }
 
-/** PUT /object/upload/sign/:bucket/:path?token=: who holds the token was allowed to before. */
+/** PUT /object/upload/sign/:bucket/:path?token=: permission was checked when the token was made. */
 export async function uploadSigned(context: Context, request: StorageRequest, path: string) {
   const ref = objectRef(path)
   const token = await context.signer.verify(tokenIn(request), urlOf(ref), 'upload')
@@ -61,7 +62,7 @@ const defaultCacheControl = 'no-cache'
 
 type Writing = { caller: Caller; upsert: boolean; type?: string | undefined }
 
-/** Asks the policies with a row that is taken back, as long as only its description is known. */
+/** Asks the policies by inserting a row from the declared metadata, which is rolled back. */
 export async function checkWritable(
   { pool }: Context,
   { raw }: StorageRequest,
@@ -96,7 +97,7 @@ export function ownerOf({ claims }: Caller) {
   return { text, uuid: text && isUuid(text) ? text : null }
 }
 
-/** What the description says comes first, then the rights; only then the bytes are read. */
+/** Checks the declared metadata and the permissions before it reads the bytes. */
 async function storeUpload(
   context: Context,
   request: StorageRequest,
@@ -126,8 +127,8 @@ type Row = ObjectRef & {
 }
 
 /**
- * Writes the row of a file that lies in place, and removes the file that it replaces. Of two that
- * were allowed at once the second stays, whether it meant to replace or not.
+ * Writes the row of a stored file, and removes the file that it replaces. Of two uploads that were
+ * allowed at once the second wins, whether it meant to replace or not.
  */
 export async function saveObject(
   { pool, files }: Context,
@@ -166,14 +167,14 @@ export async function saveObject(
   return object
 }
 
-/** Letter by letter, parameters and all. */
+/** Compares types literally, parameters included. */
 function checkType({ allowed_mime_types: allowed }: Bucket, type: string) {
   const [kind, form] = type.split('/')
   const fits = (pattern: string) => pattern === `${kind}/*` || pattern === `${kind}/${form}`
   if (allowed?.length && !allowed.some(fits)) throw wrongType(`mime type ${type} is not supported`)
 }
 
-/** Header, fields and content of an upload; the content is still to be read. */
+/** The headers, fields and content of an upload; the content is not read yet. */
 async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Promise<UploadInfo> {
   const { headers } = raw
   const limit = Math.min(most, Number(bucket.file_size_limit ?? Infinity))
@@ -183,13 +184,13 @@ async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Prom
   }
   if (!type.startsWith('multipart/form-data')) {
     checkType(bucket, type)
-    // A raw body tells its size at once. One that does not is taken whatever its size.
+    // A raw body declares its size. One that does not is accepted whatever its size.
     if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge()
     return {
       type,
       cacheControl: headers['cache-control'] ?? defaultCacheControl,
       metadata: jsonOf(fromBase64(headers['x-metadata'])),
-      // Giving up on the body must not end the connection: the answer still goes there.
+      // Abandoning the body must not end the connection, which still needs the answer.
       content: raw.iterator({ destroyOnReturn: false }),
       limit: Infinity,
     }
@@ -205,7 +206,7 @@ async function read({ raw }: StorageRequest, bucket: Bucket, most: number): Prom
 async function readForm(parts: ReturnType<typeof partsOf>, limit: number): Promise<UploadInfo> {
   const fields = new Map<string, string>()
   try {
-    // By hand and not by for…of, which would end the parts with the first file.
+    // Not by for…of, which would end the iterator at the first file.
     for (;;) {
       const { done, value: part } = await parts.next()
       if (done) throw badRequest('No content provided')
@@ -227,7 +228,7 @@ async function readForm(parts: ReturnType<typeof partsOf>, limit: number): Promi
   }
 }
 
-/** A form that is cut short after its file is no whole form. */
+/** The file's content; throws if the form is truncated after it. */
 async function* wholeForm(content: AsyncIterable<Uint8Array>, parts: ReturnType<typeof partsOf>) {
   yield* content
   while (!(await parts.next()).done) { /* nothing after the file counts */ }
@@ -247,7 +248,7 @@ async function textOf(content: AsyncIterable<Uint8Array>): Promise<string> {
 const fromBase64 = (header: string | string[] | undefined) =>
   typeof header === 'string' ? Buffer.from(header, 'base64').toString() : undefined
 
-/** What cannot be read is nothing. */
+/** Parses JSON; invalid text counts as empty. */
 function jsonOf(text: string | undefined): Record<string, unknown> {
   try {
     return { ...JSON.parse(text ?? '{}') }

@@ -1,6 +1,6 @@
 /**
- * A Management API and the project behind it, as the CLI and the functions meet them: it keeps what
- * it is sent, and answers in the shapes that the CLI accepts. Its database is a real one.
+ * A stand-in for the Management API and a hosted project: it records what it is sent, and answers in
+ * the formats that the CLI accepts. Its database is real.
  */
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
@@ -13,7 +13,7 @@ import { freshAuth } from './new-auth-config.ts'
 export const ref = 'abcdefghijklmnopqrst'
 export const token = `sbp_${'0123456789abcdef'.repeat(2)}01234567`
 export const publishableKey = 'sb_publishable_of_the_mock_0123456789'
-// Put together, since no file of the project may hold one.
+// Concatenated, since no file of the project may contain a secret key.
 export const secretKey = `sb_secret_${'of_the_mock_0123456789abcdef'}`
 
 export type Json = Record<string, unknown>
@@ -35,20 +35,20 @@ export type Platform = {
   keys: Json[]
   signing: Json[]
   status: string
-  /** Answered instead of what is right, for as long as it gives a status. */
+  /** Returns a status to answer instead of handling the request. */
   fails: (method: string, path: string) => number | undefined
-  /** Settings that the API takes and forgets. */
+  /** Settings that the API accepts but does not store. */
   forgets: Set<string>
-  /** What the platform's own proxies make of the header that a caller sent. */
+  /** How the platform's proxies change the X-Forwarded-For header. */
   forwarded: (sent: string | undefined) => string
-  /** What its jobs say of themselves. */
+  /** The result of the jobs. */
   jobs: Json
-  /** How many more sign-ins Auth answers before it has taken a change on. */
+  /** How many more sign-ins Auth answers before a change takes effect. */
   lag: number
   stop: () => Promise<void>
 }
 
-/** `admin` is a superuser of the database, by whom roles are lent. */
+/** `adminUrl` is that of a superuser, who creates the temporary roles. */
 export async function startPlatform(
   database: { url: string; adminUrl: string },
 ): Promise<Platform> {
@@ -118,7 +118,7 @@ export async function startPlatform(
       verify_jwt: verifyJwt,
     }))
 
-  /** A role as the platform lends it: postgres, for some minutes. */
+  /** A temporary role as the platform creates it: a member of postgres. */
   async function lend(): Promise<Json> {
     const role = `cli_login_${++roleCount}`
     const client = new pg.Client({ connectionString: database.adminUrl })
@@ -221,7 +221,7 @@ export async function startPlatform(
     }
   }
 
-  /** What the project itself answers: Auth, and its functions once they are there. */
+  /** The project's own responses: Auth, and its functions once deployed. */
   function live(request: IncomingMessage, path: string): [status: number, body: unknown] {
     if (path === '/auth/v1/token') {
       const on = platform.auth.security_captcha_enabled && platform.lag-- <= 0
@@ -288,7 +288,7 @@ export async function startPlatform(
   return Object.assign(platform, { url, stop })
 }
 
-/** The parts of a form, with the paths of its files whole: parsers keep the last piece only. */
+/** Parses a form with the full paths of its files, of which other parsers keep the last part only. */
 function readUpload(form: string) {
   const boundary = form.slice(0, form.indexOf('\r\n'))
   const files = new Map<string, Buffer>()

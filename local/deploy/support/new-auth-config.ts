@@ -1,4 +1,4 @@
-/** Auth's settings of a project that was made a moment ago, under the API's names. */
+/** The Auth settings of a new project, under the API's names. */
 
 const named = (value: unknown, names: string) =>
   Object.fromEntries(names.split(/\s+/).filter(Boolean).map((name) => [name, value]))

@@ -1,8 +1,8 @@
-/** How the Management API words what a project is set to, in its older and its newer routes. */
+/** A project's settings as the older and the newer routes of the Management API return them. */
 import { createHmac } from 'node:crypto'
 import { type Json, type Platform, ref } from './management-api.ts'
 
-/** Secrets of Auth are told by their HMAC. */
+/** Auth's secrets are returned as an HMAC. */
 export const masked = (auth: Json) => ({
   ...auth,
   security_captcha_secret: auth.security_captcha_secret &&
@@ -22,7 +22,7 @@ export const stored = ({ fileSizeLimit, features }: Platform['storage']) => ({
   databasePoolMode: 'recycled',
 })
 
-/** The newer route, which tells everything at once in other words. */
+/** The newer route, which returns everything at once under other names. */
 export function whole(
   platform: Pick<Platform, 'auth' | 'realtime' | 'storage'>,
   api: Json,

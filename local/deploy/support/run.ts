@@ -1,4 +1,4 @@
-/** npm run deploy to a platform of the tests, as the program that it is. */
+/** Runs npm run deploy against the stand-in of the platform. */
 import { spawn } from 'node:child_process'
 import { type Platform, ref, token } from './management-api.ts'
 
@@ -12,7 +12,7 @@ const baseEnvironment = (platform: Platform) => ({
 
 export type Settings = Record<string, string | undefined>
 
-/** Runs it as a machine does: nobody is there to answer a question. */
+/** Runs it non-interactively. */
 export function runDeploy(platform: Platform, settings: Settings = {}, ...flags: string[]) {
   platform.sent.length = 0
   const { PATH, HOME, TMPDIR } = process.env

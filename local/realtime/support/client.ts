@@ -1,6 +1,6 @@
 /**
- * The Realtime stand-in on a database of its own, where a test may write policies as it likes, and
- * people who talk to it: through supabase-js as it is, or frame by frame.
+ * The Realtime stand-in on its own database, where a test can write any policies, and clients for
+ * it: the unchanged supabase-js, or one that sends single frames.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ export type Json = any
 
 export type TestRealtime = Awaited<ReturnType<typeof startRealtime>>
 
-/** Membership decides, and a helper of the policies shows what it was told. */
+/** Policies that depend on a membership table. */
 const schema = `
   create table public.members (
     sub text not null, topic text not null, reads boolean not null default true,
@@ -57,7 +57,7 @@ const stackOf = (rates: boolean) =>
     NODE_ENV: 'test',
   })
 
-/** Listens, and hears the database. */
+/** Starts it and waits for the stream from the database. */
 async function opened(stack: Stack, options: Partial<RealtimeOptions>) {
   const keys = openKeys(stack.dataDir, stack.issuer)
   const { server, tenant, close } = openRealtime(stack, keys, options)
@@ -69,8 +69,8 @@ async function opened(stack: Stack, options: Partial<RealtimeOptions>) {
 }
 
 /**
- * The project with another Realtime on its database, for those who are to meet one that fails, and
- * the settings that lead the functions there.
+ * The project with another Realtime server on its database, which a test can break, and the settings
+ * that make the functions use it.
  */
 export async function startOtherRealtime(options: Partial<RealtimeOptions> = {}) {
   const stack = stackOf(false)
@@ -94,7 +94,7 @@ export async function startOtherRealtime(options: Partial<RealtimeOptions> = {})
   return { url, tenant, settings, stop: close }
 }
 
-/** Starts one that hears the database; with rates it keeps the limits of its plan. */
+/** Starts it on a new database; with `rates` it enforces the limits of its plan. */
 export async function startRealtime(
   { rates = false, ...options }: { rates?: boolean } & Partial<RealtimeOptions> = {},
 ) {
@@ -123,7 +123,7 @@ export async function startRealtime(
     tenant,
     database,
     query: (text: string, values?: unknown[]) => database.query(text, values),
-    /** A token of this project; claims replace the usual ones. */
+    /** A token of this project; `claims` override the defaults. */
     token: (sub: string, claims: Json = {}) => {
       const now = Math.floor(Date.now() / 1000)
       return keys.sign({
@@ -136,7 +136,7 @@ export async function startRealtime(
         ...claims,
       })
     },
-    /** Who may do what on a topic. */
+    /** Makes somebody a member of a topic. */
     member: (topic: string, sub: string, rights: { [right: string]: boolean } = {}) => {
       const { reads = true, writes = true, presence = true } = rights
       return database.query('insert into public.members values ($1, $2, $3, $4, $5)', [
@@ -154,7 +154,7 @@ export async function startRealtime(
         topic,
         isPrivate,
       ]),
-    /** supabase-js as an app has it. */
+    /** supabase-js as in an app. */
     client: (token?: string, options: Json = {}): SupabaseClient => {
       const client = createClient(url, publishableKey, {
         realtime: options,
@@ -163,14 +163,14 @@ export async function startRealtime(
       clients.push(client)
       return client
     },
-    /** A socket that speaks for itself. */
+    /** A plain WebSocket. */
     raw: (vsn = '2.0.0', query = `apikey=${publishableKey}&vsn=${vsn}`) =>
       openRaw(`${url}/realtime/v1/websocket?${query}`.replace('http', 'ws')),
     stop: async () => {
       for (const client of clients) await client.realtime.disconnect()
       await close()
       await database.end()
-      // The server notices a moment later that nobody reads its slot any more.
+      // The server notices a moment later that its slot is not read any more.
       const drop = () => platform.query(`drop database ${name} with (force)`).then(() => true)
       await waitUntil('the database is dropped', drop)
       await platform.end()
@@ -180,7 +180,7 @@ export async function startRealtime(
 
 export type Raw = Awaited<ReturnType<typeof openRaw>>
 
-/** Opens a socket and keeps what comes; binary frames come as they are. */
+/** Opens a WebSocket and collects its frames; binary frames are not decoded. */
 export async function openRaw(url: string) {
   const socket = new WebSocket(url)
   const frames: Json[] = []
@@ -194,7 +194,7 @@ export async function openRaw(url: string) {
     socket.send(JSON.stringify([joinRef, ref, topic, event, payload]))
     return ref
   }
-  /** What comes and fits, as [joinRef, ref, topic, event, payload]. */
+  /** Waits for a matching frame, as [joinRef, ref, topic, event, payload]. */
   const find = async (what: string, fits: (frame: Json) => boolean) => {
     await waitUntil(what, () => frames.some(fits))
     return frames.find(fits)
@@ -210,7 +210,7 @@ export async function openRaw(url: string) {
     answerTo,
     join: (topic: string, config: Json = {}, more: Json = {}, joinRef = '1') =>
       answerTo(send(`realtime:${topic}`, 'phx_join', { config, ...more }, joinRef)),
-    /** Events of a kind that came on a topic, broadcasts of JSON in bytes among them. */
+    /** The payloads of received events of a topic, binary JSON broadcasts included. */
     events: (topic: string, event: string) =>
       frames.map((frame) => Buffer.isBuffer(frame) ? inText(frame) : frame)
         .filter((frame) => frame[2] === `realtime:${topic}` && frame[3] === event)
@@ -219,7 +219,7 @@ export async function openRaw(url: string) {
   }
 }
 
-/** What a client of protocol 2.0.0 makes of the bytes of a broadcast. */
+/** Decodes a binary broadcast as a client of protocol 2.0.0 does. */
 export function readBroadcast(frame: Buffer) {
   const [kind, topicLength, eventLength, metaLength, encoding] = frame
   let at = 5
@@ -228,7 +228,7 @@ export function readBroadcast(frame: Buffer) {
   return { kind, topic, event, meta: meta!, json: encoding === 1, payload: frame.subarray(at) }
 }
 
-/** The same as the text that protocol 1.0.0 has for it. */
+/** Converts it to the form of protocol 1.0.0. */
 function inText(frame: Buffer): Json {
   const { topic, event, meta, json, payload } = readBroadcast(frame)
   if (!json) return []
@@ -242,7 +242,7 @@ function inText(frame: Buffer): Json {
   return [null, null, topic, 'broadcast', meta ? { ...message, meta: JSON.parse(meta) } : message]
 }
 
-/** Subscribes and says how it went. */
+/** Subscribes and returns the outcome. */
 export function subscribed(channel: { subscribe: Json }, timeout?: number) {
   return new Promise<{ status: string; reason: string }>((resolve) => {
     channel.subscribe(
@@ -252,11 +252,11 @@ export function subscribed(channel: { subscribe: Json }, timeout?: number) {
   })
 }
 
-/** Sends a token over a channel, as supabase-js does when it has another one. */
+/** Sends a token over a channel, as supabase-js does after a refresh. */
 export const sendToken = (channel: Json, access_token: string) =>
   channel.channelAdapter.push('access_token', { access_token })
 
-/** A member of a topic who has joined it with supabase-js; what came is in `got`. */
+/** A member who has joined a topic with supabase-js; `received` collects the messages. */
 export async function joined(
   realtime: TestRealtime,
   topic: string,
@@ -282,5 +282,5 @@ export async function joined(
   return { sub, token, client, channel, received, states }
 }
 
-/** The contents of what came. */
+/** The payloads of received messages. */
 export const payloads = (received: Json[]) => received.map(({ payload }) => payload)

@@ -1,0 +1,56 @@
+// Pools of the stand-ins of Auth and Storage.
+import pg from 'pg'
+
+export type Tx = pg.PoolClient
+
+const timestamptz = 1184
+const timestamp = 1114
+
+/** Opens a pool. Times stay text, because a Date loses microseconds. */
+export function openPool(connectionString: string, options: pg.PoolConfig): pg.Pool {
+  const types = {
+    getTypeParser:
+      ((oid: number, format?: 'text') =>
+        oid === timestamptz || oid === timestamp
+          ? rfc3339
+          : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+  }
+  const pool = new pg.Pool({
+    connectionString,
+    max: 6,
+    types,
+    connectionTimeoutMillis: 5000,
+    ...options,
+  })
+  // The pool replaces an idle connection that breaks; without a listener it would end the process.
+  pool.on('error', () => {})
+  // The same for one that breaks in a transaction: its queries fail.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+/** Turns a time as Postgres writes it (the server uses UTC) into RFC 3339. */
+export function rfc3339(text: string): string {
+  return text.replace(' ', 'T').replace(/\+00(:00)?$/, '').replace(/$/, 'Z')
+}
+
+/** Runs work in one transaction, which is undone at the end if only its outcome matters. */
+export async function transaction<T>(
+  pool: pg.Pool,
+  work: (tx: Tx) => Promise<T>,
+  undone = false,
+): Promise<T> {
+  const tx = await pool.connect()
+  let broken: Error | undefined
+  try {
+    await tx.query('begin')
+    const result = await work(tx)
+    await tx.query(undone ? 'rollback' : 'commit')
+    return result
+  } catch (error) {
+    await tx.query('rollback').catch((failure) => (broken = failure))
+    throw error
+  } finally {
+    tx.release(broken)
+  }
+}
