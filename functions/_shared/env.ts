@@ -1,4 +1,4 @@
-/** The settings of the functions, read once. A missing one is named at start, never its value. */
+/** The settings without which nothing runs, checked at start. An error names them, never their value. */
 import { type Bytes, fromBase64 } from './bytes.ts'
 import { authorities, type Connection, facadeConnection, UnfitUrl } from './connection.ts'
 import { isSecret } from './is-secret.ts'
@@ -36,7 +36,7 @@ const url = (name: SettingName, scheme: RegExp): string => {
   return value
 }
 
-/** Without this secret nothing may begin. */
+/** The functions do not start without this secret. */
 function required(name: SettingName, value: string): void {
   if (isSecret(value)) return
   refuseSecret(name)
@@ -79,7 +79,7 @@ const supabaseUrl = url('SUPABASE_URL', /^https?:/).replace(/\/$/, '')
 
 const production = oneOf('ENVIRONMENT', ['production', 'local', 'test']) === 'production'
 
-/** A way to the database that is verified, by a password that is one. */
+/** A verified connection to the database, with a password that can be one. */
 const database = (name: SettingName): Connection => {
   try {
     const ca = authorities(text('DATABASE_CA', ''))
@@ -97,22 +97,22 @@ export const env = {
   supabaseUrl,
   /** Where clients and payment providers reach this API; another one under a custom domain. */
   apiUrl: text('API_URL', `${supabaseUrl}/functions/v1/api`).replace(/\/$/, ''),
-  /** Where a person may come back to after paying: addresses and what lies under them. */
+  /** Where a person may return to after paying: addresses and the paths below them. */
   returnUrls: listed('RETURN_URLS'),
   /** Where public files are read; another one where they are served by a custom domain. */
   filesUrl: text('FILES_URL', `${supabaseUrl}/storage/v1/object/public`).replace(/\/$/, ''),
   /** `iss` of access tokens; another one where Auth is reached by a custom domain. */
   issuer: text('AUTH_ISSUER', `${supabaseUrl}/auth/v1`),
-  /** What the functions show where they ask. */
+  /** What the functions authenticate with. */
   secretKey: secretKeys[0],
-  /** What opens whatever asks for the project's secret key: a key that is being changed is two. */
+  /** What is accepted as the project's secret key: two while it is being changed. */
   secretKeys,
   publishableKey: keysIn('SUPABASE_PUBLISHABLE_KEYS')[0],
-  /** How long a fetched key set serves, and so what it verified: in seconds there, ms here. */
+  /** How long a fetched key set is used, and what it verified remembered; in milliseconds. */
   jwksMaxAge: count('JWKS_MAX_AGE') * 1000,
   /** Role `facade`, through the transaction pooler on hosted projects. */
   database: database('FACADE_DB_URL'),
-  /** Connections of one worker. Hosted ones are many and short-lived, and share those of a pooler. */
+  /** Connections of one worker; on hosted projects all workers share those of the pooler. */
   databasePool: count('FACADE_DB_POOL', 1),
   /** HMAC key of one-time codes. */
   codeSecret: key('CODE_SECRET'),
@@ -124,13 +124,13 @@ export const env = {
   clientIpHops: count('CLIENT_IP_HOPS', 1),
   /** Reads a minute for one account or address in this worker; 0 is no limit. */
   readRate: count('READ_RATE'),
-  /** Writes a minute that may be refused to one account or address here; 0 is no limit. */
+  /** Refused writes a minute of one account or address in this worker; 0 is no limit. */
   refusalRate: count('REFUSAL_RATE'),
   /** Hosted functions turn HTML into text, so pages are served elsewhere only. */
   htmlPages: oneOf('HTML_PAGES', ['true', 'false']) === 'true',
   /** Origins of web apps that may call, exact, with commas between. */
   corsOrigins: listed('CORS_ORIGINS'),
-  /** Chat gateway: seconds after which a socket is closed with 1012; 0 is as long as the process. */
+  /** Chat gateway: seconds after which a socket is closed with 1012; 0 is never. */
   gatewayMaxAge: count('GATEWAY_MAX_AGE'),
   /** Chat gateway: messages a second that one socket may send; 0 is no limit. */
   gatewayMessages: count('GATEWAY_MESSAGES'),

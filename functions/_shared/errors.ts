@@ -236,7 +236,7 @@ export const errors = {
 
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errors, code)
 
-/** What is wrong with one field, where no code of the table says it better. */
+/** Errors of a field for which the table has no code. */
 export const fieldTexts = {
   required: ['هذا الحقل مطلوب', 'This field is required'],
   unknown: ['حقل غير معروف', 'Unknown field'],

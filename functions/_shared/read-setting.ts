@@ -10,18 +10,18 @@ const { Deno, process } = globalThis as unknown as {
 }
 const variable = (name: SettingName) => (Deno ? Deno.env.get(name) : process.env[name])?.trim()
 
-/** A setting that may be missing, or what it usually is. */
+/** A setting or its default; undefined when it has neither. */
 export const setting = (name: SettingName): string | undefined =>
   variable(name) || settings[name].usual
 
-/** Words with commas between. */
+/** A list with commas between. */
 export const listed = (name: SettingName): string[] =>
   (setting(name) ?? '').split(',').map((word) => word.trim()).filter(Boolean)
 
-/** Tells that a secret is none, never what it is: whoever reads it goes without. */
+/** Raises an alarm for a value that cannot be a secret, without the value. */
 export const refuseSecret = (name: SettingName) => alarm('secret_refused', name)
 
-/** A secret that may be missing. One that was set and keeps nothing is missing too, and told. */
+/** A secret that may be missing; one that cannot be a secret counts as missing, with an alarm. */
 export function secret(name: SettingName): string | undefined {
   const value = variable(name)
   if (value === undefined) return undefined

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { type ErrorCode, type fieldTexts, isErrorCode } from './errors.ts'
 import type { Detail, Field } from './refusal.ts'
 
-// More help nobody, and an answer must not outgrow its request.
+// More would help nobody, and an answer must not outgrow its request.
 const maxFields = 50
 
 /** Code and fields of a failed validation: a code of the table wins over the general one. */

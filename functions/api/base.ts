@@ -6,7 +6,7 @@ import { env } from '../_shared/env.ts'
 import { jsonHeaders } from '../_shared/error-body.ts'
 import { errors } from '../_shared/errors.ts'
 import { withTimeout } from '../_shared/timeout.ts'
-import { paymentState } from '../payments/providers.ts'
+import { paymentState } from '../payments/configured-providers.ts'
 import { smsState } from './accounts/codes.ts'
 import { area, json, problems, route } from './http/route.ts'
 

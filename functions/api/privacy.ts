@@ -2,8 +2,8 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
 import { IdentityRecord, User } from './accounts/schemas.ts'
-import { area, json, mine, problems, route, send } from './http/route.ts'
-import { Property, Time } from './properties/schemas.ts'
+import { area, json, mine, problems, route, send, Time } from './http/route.ts'
+import { Property } from './properties/schemas.ts'
 
 const records = z.array(z.looseObject({}))
 

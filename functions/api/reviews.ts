@@ -12,13 +12,12 @@ import {
   problems,
   route,
   send,
+  Time,
 } from './http/route.ts'
 import { Party, ReviewSummary } from './organisations/schemas.ts'
 
 const tags = ['reviews']
 const OneReview = z.strictObject({ id: z.uuid() })
-const time = z.iso.datetime({ offset: true })
-
 const Review = z
   .object({
     id: z.uuid(),
@@ -28,9 +27,9 @@ const Review = z
     rating: z.int().min(1).max(5),
     comment: z.string().nullable(),
     reply: z.string().nullable(),
-    createdAt: time,
-    editedAt: time.nullable(),
-    repliedAt: time.nullable(),
+    createdAt: Time,
+    editedAt: Time.nullable(),
+    repliedAt: Time.nullable(),
     isMine: z.boolean(),
   })
   .openapi('Review')

@@ -19,7 +19,7 @@ import { sendPushes } from './push.ts'
  * Each takes nothing, may run twice at once, and gives the number of things it did, a few at a time:
  * it is called until there is nothing left to do, or its time is over and the next run goes on.
  */
-const jobs: BackendFunction[] = [
+const sqlJobs: BackendFunction[] = [
   'delete_due_accounts',
   'end_suspensions',
   'expire_licences',
@@ -48,7 +48,7 @@ const jobs: BackendFunction[] = [
 ]
 
 /** Those that ask a service outside, or do a stretch of a long way at each run. */
-const others: Record<string, () => Promise<number>> = {
+const otherJobs: Record<string, () => Promise<number>> = {
   keep_decoy: ensureDecoy,
   recount_wallets: () => backend<number>('recount_wallets', {}),
   sweep_auth_audit: () => backend<number>('sweep_auth_audit', {}),
@@ -59,7 +59,7 @@ const others: Record<string, () => Promise<number>> = {
 }
 
 /** What people wait for. `jobs/<name>` runs one of them alone, whatever else is running. */
-const often: Record<string, () => Promise<number>> = {
+const frequentJobs: Record<string, () => Promise<number>> = {
   notify_of_sign_ins: () => untilDone('notify_of_sign_ins'),
   fan_out_listing_events: () => untilDone('fan_out_listing_events'),
   retry_deferred_notifications: () => untilDone('retry_deferred_notifications'),
@@ -83,7 +83,7 @@ async function run(name: string, work: () => Promise<number>) {
     },
   )
   // What runs every two seconds is logged only when it did something.
-  if (!Object.hasOwn(often, name) || !('done' in outcome && outcome.done === 0)) {
+  if (!Object.hasOwn(frequentJobs, name) || !('done' in outcome && outcome.done === 0)) {
     console.log(
       JSON.stringify({ job: name, ...outcome, ms: Math.round(performance.now() - started) }),
     )
@@ -115,14 +115,14 @@ function seenAddress(request: Request) {
 async function runAll(asked: string) {
   const outcomes: Awaited<ReturnType<typeof run>>[] = []
   if (asked === 'jobs') {
-    for (const name of jobs) outcomes.push(await run(name, () => untilDone(name, 10_000)))
-    for (const [name, work] of Object.entries(others)) outcomes.push(await run(name, work))
+    for (const name of sqlJobs) outcomes.push(await run(name, () => untilDone(name, 10_000)))
+    for (const [name, work] of Object.entries(otherJobs)) outcomes.push(await run(name, work))
     await reportFailures(outcomes)
     // At the very end: a run that is cut short does not count.
     await backend('note_jobs_ran', {}).catch(() => {})
   }
-  const quick = Object.entries(often).filter(([name]) =>
-    !Object.hasOwn(often, asked) || name === asked
+  const quick = Object.entries(frequentJobs).filter(([name]) =>
+    !Object.hasOwn(frequentJobs, asked) || name === asked
   )
   // All at once: no push waits for a broadcast to many. What is still running is not started again:
   // jobs that wait for a lock must not take all connections from people.

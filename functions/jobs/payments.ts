@@ -1,9 +1,9 @@
 /** Looks up payments that stay open and refunds that stay requested: no event of theirs has come. */
 import { alarm } from '../_shared/alarms.ts'
 import { backend } from '../_shared/db.ts'
+import { providerNamed } from '../payments/configured-providers.ts'
 import { lookUp, lookUpRefund, lookUpRefundsOf } from '../payments/events.ts'
 import { ProviderDeclined, ProviderUnreachable, type RefundOrder } from '../payments/provider.ts'
-import { providerNamed } from '../payments/providers.ts'
 
 type Due = { paymentId: string; provider: string; ref: string | null; createdAt: string }
 

@@ -134,7 +134,7 @@ function signedTextV1({ EventType, Data }: Json): string {
     .join(',')
 }
 
-/** An amount that was signed, as it was written if it is none; undefined where there was nothing. */
+/** A signed amount, as written if it is not a number; undefined if it is missing. */
 const amountOf = (value: unknown) =>
   value === undefined || value === null || value === ''
     ? undefined

@@ -39,7 +39,7 @@ export function successBody({ status, body }: Answer): Json {
 
 const plain = /^-?[0-9]{1,12}(\.[0-9]{1,3}0*)?$/
 
-/** An amount as text with three decimals; null for what is none, or finer than a fils. */
+/** An amount as text with three decimals; null for anything else, or finer than a fils. */
 export function threeDecimals(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text !== 'string' || !plain.test(text)) return null

@@ -2,7 +2,7 @@
 
 type Mode = 'live' | 'test'
 
-/** All that a provider is told of a charge, as private.charge_order gives it. */
+/** A charge as a provider needs to know it, as private.charge_order gives it. */
 export type Order = {
   paymentId: string
   /** Always with three decimals. */
@@ -42,7 +42,7 @@ export type RefundOrder = {
 
 export type RefundTruth = {
   refundRef: string
-  /** Our refund's id; left out by a provider that never tells it. */
+  /** Our refund's id; not every provider returns it. */
   reference?: string | null
   chargeRef: string | null
   status: 'refunded' | 'failed' | 'pending'

@@ -1,11 +1,11 @@
 /**
- * Where a zlib stream ends, and how long what it holds is (RFC 1950, 1951). It is walked through code
- * by code and nothing is kept: what a bomb unpacks to costs nothing, only what it is packed in.
+ * Where a zlib stream ends, and the size of its content (RFC 1950, 1951). It is read code by code and
+ * nothing is kept: a bomb costs no more than its packed size.
  */
 import type { Bytes } from '../_shared/bytes.ts'
 import { BrokenFile } from './reader.ts'
 
-/** How many codes may still be looked at; what one request may cost is counted in them. */
+/** How many codes may still be read: the processor time of a request is counted in them. */
 export type Effort = { left: number }
 
 /** Tables cost about as much as so many codes. */
@@ -21,8 +21,8 @@ const lengthBase = lengthExtra.map((_, code) =>
 const orderOfLengths = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 
 /**
- * A Huffman code. Codes of up to `direct` bits stand in a table by what comes next in the stream, as
- * symbol × 16 + length; longer ones are searched bit by bit.
+ * A Huffman code. Codes of up to `direct` bits are looked up in a table by the next bits of the stream,
+ * as symbol × 16 + length; longer ones are searched bit by bit.
  */
 class Code {
   readonly table: Uint16Array
@@ -65,7 +65,7 @@ class Code {
   }
 }
 
-/** Codes stand in the stream with their first bit last. */
+/** In the stream the first bit of a code comes last. */
 function reversed(code: number, length: number): number {
   let bits = 0
   for (let bit = 0; bit < length; bit++) bits |= ((code >> bit) & 1) << (length - 1 - bit)
@@ -124,7 +124,7 @@ class Stream {
     throw new BrokenFile('no code')
   }
 
-  /** Gives up when the effort is used up: undefined. */
+  /** Undefined when the effort is used up. */
   read(effort: Effort): { end: number; size: number } | undefined {
     const head = this.take(8) << 8 | this.take(8)
     if (((head >> 8) & 15) !== 8 || head % 31 || head & 32) throw new BrokenFile('no zlib stream')
@@ -219,5 +219,5 @@ class Stream {
   }
 }
 
-/** The end of the stream that these bytes begin with, and the size of what it holds. */
+/** The end of the stream at the beginning of these bytes, and the size of its content. */
 export const endOfStream = (bytes: Bytes, effort: Effort) => new Stream(bytes).read(effort)

@@ -1,7 +1,6 @@
 /**
- * JPEG: kept are frame, scans and the tables that a scan can use, and as bytes of ours the two marks
- * that say how colours are meant. Every other segment goes, wherever it stands, and all that follows
- * the end.
+ * JPEG: the frame, the scans and the tables that a scan can use are kept, and the two markers of how
+ * colours are meant are written anew. Every other segment goes, and all that follows the end.
  */
 import type { Bytes } from '../_shared/bytes.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
@@ -24,12 +23,12 @@ const exif = [0x45, 0x78, 0x69, 0x66, 0, 0]
 const jfif = [0x4a, 0x46, 0x49, 0x46, 0]
 const adobe = [0x41, 0x64, 0x6f, 0x62, 0x65]
 
-// Each many times what encoders write: a file of nothing else is made to keep us busy.
+// Each is many times what encoders write: a file with more is made to keep us busy.
 const maxSegments = 2000
 const maxFill = 1000
 const maxScans = 200
 
-/** A segment of tables, and how many of them no later one has replaced. */
+/** A segment of tables, and how many of them have not been replaced since. */
 type Tables = { whole: Bytes; inUse: number }
 
 type Found = {
@@ -42,7 +41,7 @@ type Found = {
   transform?: number
   kept: Bytes[]
   scans: number
-  /** What no scan has used so far: segments in order, and who set each table. */
+  /** What no scan has used so far: segments in order, and the one that set each table. */
   waiting: Tables[]
   tables: Map<number, Tables>
 }
@@ -104,7 +103,7 @@ function segment(reader: Reader, found: Found): boolean {
   return true
 }
 
-// Fill bytes may stand before a marker; what is kept begins after them.
+// Fill bytes may precede a marker; they are not kept.
 function nextMarker(reader: Reader): number {
   if (reader.u8() !== 0xff) throw new BrokenFile('no marker')
   let marker = reader.u8()
@@ -116,7 +115,7 @@ function nextMarker(reader: Reader): number {
   return marker
 }
 
-/** Keeps a segment of tables until a scan uses them; one whose tables are all replaced before goes. */
+/** Keeps a segment of tables until a scan uses them; one whose tables are all replaced first goes. */
 function tables(marker: number, whole: Bytes, ids: number[], found: Found) {
   const added = { whole, inUse: ids.length }
   for (const id of ids) {
@@ -143,7 +142,7 @@ function frame(content: Bytes, found: Found) {
   if (reader.left) throw new BrokenFile('frame')
 }
 
-/** The numbers of the tables in a segment, each there once. */
+/** The numbers of the tables in a segment, which must differ. */
 function* idsIn(content: Bytes, most: number, skip: (head: number, reader: Reader) => void) {
   const reader = new Reader(content)
   const seen = new Set<number>()
@@ -156,7 +155,7 @@ function* idsIn(content: Bytes, most: number, skip: (head: number, reader: Reade
   } while (reader.left)
 }
 
-// Of quantisation the precision is no part of the number; of Huffman codes the class is.
+// The precision of a quantisation table is no part of its number; the class of a Huffman table is.
 const quantisation = (content: Bytes) => [
   ...idsIn(content, 0x0f, (head, reader) => reader.take(64 * ((head >> 4) + 1))),
 ]
@@ -184,7 +183,7 @@ function scan(reader: Reader, start: number, content: Bytes, found: Found) {
   found.tables.clear()
 }
 
-// Byte by byte: asking for the next 0xff is slower where a file is full of them.
+// Byte by byte: indexOf(0xff) is slower in a file that is full of them.
 function endOfScan(bytes: Bytes, begin: number): number {
   const last = bytes.length - 1
   for (let at = begin; at < last; at++) {
@@ -208,7 +207,7 @@ function metadata(marker: number, content: Bytes, found: Found) {
   }
 }
 
-/** The beginning of the file, all of it ours. */
+/** The beginning of the file, written anew. */
 function head({ jfif: isJfif, transform, orientation = 1 }: Found): Bytes {
   const parts = [0xff, SOI]
   const put = (marker: number, content: ArrayLike<number>) =>

@@ -4,11 +4,11 @@ import type { Bytes } from '../_shared/bytes.ts'
 export type Picture = {
   type: 'image/jpeg' | 'image/png' | 'image/webp'
   ending: 'jpg' | 'png' | 'webp'
-  /** As stored; orientations from 5 on are shown with the sides exchanged. */
+  /** As stored; from orientation 5 on, width and height are exchanged when it is shown. */
   width: number
   height: number
   orientation: number
-  /** The rewritten file: views of what was given and a few bytes of ours, in order. */
+  /** The rewritten file, in order: views of the original bytes and a few new ones. */
   pieces: Bytes[]
 }
 

@@ -1,7 +1,6 @@
 /**
- * PNG: kept are the chunks without which nothing can be drawn, each with a checksum that is right. The
- * pixels become one chunk, which ends where their stream ends. An animated picture becomes the still
- * one that it shows where nothing moves.
+ * PNG: the chunks without which nothing can be drawn are kept, if their checksum is right. The pixels
+ * become one chunk, which ends where their stream ends. Of an animation the still picture remains.
  */
 import type { Bytes } from '../_shared/bytes.ts'
 import { crc } from './crc.ts'
@@ -35,13 +34,13 @@ type Found = {
   palette?: Bytes
   transparency?: Bytes
   header?: Bytes
-  /** Chunks of pixels, and where their content lies: drawn together as they are found. */
+  /** Chunks of pixels, and where their content lies: joined as they are found. */
   pixels?: { count: number; from: number; to: number }
   exif: boolean
   ended: boolean
 }
 
-/** Uses the bytes: pixels in many chunks are moved together where they lie. */
+/** Rewrites the bytes in place: pixels in many chunks are moved together. */
 export function readPng(bytes: Bytes, effort: Effort): Picture {
   const reader = new Reader(bytes, signature.length)
   const found: Found = {
@@ -111,11 +110,11 @@ function chunk(reader: Reader, found: Found) {
     found.exif = true
     found.orientation = orientationOf(content)
   } else if (type === 'IEND') found.ended = true
-  // A capital first letter: nothing can be drawn without it, and we do not know it.
+  // A capital first letter: an unknown chunk without which nothing can be drawn.
   else if (!/^[a-z][a-zA-Z]{3}$/.test(type)) throw new BrokenFile('unknown chunk')
 }
 
-/** Puts the content of a chunk of pixels behind that of those before. */
+/** Moves the content of a chunk of pixels behind that of the chunks before. */
 function join(bytes: Bytes, from: number, length: number, found: Found) {
   const { pixels } = found
   if (!pixels) {
@@ -145,9 +144,8 @@ function header(content: Bytes, whole: Bytes, found: Found) {
 }
 
 /**
- * The pixels as one chunk. What stands behind the end of their stream goes, and a stream of more or
- * less than the picture has is none of it; only where the effort does not reach to the end they stay
- * as they are.
+ * The pixels as one chunk. What follows the end of their stream goes, and a stream of another size than
+ * the picture's is broken. Where the effort does not reach to the end they stay as they are.
  */
 function pixels(bytes: Bytes, found: Found, effort: Effort): Bytes {
   if (!found.pixels) throw new BrokenFile('no pixels')
@@ -164,7 +162,7 @@ function pixels(bytes: Bytes, found: Found, effort: Effort): Bytes {
   return whole
 }
 
-/** Bytes of all rows before they are packed: each row begins with its filter. */
+/** The unpacked size of all rows; each begins with its filter. */
 function sizeOf({ width, height, bitsPerPixel, interlaced }: Found): number {
   const rows = (columns: number, count: number) =>
     columns < 1 ? 0 : count * (1 + Math.ceil((columns * bitsPerPixel) / 8))
@@ -187,7 +185,7 @@ const passes = [
   [0, 1, 1, 2],
 ]
 
-/** A chunk of ours. */
+/** A new chunk. */
 function chunkOf(type: string, content: Bytes): Bytes {
   const bytes = new Uint8Array(12 + content.length)
   const view = new DataView(bytes.buffer)

@@ -1,15 +1,14 @@
 /**
  * Pictures, rewritten container by container without decoding: what a viewer needs to draw them is
- * kept, and of everything else only the orientation. What cannot be followed to its end is no
- * picture. Nothing here waits or allocates by what a file says of itself, and a file of many small
- * parts costs no more than one of few.
+ * kept, and of everything else only the orientation. What cannot be followed to its end is not accepted
+ * as a picture. Time and memory do not depend on what a file says of itself, nor on the number of its
+ * parts.
  *
- * The coded pixels are taken as they are: whoever draws a secret into a picture has drawn it. A PNG
- * ends where its pixels do, as far as the effort of a request reaches. Beyond it, and always between
- * the last pixel of a scan of a JPEG and the next marker, or at the end of the picture of a WebP,
- * bytes can survive that no viewer draws: where those pixels end is known only to who decodes them.
- * They are served as a picture and nothing else: Storage forbids no browser to guess a type, but what
- * begins as a picture and says so is taken for no page.
+ * The coded pixels stay as they are. A PNG ends where its pixels do, as far as the effort of a request
+ * reaches. Beyond it, and always between the last pixel of a JPEG scan and the next marker or at the
+ * end of a WebP, bytes can survive that no viewer draws: only a decoder knows where those pixels end.
+ * They are served as a picture only: Storage does not forbid browsers to guess a type, but content that
+ * begins like a picture and is declared as one is never taken for a page.
  */
 import type { Bytes } from '../_shared/bytes.ts'
 import type { Effort } from './deflate.ts'

@@ -1,7 +1,7 @@
-/** Bytes that are never read past their end, and the one tag of EXIF that stays. */
+/** Reading bytes, never past their end, and the one EXIF tag that is kept. */
 import type { Bytes } from '../_shared/bytes.ts'
 
-/** Broken, whatever the container. */
+/** A broken file, of whatever type. */
 export class BrokenFile extends Error {}
 
 export class Reader {
@@ -45,7 +45,7 @@ export function startsWith(bytes: Uint8Array, wanted: number[], at = 0): boolean
   return wanted.every((byte, index) => bytes[at + index] === byte)
 }
 
-/** Pieces of one whole, with those that lie side by side as one, and none that is empty. */
+/** The same pieces, without empty ones and with neighbours joined to one. */
 export function joined(pieces: Bytes[]): Bytes[] {
   const whole: Bytes[] = []
   for (const piece of pieces) {
@@ -65,7 +65,7 @@ export function joined(pieces: Bytes[]): Bytes[] {
 // Cameras write some ten entries into the first directory.
 const maxEntries = 1000
 
-/** The orientation in a TIFF structure, 1 to 8, or undefined when there is none that can be read. */
+/** The orientation in a TIFF structure, 1 to 8; undefined when it has none or is broken. */
 export function orientationOf(tiff: Bytes): number | undefined {
   try {
     const reader = new Reader(tiff)
@@ -81,7 +81,7 @@ export function orientationOf(tiff: Bytes): number | undefined {
     }
     return undefined
   } catch (error) {
-    // A picture is not refused for what is thrown away anyhow.
+    // No picture is refused for metadata that is dropped anyway.
     if (error instanceof BrokenFile) return undefined
     throw error
   }

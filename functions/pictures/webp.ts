@@ -1,6 +1,6 @@
 /**
- * WebP, lossy, lossless and extended: kept are the picture and its alpha, under a head of ours. Of
- * an animated one the first frame is kept.
+ * WebP, lossy, lossless and extended: the picture and its alpha are kept, under a new header. Of an
+ * animation the first frame remains.
  */
 import type { Bytes } from '../_shared/bytes.ts'
 import { checkSize, NotAPicture, type Picture } from './picture.ts'
@@ -14,7 +14,7 @@ const utf8 = new TextEncoder()
 const maxChunks = 5000
 
 type Found = {
-  /** What VP8X or a frame says that the picture measures. */
+  /** The size according to VP8X or a frame. */
   canvas?: { width: number; height: number }
   size?: { width: number; height: number }
   image?: { type: 'VP8 ' | 'VP8L'; content: Bytes }
@@ -28,7 +28,7 @@ export function readWebp(bytes: Bytes): Picture {
   try {
     const length = new Reader(bytes, 4).u32(true)
     const reader = new Reader(bytes, 12)
-    // What the head does not count is not ours; what it counts must be there.
+    // What is beyond the length in the header is ignored; what is within must be there.
     if (length < 4 || length + 8 > bytes.length) throw new BrokenFile('cut short')
     chunks(new Reader(bytes, reader.at, length + 8), (type, content) => chunk(type, content, found))
   } catch (error) {
@@ -62,7 +62,7 @@ function chunks(reader: Reader, take: (type: string, content: Bytes) => void) {
   }
 }
 
-/** What a file holds, and a frame as well. */
+/** The chunks of a picture, in a file or in a frame. */
 function pixels(type: string, content: Bytes, found: Found) {
   if (type === 'VP8 ' || type === 'VP8L') {
     if (found.image) throw new BrokenFile('two pictures')
@@ -93,7 +93,7 @@ function frame(content: Bytes, found: Found) {
   found.canvas = { width: reader.u24() + 1, height: reader.u24() + 1 }
   reader.take(4)
   const inner: Found = {}
-  // In a frame there is a picture, and no frame again.
+  // A frame holds a picture and no further frame.
   chunks(new Reader(content, reader.at), (type, content) => pixels(type, content, inner))
   if (!inner.image) throw new BrokenFile('frame')
   Object.assign(found, { image: inner.image, size: inner.size, alpha: inner.alpha })

@@ -1,4 +1,4 @@
-/** Signing in and out: Auth keeps the sessions, the database says what they are worth. */
+/** Signing in and out: Auth keeps the sessions, the database decides what they are worth. */
 import { z } from '@hono/zod-openapi'
 import { addressArgs, isEqualSecret, unseal } from '../../_shared/crypto.ts'
 import { backend, call } from '../../_shared/db.ts'
@@ -32,7 +32,7 @@ const login = route({
   responses: { 200: json(Session, 'Signed in.'), ...problems(400, 401, 403) },
 })
 
-const again = route({
+const refresh = route({
   tags,
   operationId: 'refresh',
   method: 'post',
@@ -102,7 +102,7 @@ export const signingIn = area()
       ...addressArgs(c.var.address),
     })
     throwIfError(entry)
-    // For everybody who signs in: done in one case only, it would tell who has an account.
+    // For everybody who signs in: in one case only it would reveal who has an account.
     if (!entry.hasDecoy) await createDecoy()
     const tokens = entry.exists
       ? await tryAccount(identifier, password, c.var.address)
@@ -112,7 +112,7 @@ export const signingIn = area()
     throwIfDenied(tokens)
     return send(c, await completeSignIn(c, tokens, { hits: entry.hits }))
   })
-  .openapi(again, async (c) => {
+  .openapi(refresh, async (c) => {
     const { refreshToken } = c.req.valid('json')
     const tokens = await refreshSession(refreshToken, c.var.address)
     if (!tokens) throw new Refusal('token_invalid')

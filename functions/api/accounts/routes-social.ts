@@ -38,7 +38,7 @@ const SocialSession = z
   .object({ ...Session.shape, isNewAccount: z.boolean() })
   .openapi('SocialSession')
 
-/** Before anything is read: nothing of a provider that is not configured is looked at. */
+/** Before anything is read: of a provider that is not configured nothing is looked at. */
 const requireProvider = (provider: ProviderName): Check => (c) => {
   const { name, clientIds } = providers[provider]
   if (!clientIds.length) return problem(c, 'provider_disabled', { provider: name })

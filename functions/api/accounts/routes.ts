@@ -1,9 +1,9 @@
-/** Accounts: me, my identities, which one acts. */
+/** The calling account: its profile, its identities, its deletion. */
 import { z } from '@hono/zod-openapi'
 import { backend, call } from '../../_shared/db.ts'
 import { Code, Password, PersonName } from '../../_shared/identifiers.ts'
 import { Refusal } from '../../_shared/refusal.ts'
-import { area, body, json, mine, pageOf, problems, route, send } from '../http/route.ts'
+import { area, body, json, mine, pageOf, problems, route, send, Time } from '../http/route.ts'
 import { identifierOf, verifyDeletionCode, verifyPassword } from './reauthenticate.ts'
 import { IdentityChanges, IdentityRecord, Me, NewIdentity, Switched } from './schemas.ts'
 
@@ -47,7 +47,7 @@ const deleteMe = route({
   request: body(z.union([z.strictObject({ password: Password }), z.strictObject({ code: Code })])),
   responses: {
     202: json(
-      z.object({ deleteAt: z.iso.datetime({ offset: true }) }).openapi('Deletion'),
+      z.object({ deleteAt: Time }).openapi('Deletion'),
       'Asked.',
     ),
     ...problems(400, 401, 403, 409, 410),

@@ -1,6 +1,7 @@
-/** What accounts, identities and sessions look like on the wire. */
+/** Accounts, identities and sessions as clients see them. */
 import { z } from '@hono/zod-openapi'
 import { normalizeTyped } from '../../_shared/identifiers.ts'
+import { Time } from '../http/route.ts'
 
 export const User = z
   .object({
@@ -10,7 +11,7 @@ export const User = z
     fullName: z.string().nullable(),
     avatarUrl: z.string().nullable(),
     language: z.enum(['ar', 'en']),
-    createdAt: z.iso.datetime({ offset: true }),
+    createdAt: Time,
   })
   .openapi('User')
 
@@ -43,7 +44,7 @@ export const realtimeTopic = z.string().openapi({
 
 const identities = {
   user: User,
-  // As a union: a description beside nullable() would be one of an object alone.
+  // As a union: beside nullable() the description would be the object's alone.
   activeIdentity: z.union([Identity, z.null()]).openapi({
     description: 'The identity that the account acts as; null when it was taken away.',
   }),
@@ -65,19 +66,19 @@ export const Session = z
     refreshToken: z.string(),
     tokenType: z.literal('bearer'),
     expiresIn: z.int().openapi({ description: 'Seconds.' }),
-    expiresAt: z.iso.datetime({ offset: true }),
+    expiresAt: Time,
     ...Me.shape,
   })
   .openapi('Session')
 
 const text = z.string().nullable().optional()
 
-/** An own identity in any state; a company or office with all that it says. */
+/** One's own identity in any state; of a company or office with all its fields. */
 export const IdentityRecord = z
   .object({
     ...Identity.shape,
     statusReason: z.string().nullable(),
-    createdAt: z.iso.datetime({ offset: true }),
+    createdAt: Time,
     nameAr: z.string().optional(),
     nameEn: text,
     slug: z.string().optional(),
@@ -98,7 +99,7 @@ export const IdentityRecord = z
   })
   .openapi('IdentityRecord')
 
-// In its one form first, then the rule, as sql/03_accounts/5_writes_identities.sql has it.
+// Normalized first, then checked, as the database does.
 const phone = z.string().overwrite(normalizeTyped).regex(/^\+965[0-9]{8}$/)
   .openapi({ example: '+96522334455' })
 const name = z.string().normalize('NFKC').overwrite((text) => text.replace(/\s+/g, ' ').trim())

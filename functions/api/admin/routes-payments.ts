@@ -1,8 +1,8 @@
 /** Payments for admins: refunds, and the events of providers. */
 import { z } from '@hono/zod-openapi'
 import { backend, call } from '../../_shared/db.ts'
+import { provider, providerNamed } from '../../payments/configured-providers.ts'
 import { ProviderDeclined, ProviderUnreachable, type RefundOrder } from '../../payments/provider.ts'
-import { provider, providerNamed } from '../../payments/providers.ts'
 import { Invoice } from '../billing/schemas.ts'
 import { area, body, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
 

@@ -1,8 +1,8 @@
 /** Records and decisions of admins. */
 import { z } from '@hono/zod-openapi'
 import { Identity, IdentityRecord } from '../accounts/schemas.ts'
-import { Cursor, Limit } from '../http/route.ts'
-import { Property, statuses, Time } from '../properties/schemas.ts'
+import { Cursor, Limit, Time } from '../http/route.ts'
+import { Property, statuses } from '../properties/schemas.ts'
 
 export const accountStatuses = [
   'active',

@@ -6,6 +6,7 @@ import { env } from '../../_shared/env.ts'
 import { jsonHeaders } from '../../_shared/error-body.ts'
 import { Refusal } from '../../_shared/refusal.ts'
 import { thrownAsZodError } from '../../_shared/validation.ts'
+import { provider, providerNamed, providers } from '../../payments/configured-providers.ts'
 import { receiveEvent } from '../../payments/events.ts'
 import {
   type Order,
@@ -15,7 +16,6 @@ import {
   ProviderMismatch,
   ProviderUnreachable,
 } from '../../payments/provider.ts'
-import { provider, providerNamed, providers } from '../../payments/providers.ts'
 import type { Check } from '../http/checks.ts'
 import { problem } from '../http/problem.ts'
 import { area, body, json, mine, problems, route, send } from '../http/route.ts'

@@ -1,13 +1,13 @@
 /** Blocks: whom the calling account does not want to hear from. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
+import { area, json, mine, pageOf, PageQuery, problems, route, send, Time } from '../http/route.ts'
 import { Party } from '../organisations/schemas.ts'
 
 const tags = ['chat']
 const OneIdentity = z.strictObject({ identityId: z.uuid() })
 
-const Block = Party.extend({ createdAt: z.iso.datetime({ offset: true }) }).openapi('Block')
+const Block = Party.extend({ createdAt: Time }).openapi('Block')
 
 const list = route({
   ...mine,

@@ -1,9 +1,8 @@
 /** What conversations and messages look like. */
 import { z } from '@hono/zod-openapi'
 import { messageTypes } from '../../_shared/chat-message.ts'
+import { Time } from '../http/route.ts'
 import { Party } from '../organisations/schemas.ts'
-
-const time = z.iso.datetime({ offset: true })
 
 export const Message = z
   .object({
@@ -19,7 +18,7 @@ export const Message = z
     mediaUrl: z.string().nullable(),
     replyToId: z.uuid().nullable(),
     clientMessageId: z.string(),
-    createdAt: time,
+    createdAt: Time,
   })
   .openapi('Message')
 
@@ -49,11 +48,11 @@ export const Conversation = z
         type: z.enum(messageTypes),
         preview: z.string(),
         mine: z.boolean(),
-        createdAt: time,
+        createdAt: Time,
       })
       .nullable(),
     unread: z.int(),
     muted: z.boolean(),
-    updatedAt: time,
+    updatedAt: Time,
   })
   .openapi('Conversation')

@@ -73,7 +73,7 @@ export const validateEnvelope = (unknownKey?: ErrorCode): Check => (c) => {
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Keeps the text of a JSON body for the validators; otherwise says why it is none. */
+/** Keeps the text of a JSON body for the validators; gives the error of any other body. */
 function parseBody(c: ApiContext, unknownKey?: ErrorCode): ErrorCode | undefined {
   const bytes = c.get('body')
   if (!bytes) return undefined

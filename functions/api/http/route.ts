@@ -110,6 +110,9 @@ const withExpectIdentity = Object.fromEntries(
   ]),
 )
 
+/** A moment, as Postgres writes it. */
+export const Time = z.iso.datetime({ offset: true })
+
 export const Limit = inQuery(z.int().min(1).max(50)).default(20)
 
 const malformed = { error: 'cursor_invalid' }

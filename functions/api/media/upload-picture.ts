@@ -1,8 +1,7 @@
 /** One picture of an upload, from the form to Storage: read, checked, rewritten, stored. */
-import { hexToBytes } from '@noble/hashes/utils.js'
 import type { Bytes } from '../../_shared/bytes.ts'
 import type { ApiContext } from '../../_shared/context.ts'
-import { sha256 } from '../../_shared/crypto.ts'
+import { sha256, sha256Bytes } from '../../_shared/crypto.ts'
 import { call } from '../../_shared/db.ts'
 import type { ErrorCode } from '../../_shared/errors.ts'
 import type { Part } from '../../_shared/multipart.ts'
@@ -74,11 +73,11 @@ export async function readPart(
  * Crypto copies what it hashes, so it is given one MiB at a time.
  */
 async function hashOf(bytes: Bytes): Promise<string> {
-  const hashes: string[] = []
-  for (let at = 0; at < bytes.length; at += mebibyte) {
-    hashes.push(await sha256(bytes.subarray(at, at + mebibyte)))
+  const hashes = new Uint8Array(32 * Math.ceil(bytes.length / mebibyte))
+  for (let at = 0, index = 0; at < bytes.length; at += mebibyte, index++) {
+    hashes.set(await sha256Bytes(bytes.subarray(at, at + mebibyte)), 32 * index)
   }
-  return await sha256(hexToBytes(hashes.join('')))
+  return await sha256(hashes)
 }
 
 /** The files that an upload has stored so far, so that they can be removed again. */

@@ -1,9 +1,8 @@
 /** Devices that receive the pushes of the calling account. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, body, json, mine, pageOf, problems, route, send } from '../http/route.ts'
+import { area, body, json, mine, pageOf, problems, route, send, Time } from '../http/route.ts'
 
-const Time = z.iso.datetime({ offset: true })
 const visible = /^[^\p{Cc}]+$/u
 
 const DeviceId = z.string().min(1).max(200).regex(visible)

@@ -1,9 +1,18 @@
 /** Notifications of the calling account. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, Cursor, json, Limit, mine, pageOf, problems, route, send } from '../http/route.ts'
-
-const Time = z.iso.datetime({ offset: true })
+import {
+  area,
+  Cursor,
+  json,
+  Limit,
+  mine,
+  pageOf,
+  problems,
+  route,
+  send,
+  Time,
+} from '../http/route.ts'
 
 const kinds = [
   'message_new',

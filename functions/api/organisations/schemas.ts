@@ -1,11 +1,10 @@
 /** What a company or office looks like. */
 import { z } from '@hono/zod-openapi'
+import { Time } from '../http/route.ts'
 import { Property } from '../properties/schemas.ts'
 
 const text = z.string().nullable()
 const type = z.enum(['company', 'office'])
-const time = z.iso.datetime({ offset: true })
-
 export const OrganisationFields = z.object({
   id: z.uuid(),
   type,
@@ -30,7 +29,7 @@ export const OrganisationFields = z.object({
   ratingCount: z.int(),
   activeListingsCount: z.int(),
   medianResponseMinutes: z.int().nullable(),
-  memberSince: time,
+  memberSince: Time,
 })
 
 export const Organisation = OrganisationFields.openapi('Organisation')
@@ -77,7 +76,7 @@ export const Lead = z
   .object({
     id: z.uuid(),
     kind: z.enum(['call', 'whatsapp', 'chat']),
-    createdAt: time,
+    createdAt: Time,
     property: z.object({ id: z.uuid(), refNo: z.string(), titleAr: text, status: z.string() }),
     from: Party,
   })

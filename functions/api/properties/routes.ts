@@ -1,10 +1,21 @@
 /** Properties: listings for sale, rent and exchange. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, body, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
+import {
+  area,
+  body,
+  json,
+  mine,
+  pageOf,
+  PageQuery,
+  problems,
+  route,
+  send,
+  Time,
+} from '../http/route.ts'
 import { property, tags } from './routes-actions.ts'
 import { NewProperty, PropertyChanges } from './schemas-fields.ts'
-import { OneProperty, Property, statuses, Time } from './schemas.ts'
+import { OneProperty, Property, statuses } from './schemas.ts'
 
 const page = json(pageOf(Property).openapi('PropertyPage'), 'A page.')
 

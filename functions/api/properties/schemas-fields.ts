@@ -3,6 +3,7 @@
  * here they describe the API and refuse early. Codes are looked up in the database.
  */
 import { z } from '@hono/zod-openapi'
+import { Time } from '../http/route.ts'
 import { Type } from './schemas.ts'
 
 const maybe = <T extends z.ZodType>(schema: T) => schema.nullable().optional()
@@ -144,8 +145,8 @@ export const PropertyChanges = z
 
 export const NewAuction = z
   .strictObject({
-    startsAt: z.iso.datetime({ offset: true }),
-    endsAt: z.iso.datetime({ offset: true }),
+    startsAt: Time,
+    endsAt: Time,
     startPrice: Money,
     minIncrement: decimal(0.001, 99_999_999_999.999),
   })

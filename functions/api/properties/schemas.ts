@@ -1,7 +1,7 @@
 /** What a listing looks like on the wire. */
 import { z } from '@hono/zod-openapi'
+import { Time } from '../http/route.ts'
 
-export const Time = z.iso.datetime({ offset: true })
 export const Type = z.enum(['SALE', 'RENT', 'EXCHANGE'])
 const Money = z.number()
 

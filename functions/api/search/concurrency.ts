@@ -1,6 +1,6 @@
 /**
  * Searches take at most half of the database connections, so that signing in, paying and writing
- * messages go on however many search at once. Who would wait for long is told to come back.
+ * messages go on however many search at once. Whoever would wait for long is refused.
  */
 import { env } from '../../_shared/env.ts'
 import { Refusal } from '../../_shared/refusal.ts'

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { inQuery } from '../../_shared/numbers.ts'
-import { area, json, Limit, problems, route, send } from '../http/route.ts'
+import { area, json, Limit, problems, route, send, Time } from '../http/route.ts'
 import { OrganisationFields } from '../organisations/schemas.ts'
 import { Property } from '../properties/schemas.ts'
 
@@ -20,7 +20,7 @@ const FeedPage = z
     }),
     page: z.int(),
     hasMore: z.boolean(),
-    snapshot: z.iso.datetime({ offset: true }).openapi({
+    snapshot: Time.openapi({
       description: 'Send it with the next page: the numbering holds for it, 6 hours long.',
     }),
   })

@@ -1,6 +1,7 @@
 /** Filters of searches and of the map, as JSON and as query strings. */
 import { z } from '@hono/zod-openapi'
 import { inQuery, parseDecimal } from '../../_shared/numbers.ts'
+import { Time } from '../http/route.ts'
 
 const code = z.string().min(1).max(60)
 const money = z.number().min(0).max(99_999_999_999.999)
@@ -21,7 +22,7 @@ const common = {
   type: z.enum(['SALE', 'RENT', 'EXCHANGE']).optional(),
   usage: code.optional(),
   furnished: code.optional(),
-  postedSince: z.iso.date().or(z.iso.datetime({ offset: true })).optional().openapi({
+  postedSince: z.iso.date().or(Time).optional().openapi({
     description: 'A moment, or a day in Kuwait from its beginning.',
     example: '2026-11-01',
   }),

@@ -45,7 +45,7 @@ function configuredSandbox(): Provider | undefined {
   return shared && !env.production ? sandbox({ url: env.apiUrl, secret: shared }) : undefined
 }
 
-/** All that are configured: their webhooks are taken also when another one takes new charges. */
+/** All that are configured: webhooks are accepted of all, new charges are made by one. */
 export const providers: Provider[] = [configuredTap(), configuredMyFatoorah(), configuredSandbox()]
   .filter((provider) => provider !== undefined)
 
@@ -62,7 +62,7 @@ function chosen(): Provider | undefined {
   return provider
 }
 
-/** Who takes new charges; undefined where nobody does. */
+/** The provider of new charges, if there is one. */
 export const provider = chosen()
 
 /** For /health. */
