@@ -4,7 +4,7 @@ create schema private;
 comment on schema private is 'Helpers, rules and counters. Exposed to nobody.';
 create schema api;
 comment on schema api is
-  'The functions that clients may call. The only schema that the Data API exposes.';
+  'The functions that clients may call; the only schema that the Data API exposes.';
 
 revoke all on schema private, api from public;
 -- Functions are born closed, and what may be called is granted by name. For every schema: what is
@@ -27,7 +27,7 @@ create table private.settings (
   note text not null
 );
 comment on table private.settings is
-  'Switches that an admin sets in Studio; the rows are in 91_data.sql.';
+  'What an admin sets in Studio; the rows are in 91_data.sql.';
 alter table private.settings enable row level security;
 create policy "nobody but functions of their owner" on private.settings using (false);
 

@@ -1,7 +1,7 @@
 -- Who is calling: the account, its acting identity, and why somebody may not act.
 --
--- These run at the start of every call. plpgsql keeps their plans for the connection, where a function
--- in SQL would be planned again for each message: 0.03 ms instead of 0.4.
+-- These run at the start of every call. plpgsql keeps their plans for the connection, while a
+-- function in SQL would be planned again for each message: 0.03 ms instead of 0.4.
 
 -- These stand at the door of every call. plpgsql keeps their plans for the connection, where a
 -- function in SQL would be planned again for each message: 0.03 ms instead of 0.4.
@@ -48,7 +48,7 @@ begin
 end
 $$;
 comment on function private.account_id is
-  'The calling account; null unless account and session are in order now, whatever the token says.';
+  'The calling account; null unless account and session are valid now, whatever the token says.';
 
 create function private.identity_id() returns uuid
   language plpgsql
@@ -69,13 +69,13 @@ begin
   where accounts.id = (claims ->> 'sub')::uuid
     and sessions.id = (claims ->> 'session_id')::uuid
     and private.may_act(accounts) and identities.status = 'active';
-  -- A note for the end of the same message, which asks whether the token counted; nobody trusts it.
+  -- Noted for is_ignored() at the end of the same message; nothing else relies on it.
   if acting_id is not null then noted := set_config('private.acts', 't', true); end if;
   return acting_id;
 end
 $$;
 comment on function private.identity_id is
-  'The identity that the caller acts as; null unless account, session and identity are in order.';
+  'The identity that the caller acts as; null unless account, session and identity may act now.';
 
 create function private.is_ignored() returns boolean
   language plpgsql
@@ -88,7 +88,8 @@ begin
 end
 $$;
 comment on function private.is_ignored is
-  'Whether the token of this message counted for nothing; asked last, mostly identity_id() has said.';
+  'Whether the token of this message counted for nothing. Asked last: most calls have asked '
+  'identity_id() by then.';
 
 create function private.caller_refusal() returns jsonb
   language plpgsql
@@ -118,7 +119,7 @@ begin
 end
 $$;
 comment on function private.caller_refusal is
-  'Why the caller may not act: status, code and detail of the contract; null when all is well.';
+  'Why the caller may not act: status, code and detail of the contract; null when it may.';
 
 create function private.require_account() returns uuid
   language plpgsql
@@ -138,7 +139,8 @@ begin
 end
 $$;
 comment on function private.require_account is
-  'The calling account, or 401 token_missing / token_invalid, 403 account_suspended / account_banned.';
+  'The calling account, else 401 token_missing or token_invalid, 403 account_suspended or '
+  'account_banned.';
 
 create function private.check_expected(identity_id uuid) returns void
   language plpgsql
@@ -154,7 +156,7 @@ begin
 end
 $$;
 comment on function private.check_expected is
-  '409 identity_changed where the caller said that it acts as another identity (expect_identity).';
+  '409 identity_changed where the caller expects to act as another identity (expect_identity).';
 
 create function private.require_identity() returns uuid
   language plpgsql
@@ -173,8 +175,8 @@ begin
 end
 $$;
 comment on function private.require_identity is
-  'The identity that the caller acts as, or what require_account refuses, or 403 identity_not_usable, '
-  '409 identity_changed.';
+  'The identity that the caller acts as, else what require_account refuses, 403 '
+  'identity_not_usable or 409 identity_changed.';
 
 create function private.expect_identity(identity_id uuid) returns void
   language plpgsql
@@ -185,7 +187,7 @@ begin
   if expect_identity.identity_id is distinct from private.identity_id() then
     perform private.refuse(409, 'identity_changed');
   end if;
-  -- Whatever acts asks again (require_identity), when nobody can switch any more.
+  -- require_identity checks again once the account is locked and nobody can switch any more.
   perform set_config('facade.expected_identity', expect_identity.identity_id::text, true);
 end
 $$;
@@ -210,8 +212,8 @@ begin
 end
 $$;
 comment on function private.require_identity_type is
-  'The acting identity, or what require_identity refuses, or 403 identity_type_required when it is '
-  'of another type.';
+  'The acting identity, else what require_identity refuses, or 403 identity_type_required when it '
+  'is of another type.';
 
 grant execute on function private.is_ignored to authenticated;
 grant execute on function

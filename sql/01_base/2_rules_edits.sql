@@ -10,7 +10,7 @@ begin
 end
 $$;
 comment on function private.refuse_by_hand is
-  'Refuses what no route asks for: whoever changes rows by hand reads the sentence.';
+  'Refuses a change that no route makes; whoever changes rows by hand reads the sentence.';
 
 create function private.refuse_edit() returns trigger
   language plpgsql
@@ -20,7 +20,7 @@ declare
   stack text;
 begin
   get diagnostics stack = pg_context;
-  -- One line is this trigger alone: none of our functions and triggers made the change.
+  -- A single line is this trigger alone, so none of our functions and triggers made the change.
   if position(E'\n' in stack) = 0 then
     perform private.refuse_by_hand(tg_argv[0]);
   end if;
@@ -39,7 +39,7 @@ begin
 end
 $$;
 comment on function private.refuse_rewriting is
-  'Refuses whatever it hangs on, for everybody, the owner included.';
+  'Refuses the change for everybody, the owner included.';
 
 create function private.check_setting() returns trigger
   language plpgsql
@@ -47,7 +47,7 @@ create function private.check_setting() returns trigger
 as $$
 begin
   if tg_op = 'UPDATE' and old.name <> new.name then
-    perform private.refuse_by_hand('A switch keeps its name: functions ask for it by that.');
+    perform private.refuse_by_hand('A setting keeps its name: functions read it by that.');
   elsif new.name = 'review_listings' and jsonb_typeof(new.value) <> 'boolean' then
     perform private.refuse_by_hand('review_listings is true or false, without quotation marks.');
   elsif new.name = 'seller' and (jsonb_typeof(new.value) <> 'object' or not new.value ?& array[
@@ -60,7 +60,7 @@ begin
 end
 $$;
 comment on function private.check_setting is
-  'A value that no function would understand is refused instead of kept.';
+  'Refuses a value that no function would understand.';
 
 create trigger settings_are_understood
   before insert or update on private.settings

@@ -1,7 +1,7 @@
 -- Rates: how often something may be done, counted exactly even when calls arrive at once.
 --
--- A sliding log of the last hits for each rule and subject. A rule whose max is a million or more is
--- off and writes nothing.
+-- A sliding log of the last hits for each rule and subject. A rule with a max of a million or more
+-- is off and writes nothing.
 --
 -- What an account does is counted by the function that does it, in its transaction (count_action).
 -- What cannot be taken back, and what may fail after it has already cost something, is counted and
@@ -28,8 +28,8 @@ begin
     return;
   end if;
 
-  -- One statement takes the row, whether or not it is there, and looks at the clock once it has it.
-  -- Hits stand in order, so width_bucket finds how many of them are too old to count.
+  -- One statement takes the row, whether or not it exists, and reads the clock once it has it. Hits
+  -- are in order, so width_bucket finds how many of them are too old to count.
   insert into private.rate_hits as counted (rule, subject, hits, expires_at)
   values (count_hit.rule, count_hit.subject, array[clock_timestamp()],
     clock_timestamp() + make_interval(secs => rate.seconds))
@@ -50,15 +50,15 @@ begin
     where rate_hits.rule = count_hit.rule and rate_hits.subject = count_hit.subject;
   end if;
   remaining := greatest(0, "limit" - cardinality(recent));
-  -- There may be more than the limit where it was larger when they were counted.
+  -- There may be more hits than the limit, where it was larger when they were counted.
   reset := greatest(1, ceil(extract(epoch from
     recent[greatest(1, cardinality(recent) - "limit" + 1)]
     + make_interval(secs => rate.seconds) - clock_timestamp())))::integer;
 end
 $$;
 comment on function private.count_hit is
-  'Counts one hit, of so many allowed where it is not the rule that says it. hit is null when the '
-  'rate was used up; reset is seconds until there is room.';
+  'Counts one hit, against allowed instead of the max of the rule where that is given. hit is null '
+  'when the rate was used up; reset is the seconds until there is room.';
 
 create function private.uncount_hit(rule text, subject text, hit timestamptz) returns void
   language sql
@@ -69,7 +69,7 @@ as $$
   where rate_hits.rule = uncount_hit.rule and rate_hits.subject = uncount_hit.subject
 $$;
 comment on function private.uncount_hit is
-  'Takes a hit back: where only failures count, after a success.';
+  'Takes a hit back: after a success, where only failures count.';
 
 create function private.uncount_hits(hits jsonb) returns void
   language plpgsql
@@ -107,7 +107,7 @@ begin
 end
 $$;
 comment on function private.count_hits is
-  'Counts one hit for each rule and subject, in this order, or none of them: refused is the first '
+  'Counts one hit for each rule and subject, in this order, or none at all: refused is the first '
   'rule that is used up, reset the seconds until it has room.';
 
 create function private.refuse_rate(rate text) returns void
@@ -122,7 +122,8 @@ begin
 end
 $$;
 comment on function private.refuse_rate is
-  '429 rate_limited, with limit, remaining and reset as its hint: a setting would end with it.';
+  '429 rate_limited, with limit, remaining and reset as its hint, because a setting would be '
+  'undone with the transaction.';
 
 create function private.count_action(rule text, allowed integer default null) returns timestamptz
   language plpgsql
@@ -143,8 +144,9 @@ begin
 end
 $$;
 comment on function private.count_action is
-  'Counts what the calling account does, with it and so only if it is done. The first row that its '
-  'function locks, so that two of one account wait here and hold nothing. 429 rate_limited.';
+  'Counts what the calling account does, in the same transaction, so only what is done counts. '
+  'Called before any lock, so that two calls of one account wait here and hold nothing. 429 '
+  'rate_limited.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void
   language plpgsql
@@ -156,7 +158,8 @@ begin
     set_config('private.rate', '', true);
 end
 $$;
-comment on function private.uncount_action is 'What count_action counted had been done already.';
+comment on function private.uncount_action is
+  'Takes back what count_action counted, where it had been done already.';
 
 create function private.unproven_limit(rule text, account_id uuid) returns integer
   language sql
@@ -171,8 +174,8 @@ as $$
   )
 $$;
 comment on function private.unproven_limit is
-  'What an account without a proven phone or email may do of a rule that has a row for such; null '
-  'for the others.';
+  'The limit for an account without a proven phone or email, where the rule has one; null for '
+  'other accounts.';
 
 create function private.count_rate(rule text, subject text default null) returns void
   language plpgsql
@@ -185,7 +188,7 @@ declare
   counted record;
   rate text;
 begin
-  -- Whoever is counted by address need not be signed in.
+  -- With a subject, such as an address, the caller need not be signed in.
   if subject is null then
     caller_id := private.account_id();
     refusal := case when caller_id is null then private.caller_refusal() end;
@@ -199,7 +202,7 @@ begin
       refusal := jsonb_build_object('status', 429);
     end if;
   end if;
-  -- A counter lost in a crash is no harm, so the commit need not wait for the disk.
+  -- Losing a counter in a crash does no harm, so the commit need not wait for the disk.
   perform set_config('synchronous_commit', 'off', true),
     set_config('facade.rate', coalesce(rate, ''), false),
     set_config('facade.verdict', coalesce(refusal::text, ''), false);
@@ -211,8 +214,8 @@ exception
 end
 $$;
 comment on function private.count_rate is
-  'Counts a call before it is tried, in a transaction of its own, so that a failing call counts too. '
-  'Never raises: private.require_rate raises its verdict after the commit.';
+  'Counts a call before it is tried, in a transaction of its own, so that a failing call counts '
+  'too. Never raises: private.require_rate raises its verdict after the commit.';
 
 create function private.require_rate() returns void
   language plpgsql

@@ -15,8 +15,8 @@ begin
 end
 $$;
 comment on function private.refuse is
-  'Raises a refusal of the contract (section 9): HTTP status, stable code, what else the answer says, '
-  'and a sentence for whoever came to it by changing a row by hand.';
+  'Raises an error of the contract (section 9): HTTP status, stable code, further fields of the '
+  'answer, and a sentence for whoever caused it by changing a row by hand.';
 
 create function private.refuse_field(path text, code text, status integer default 422)
   returns void
@@ -54,7 +54,8 @@ begin
 end
 $$;
 comment on function private.refuse_fields is
-  '422 with what is wrong with each field; a code of the table wins over validation_failed.';
+  '422 with what is wrong with each field, if anything is; a special code wins over '
+  'validation_failed.';
 
 grant execute on function private.refuse, private.refuse_field
   to anon, authenticated, service_role, backend;

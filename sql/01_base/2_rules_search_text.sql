@@ -13,7 +13,7 @@
 
 create extension if not exists pg_trgm with schema extensions;
 
--- plpgsql keeps its plan for the session, where a function in SQL is planned again at every call.
+-- plpgsql keeps its plan for the session; a function in SQL is planned again at every call.
 create function private.search_text(value text) returns text
   language plpgsql
   immutable

@@ -32,7 +32,7 @@ as $$
   select nullif(btrim(regexp_replace(normalize(value, nfkc), '[[:space:]]+', ' ', 'g')), '')
 $$;
 comment on function private.tidy is
-  'One line of text in one form: NFKC, single spaces, none outside; null when nothing is left.';
+  'One line of text in one form: NFKC, single spaces, trimmed; null when nothing is left.';
 
 create function private.is_name(value text) returns boolean
   language sql
@@ -40,7 +40,7 @@ create function private.is_name(value text) returns boolean
   parallel safe
   set search_path = ''
 as $$
-  -- Control characters, and what Unicode calls ignorable: it shows as nothing or turns the line.
+  -- Control characters, and what Unicode calls ignorable: invisible, or changes the direction.
   select value !~ (
     '[\u0001-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F'
     '\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB'
@@ -49,7 +49,7 @@ as $$
     and char_length(value) between 2 and 120
 $$;
 comment on function private.is_name is
-  'A name that shows as it is: 2 to 120 characters, none invisible.';
+  'A name that shows as it is written: 2 to 120 characters, none invisible.';
 
 grant execute on function private.ascii_digits, private.is_clean, private.tidy, private.is_name
   to anon, authenticated, service_role, backend;

@@ -3,12 +3,12 @@
 create function private.setting(name text) returns jsonb
   language sql
   stable
-  security definer -- the table is closed; a switch tells nothing about a person
+  security definer -- the table is closed; a setting says nothing about a person
   set search_path = ''
 as $$
   select settings.value from private.settings where settings.name = setting.name
 $$;
-comment on function private.setting is 'A switch of private.settings.';
+comment on function private.setting is 'A value of private.settings.';
 
 create function private.health() returns json
   language sql
@@ -20,6 +20,6 @@ as $$
     select from private.moments
     where moments.name = 'jobs_ran' and moments.at > now() - interval '5 minutes'))
 $$;
-comment on function private.health is 'What the database knows of the service''s health.';
+comment on function private.health is 'The database''s part of GET /health.';
 
 grant execute on function private.health to backend;

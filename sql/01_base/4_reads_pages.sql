@@ -41,7 +41,7 @@ begin
     || translate(encode(convert_to(key::text, 'UTF8'), 'base64'), E'+/=\n', '-_');
 end
 $$;
-comment on function private.cursor_of is 'The cursor after the row with this sort key.';
+comment on function private.cursor_of is 'The cursor of a page that begins after this sort key.';
 
 create function private.next_cursor(query text, last_keys jsonb) returns text
   language plpgsql
@@ -55,8 +55,8 @@ begin
 end
 $$;
 comment on function private.next_cursor is
-  'The end of a page, from the sort keys of its last row and of the one after it: the nextCursor of '
-  'the answer, null on the last page.';
+  'The nextCursor of a page, from the sort keys of its last row and of the row after it; null on '
+  'the last page, where there is no such row.';
 
 create function private.cursor_key(query text, page_cursor text) returns jsonb
   language plpgsql
@@ -79,7 +79,7 @@ begin
       return key::jsonb;
     end if;
   exception
-    when others then null; -- whatever it was, it was no cursor of ours
+    when others then null; -- not a cursor of ours
   end;
   perform private.refuse_field('cursor', 'cursor_invalid');
 end

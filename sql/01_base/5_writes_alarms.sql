@@ -3,7 +3,7 @@
 create function private.raise_alarm(kind text, subject_id text, facts jsonb default '{}')
   returns void
   language plpgsql
-  security definer -- writes a closed table, for whoever came across it
+  security definer -- writes a closed table, for whatever function noticed it
   set search_path = ''
 as $$
 declare
@@ -13,7 +13,7 @@ begin
   values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.facts)
   on conflict do nothing;
   if not found then
-    -- Many workers may see the same: they must not all write one row.
+    -- Many workers may see the same thing; they must not all write the one row.
     update private.alarms set seen_at = clock_timestamp()
     where alarms.kind = raise_alarm.kind and alarms.subject_id = raise_alarm.subject_id
       and alarms.settled_at is null and alarms.seen_at < clock_timestamp() - interval '10 seconds';
@@ -28,25 +28,25 @@ begin
   from public.admins;
 exception
   when others then
-    -- The row counts, also where the notice of it is what fails.
+    -- The alarm is kept even where notifying the admins is what fails.
     insert into private.alarms (kind, subject_id, facts)
     values (raise_alarm.kind, raise_alarm.subject_id, raise_alarm.facts)
     on conflict do nothing;
 end
 $$;
 comment on function private.raise_alarm is
-  'Tells the admins, once for each thing until it is settled.';
+  'Notifies the admins, once for each thing until it is settled.';
 
 create function private.settle_failures(subjects text[]) returns void
   language sql
   security definer -- writes a closed table, for jobs
   set search_path = ''
 as $$
-  update private.alarms set settled_at = now(), settled_note = 'went through later'
+  update private.alarms set settled_at = now(), settled_note = 'succeeded later'
   where alarms.kind = 'job_failed' and alarms.subject_id = any (subjects)
     and alarms.settled_at is null
 $$;
 comment on function private.settle_failures is
-  'What had failed went through: nobody has to look at it any more.';
+  'Settles what had failed and has now succeeded.';
 
 grant execute on function private.raise_alarm, private.settle_failures to backend;

@@ -23,14 +23,15 @@ create function private.record_failure(step text, subject text, code text, why t
   set search_path = ''
 as $$
 begin
-  -- Who met somebody else's lock is done by the next run.
+  -- A row that somebody else had locked is done by the next run.
   if code not in ('40001', '40P01', '55P03') then
     perform private.raise_alarm('job_failed', step || ' ' || subject,
       jsonb_build_object('code', code, 'why', why));
   end if;
 end
 $$;
-comment on function private.record_failure is 'A job failed on one row: an alarm, and it rests.';
+comment on function private.record_failure is
+  'A job failed on one row: raises an alarm, and the row is left alone for an hour.';
 
 create function private.for_each(step text, subjects text[], one boolean default false)
   returns bigint
@@ -51,21 +52,22 @@ begin
         perform private.settle_failures(array[step || ' ' || subject]);
       end if;
     exception
-      when query_canceled then -- it used up the time of all; what is done so far is kept
+      when query_canceled then -- the statement's time is over; what is done so far is kept
         perform private.record_failure(step, subject, sqlstate, sqlerrm);
         exit;
       when others then
         perform private.record_failure(step, subject, sqlstate, sqlerrm);
     end;
-    -- Well within a statement's time: whoever calls a job calls it until nothing is left.
+    -- Stays well within a statement's time: a job is called until nothing is left.
     exit when one and did or clock_timestamp() > began + interval '1 second';
   end loop;
   return done;
 end
 $$;
 comment on function private.for_each is
-  'Calls a function of private for each of these and gives how many it did something for; one is for '
-  'what locks much of many people, and then that is all of the transaction.';
+  'Calls a function of private for each subject and returns for how many it did something. With '
+  'one it stops after the first: for work that locks many rows, which a transaction should do '
+  'once.';
 
 create function private.sweep(from_table regclass, by_time text, age interval) returns bigint
   language plpgsql
@@ -75,8 +77,8 @@ as $$
 declare
   gone bigint;
 begin
-  -- By their places: the planner knows nothing yet of many rows that have just come. That nothing
-  -- which lasts for ever goes is said for the indexes that leave it out.
+  -- By ctid: the planner has no statistics yet of rows that have just been added. The condition on
+  -- infinity lets it use indexes that leave such rows out.
   execute format(
     'with gone as (delete from %1$s where ctid = any (array('
     'select ctid from %1$s where %2$I < $1 and %2$I < ''infinity'' order by %2$I limit 1000 '
@@ -87,8 +89,8 @@ begin
 end
 $$;
 comment on function private.sweep is
-  'Forgets up to 1,000 rows of a table, those first whose time (a column with an index) is longest '
-  'ago, and gives how many; what somebody else holds is left for the next time.';
+  'Deletes up to 1,000 rows of a table, oldest first by a time (a column with an index), and '
+  'returns how many; rows that somebody else has locked are left for the next run.';
 
 create function private.sweep_alarms() returns bigint
   language sql
@@ -97,7 +99,7 @@ create function private.sweep_alarms() returns bigint
 as $$
   select private.sweep('private.alarms', 'settled_at', '1 year')
 $$;
-comment on function private.sweep_alarms is 'Job: forgets alarms that were settled a year ago.';
+comment on function private.sweep_alarms is 'Job: deletes alarms that were settled a year ago.';
 
 create function private.sweep_rates() returns bigint
   language sql
@@ -106,7 +108,7 @@ create function private.sweep_rates() returns bigint
 as $$
   select private.sweep('private.rate_hits', 'expires_at', '0')
 $$;
-comment on function private.sweep_rates is 'Job: forgets counters whose window is over.';
+comment on function private.sweep_rates is 'Job: deletes counters whose window is over.';
 
 create function private.note_jobs_ran() returns void
   language sql
@@ -115,11 +117,11 @@ create function private.note_jobs_ran() returns void
 as $$
   insert into private.moments (name, at) values ('jobs_ran', clock_timestamp())
   on conflict on constraint moments_pkey do update set at = excluded.at;
-  update private.alarms set settled_at = now(), settled_note = 'they run again'
+  update private.alarms set settled_at = now(), settled_note = 'jobs run again'
   where alarms.kind = 'jobs_late' and alarms.settled_at is null;
 $$;
 comment on function private.note_jobs_ran is
-  'All jobs had their turn: whoever asks for health sees it.';
+  'Notes that a run of all jobs has finished; private.health reports it.';
 
 grant execute on function private.sweep_alarms, private.sweep_rates, private.note_jobs_ran
   to backend;

@@ -1,6 +1,6 @@
 -- What signing in keeps: registrations and codes, known addresses, tokens of Google and Apple.
 --
--- Nothing here can be read back: a code is kept as an HMAC, a password and Apple's tokens are sealed,
+-- Nothing here can be read back: a code is kept as an HMAC, passwords and Apple's tokens are sealed
 -- with keys that only the functions hold.
 
 create table private.registrations (

@@ -1,7 +1,7 @@
 -- Which accounts and identities may act.
 
--- Its body is read when it is made, so no search_path can change what it means; and without one of
--- its own it stands in a plan as if it were written out there, also for many rows.
+-- A body of the SQL standard is parsed when the function is made, so it needs no search_path;
+-- without one it is inlined into queries, which matters over many rows.
 create function private.may_act(account public.accounts) returns boolean
   language sql
   stable
@@ -11,8 +11,8 @@ create function private.may_act(account public.accounts) returns boolean
     or (may_act.account).status = 'suspended' and (may_act.account).suspended_until < now()
   ) is true;
 comment on function private.may_act is
-  'Whether an account may act now: it is in order, to be deleted only later, or its suspension is '
-  'over. The one place that says so.';
+  'Whether an account may act now: it is active, its deletion is only requested, or its suspension '
+  'is over. The one place that decides it.';
 
 -- Also to whoever changes an account: triggers ask it with their rights.
 grant execute on function private.may_act
@@ -34,9 +34,8 @@ begin
 end
 $$;
 comment on function private.identity_may_act is
-  'Whether an identity, whoever''s, and its account can act now: the rule of identity_id().';
+  'Whether any identity and its account may act now: the rule of identity_id().';
 
--- The acting identity that is taken away acts no more, on every device and at once.
 create function private.on_identity_status() returns trigger
   language plpgsql
   security definer -- writes a closed table, for whoever changed the status
@@ -49,7 +48,7 @@ begin
 end
 $$;
 comment on function private.on_identity_status is
-  'Clears the acting identity when it stops being active.';
+  'An identity that stops being active acts no more, on every device and at once.';
 
 create trigger identities_stop_acting
   after update of status on public.identities

@@ -13,9 +13,9 @@ as $$
   select 45, interval '5 minutes', interval '1 hour', 5, 3
 $$;
 comment on function private.code_limits is
-  'The figures of codes, each standing here alone: seconds until another one may be asked for, how '
-  'long a code and an attempt live, wrong tries of whoever asked for it or names its attempt, and '
-  'of all others together.';
+  'The limits of codes: seconds until another may be asked for, how long a code and a registration '
+  'live, wrong guesses allowed to whoever asked for it or names its registration, and to everybody '
+  'else together.';
 
 alter table private.codes add constraint codes_tries_are_few check (
   tries between 0 and (private.code_limits()).tries
@@ -28,10 +28,10 @@ create function private.code_wait(purpose text, identifier text, asked_by bytea)
   security definer -- reads a closed table
   set search_path = ''
 as $$
-  -- One after another for whoever asks. For the codes of an account each address waits for its own
-  -- only: else a stranger who asked a moment before would have the owner's request dropped, without
-  -- a word where a password was forgotten. A phone that is being registered waits as a whole: it is
-  -- nobody's yet, whoever has to wait is told for how long, and of twenty attempts at once one sends.
+  -- For the codes of an account each address waits for its own only: otherwise a stranger who asked
+  -- a moment before would have the owner's request dropped, silently where a password was forgotten.
+  -- A phone that is being registered waits as a whole: it belongs to nobody yet, the answer says how
+  -- long to wait, and of twenty attempts at once only one sends.
   select greatest(0, ceil((private.code_limits()).resend_after
     - extract(epoch from clock_timestamp() - max(codes.created_at))))::integer
   from private.codes
@@ -39,7 +39,7 @@ as $$
     and (code_wait.purpose = 'register' or codes.asked_by = code_wait.asked_by)
 $$;
 comment on function private.code_wait is
-  'Seconds until this address may ask for another code; 0 or null is now.';
+  'Seconds until this address may ask for another code; 0 or null means now.';
 
 create function private.code_refusal(
   purpose text, identifier text, asked_by bytea, address text, is_known boolean
@@ -57,8 +57,8 @@ begin
     return jsonb_build_object(
       'code', 'otp_resend_too_soon', 'detail', jsonb_build_object('retryAfter', wait));
   end if;
-  -- The service's own ceiling comes last, so that one noisy caller cannot use it up. Strangers share
-  -- what they have; an address that the account knows has codes of its own.
+  -- The limit of the whole service comes last, so that one noisy caller cannot use it up. Strangers
+  -- share a limit; an address that the account knows has one of its own.
   if is_known then
     counted := private.count_hits(
       '{code_address,code_known_hour,code_known_day,code_service}',
@@ -77,5 +77,5 @@ begin
 end
 $$;
 comment on function private.code_refusal is
-  'Counts one code sent. The refusal, which counts nowhere, when it comes too soon or the address, '
-  'the phone or email or the service is at its rate.';
+  'Counts one code that is sent; else returns the refusal, counting nothing, when it is too soon '
+  'or the address, the phone or email, or the service is at its rate.';

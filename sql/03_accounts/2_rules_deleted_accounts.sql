@@ -18,7 +18,7 @@ begin
 end
 $$;
 comment on function private.anonymise_account is
-  'Makes an account anonymous for good. Other areas follow by triggers on the closing of identities.';
+  'Makes an account anonymous for good. Other areas follow, by triggers on identities that close.';
 
 create function private.on_account_deleted_for_apple() returns trigger
   language plpgsql

@@ -20,7 +20,7 @@ begin
 end
 $$;
 comment on function private.apply_account_state is
-  'Fills in what comes with the state that an account enters.';
+  'Sets the columns that belong to the state that an account enters.';
 
 create trigger accounts_abide_by_their_state
   before update of status on public.accounts
@@ -38,7 +38,8 @@ create trigger accounts_are_reached_as_they_sign_in
     (old.id, old.email, old.phone) is distinct from (new.id, new.email, new.phone)
   )
   execute function private.refuse_edit(
-    'Email and phone are those of the sign-in: change them under Authentication, and they follow here.');
+    'Email and phone are those of the sign-in: change them under Authentication, and they follow '
+    'here.');
 
 create function private.apply_identity_state() returns trigger
   language plpgsql
@@ -63,7 +64,7 @@ begin
 end
 $$;
 comment on function private.apply_identity_state is
-  'Fills in what comes with the state that an identity enters.';
+  'Sets the columns that belong to the state that an identity enters.';
 
 create trigger identities_abide_by_their_state
   before update of status on public.identities
@@ -83,7 +84,7 @@ create trigger identities_keep_their_type
   execute function private.refuse_edit(
     'An identity keeps its type and its account: the person asks for another one in the app.');
 
--- A name stands in two places; whoever changes the one that is written changes the one that is shown.
+-- A name is kept in two places: changing the one that was written changes the one that is shown.
 create function private.sync_display_name() returns trigger
   language plpgsql
   security definer -- writes the identity of whoever's name changes

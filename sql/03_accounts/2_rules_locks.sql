@@ -1,13 +1,12 @@
--- Locks, and the one order in which they are taken: so nobody waits for somebody who waits for them.
+-- Locks, and the one order in which they are taken, so that no two transactions wait for each other.
 --
--- An account is a door. Whoever does something for one of its identities holds the account, shared,
--- before anything else, and looks after that whether it may: what is suspended or closed by then is
--- refused. Whoever changes what an account or an identity may do takes the account for itself. So of
--- what people do and what is done to them one waits at the door, with nothing in its hands that the
--- other could need. Behind the door lies what is others' too. It is taken in this order, several of
--- a kind by their ids:
+-- The account comes first. Whoever writes for one of its identities locks it shared, before anything
+-- else, and checks after that whether it may: what is suspended or closed by then is refused.
+-- Whoever changes what an account or an identity may do locks it exclusively. So of what people do
+-- and what is done to them, one waits before it has locked anything that the other could need. What
+-- belongs to others too is locked after it, in this order, several of a kind by their ids:
 --
---   1. auth.users, auth.sessions             where signing in and refreshing begin
+--   1. auth.users, auth.sessions             where signing in and refreshing start
 --   2. accounts, then what only they change: identities, profiles, settings, uploads
 --   3. advisory locks                        licence, subscribe, plan, quota, a favorite, a device
 --   4. invoices, payments, refunds, wallets
@@ -16,20 +15,20 @@
 --   7. properties
 --   8. reviews, then review_totals
 --   9. organisations                         the pages, with their counters
---  10. news, notifications, devices, push_outbox
+--  10. notification_events, notifications, devices, push_outbox
 --  11. what triggers take at the commit     the snapshot of the feed
 --
 -- A rate is counted before all of these (01_base/2_rules_rates.sql), by the account that does it.
 --
--- Rows are locked "for no key update" where they are to be changed: "for update" would make those
--- wait who only refer to them. Nothing that is changed stands in a key that can be referred to (the
--- unique indexes on email and phone are partial for that reason), so a foreign key waits for nobody.
+-- Rows are locked "for no key update" before a change: "for update" would block foreign keys that
+-- refer to them. No column that changes is part of a key that can be referred to (the unique indexes
+-- on email and phone are partial for that reason), so a foreign key never waits.
 --
--- A job does what it does to one account in one transaction, or leaves out what is locked
--- ("skip locked"): its next run comes soon. What meets all the same is undone by Postgres for one of
--- the two, and tried once more as a whole (functions/_shared/db.ts).
+-- A job changes one account in a transaction, or skips what is locked: its next run comes soon. If
+-- two transactions still deadlock, Postgres undoes one, and it is tried once more as a whole
+-- (functions/_shared/db.ts).
 
--- Holding: for whoever does something ------------------------------------------------------------
+-- Shared: for whoever writes for an account or identity ------------------------------------------
 
 create function private.lock_own_account() returns void
   language plpgsql
@@ -37,12 +36,12 @@ create function private.lock_own_account() returns void
   set search_path = ''
 as $$
 begin
-  -- Whether the token counts for anything is asked afterwards, of what is locked by then.
+  -- Whether the caller may act is checked afterwards, on the locked row.
   perform from public.accounts where accounts.id = (private.claims() ->> 'sub')::uuid for share;
 end
 $$;
 comment on function private.lock_own_account is
-  'Nobody changes what the calling account may do, or as whom it acts, until the transaction ends.';
+  'Until the transaction ends nobody changes what the calling account may do, or as whom it acts.';
 
 create function private.lock_caller() returns uuid
   language plpgsql
@@ -54,7 +53,7 @@ begin
 end
 $$;
 comment on function private.lock_caller is
-  'As require_account, and it stays so: for writes of an account, whichever identity acts.';
+  'As require_account, with the account locked: for writes of an account, whichever identity acts.';
 
 create function private.lock_identity() returns uuid
   language plpgsql
@@ -66,11 +65,11 @@ begin
 end
 $$;
 comment on function private.lock_identity is
-  'As require_identity, and it stays so: first in whatever writes for the acting identity.';
+  'As require_identity, with the account locked: first in whatever writes for the acting identity.';
 
 create function private.lock_owner(identity_id uuid) returns void
   language plpgsql
-  security definer -- locks the account of whoever is concerned
+  security definer -- locks somebody else's account
   set search_path = ''
 as $$
 begin
@@ -86,11 +85,11 @@ comment on function private.lock_owner is
   'As lock_own_account, of the account behind an identity: for what happens to it without its '
   'doing, as a payment that comes in.';
 
--- Taking: for whoever changes what may be done ------------------------------------------------
+-- Exclusive: for whoever changes what an account or identity may do --------------------------------
 
 create function private.lock_account_exclusively(account_id uuid) returns public.accounts
   language plpgsql
-  security definer -- locks a row; its callers decided whose
+  security definer -- locks a row; its callers have checked whose
   set search_path = ''
 as $$
 declare
@@ -103,7 +102,8 @@ begin
 end
 $$;
 comment on function private.lock_account_exclusively is
-  'An account, locked for a change of it or of what one of its identities may do; null for none.';
+  'An account, locked for a change of it or of what one of its identities may do; null if there is '
+  'none.';
 
 create function private.lock_caller_exclusively() returns uuid
   language plpgsql
@@ -116,9 +116,9 @@ begin
 end
 $$;
 comment on function private.lock_caller_exclusively is
-  'As require_account, with the account locked: for what changes the account itself.';
+  'As require_account, with the account locked exclusively: for what changes the account itself.';
 
--- Whatever changes a state, also by SQL or in Studio, needs all that follows from it. It is taken
+-- Whatever changes a state, also by SQL or in Studio, changes all that depends on it. That is locked
 -- at once and in order, before the first trigger writes any of it.
 create function private.lock_dependents(account_id uuid, identity_ids uuid[], goes boolean)
   returns void
@@ -132,7 +132,7 @@ begin
     perform from public.reports where reports.account_id = lock_dependents.account_id
     order by reports.id for no key update;
   end if;
-  -- Not written, but the lock under which messages are sent: none is told to whom it is not any more.
+  -- Not written, but locked by whoever sends a message: none reaches somebody who may no longer act.
   perform from public.conversations
   where conversations.id in (
     select participants.conversation_id from public.participants
@@ -174,19 +174,19 @@ begin
   if goes then
     perform from public.notifications
     where notifications.id in (
-      select told.id from public.notifications as told
-      where told.account_id = lock_dependents.account_id
+      select received.id from public.notifications as received
+      where received.account_id = lock_dependents.account_id
       union all
-      select worded.id from public.notifications as worded
-      where worded.from_identity_id = any (identity_ids)
+      select caused.id from public.notifications as caused
+      where caused.from_identity_id = any (identity_ids)
     )
     order by notifications.id for no key update;
   end if;
 end
 $$;
 comment on function private.lock_dependents is
-  'Locks all that a change of state will write, in the order that stands at the head of this file; '
-  'for a state that is the last one also what goes with it.';
+  'Locks all that a change of state will write, in the order at the head of this file; goes is for '
+  'the final state, which also removes what depends on it.';
 
 create function private.before_state_change() returns trigger
   language plpgsql
@@ -205,13 +205,13 @@ begin
 end
 $$;
 comment on function private.before_state_change is
-  'Before an account or an identity changes its state: takes what will follow.';
+  'Before an account or an identity changes its state: locks all that depends on it.';
 
 create trigger accounts_take_what_follows
   before update of status, suspended_until on public.accounts
   for each row when (
     (old.status, old.suspended_until) is distinct from (new.status, new.suspended_until)
-    -- To be deleted later, and taking that back, hides and shows nothing.
+    -- Requesting deletion, and taking that back, hides and shows nothing.
     and (old.status = 'suspended' or private.may_act(old) is distinct from private.may_act(new)
       or new.status = 'deleted')
   )

@@ -10,7 +10,7 @@ as $$
   values ('push', true), ('inApp', true), ('sms', false), ('email', false)
 $$;
 comment on function private.notification_channels is
-  'The ways in which somebody hears of something, and whether they do without having chosen.';
+  'The channels of notifications, and whether each is on by default.';
 
 create function private.wants(chosen public.account_settings, category text, channel text)
   returns boolean
@@ -24,7 +24,7 @@ begin
 end
 $$;
 comment on function private.wants is
-  'Whether somebody wants to hear of a category in this way; the defaults of '
+  'Whether notifications of a category are wanted on a channel; defaults as in '
   'notification_channels.';
 
 create function private.after_quiet_hours(at timestamptz, quiet_from time, quiet_to time)
@@ -51,12 +51,12 @@ begin
 end
 $$;
 comment on function private.after_quiet_hours is
-  'That moment, or the end of the quiet hours in Kuwait that it falls into.';
+  'The same moment, or the end of the quiet hours in Kuwait that it falls into.';
 
 create function private.shows_read_receipts(account_id uuid) returns boolean
   language plpgsql
   stable
-  security definer -- asks for one switch of somebody else's settings
+  security definer -- reads one setting of somebody else
   set search_path = ''
 as $$
 begin
@@ -68,12 +68,12 @@ begin
 end
 $$;
 comment on function private.shows_read_receipts is
-  'Whether the other side may hear that this account has read messages.';
+  'Whether the other side may be told that this account has read messages.';
 
 create function private.shows_phone(account_id uuid) returns boolean
   language plpgsql
   stable
-  security definer -- asks for one switch of somebody else's settings
+  security definer -- reads one setting of somebody else
   set search_path = ''
 as $$
 begin
@@ -85,7 +85,7 @@ begin
 end
 $$;
 comment on function private.shows_phone is
-  'Whether the account''s own number is given to whoever asks for a contact.';
+  'Whether the account''s own number is given to whoever asks for the contact of a listing.';
 
 create function private.setting_problems(fields jsonb)
   returns table (path text, code text)
@@ -148,7 +148,7 @@ as $$
         and leaves.value #>> '{}' ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$'
     end is not true
   union all
-  -- From and to alike would be no hours or all of them: nobody can tell.
+  -- Equal times could mean no hours or all of them.
   select 'quietHours.to', 'invalid'
   where fields #> '{quietHours,from}' = fields #> '{quietHours,to}'
 $$;

@@ -10,7 +10,7 @@ as $$
   where accounts.email = account_with.identifier or accounts.phone = account_with.identifier
 $$;
 comment on function private.account_with is
-  'Whose email or phone it is: what became of a registration whose answer was lost.';
+  'The account with this email or phone, if any.';
 
 create function private.decoy_email() returns text
   language sql
@@ -20,7 +20,7 @@ as $$
   select 'decoy@accounts.invalid'
 $$;
 comment on function private.decoy_email is
-  'Of the account that unknown identifiers are tried against at sign-in, so that they take the same '
+  'The account that unknown identifiers are tried against at sign-in, so that they take the same '
   'time (functions/_shared/supabase-auth.ts).';
 
 create function private.address_mark(whose text, address_hash text) returns bytea
@@ -28,11 +28,12 @@ create function private.address_mark(whose text, address_hash text) returns byte
   immutable
   set search_path = ''
 as $$
-  -- The functions hold the key of the hash; with whose, rows of two owners cannot be laid together.
+  -- The functions hold the key of the hash; whose keeps rows of two owners from being matched.
   select sha256(convert_to(whose || ' ' || address_hash, 'utf8'))
 $$;
 comment on function private.address_mark is
-  'An address as it may be kept: for one account or identifier, from the functions'' keyed hash.';
+  'An address in the form in which it is kept: bound to one account or identifier, made of the '
+  'functions'' keyed hash.';
 
 create function private.is_known_address(account_id uuid, address_hash text) returns boolean
   language sql
@@ -40,7 +41,7 @@ create function private.is_known_address(account_id uuid, address_hash text) ret
   security definer -- reads a closed table
   set search_path = ''
 as $$
-  -- Looked up the same where there is no account, which knows none.
+  -- Without an account the same look-up runs and finds nothing, so that it takes the same time.
   select exists (
     select from private.known_addresses
     where known_addresses.account_id = whose.id
@@ -53,6 +54,6 @@ as $$
   ) as whose
 $$;
 comment on function private.is_known_address is
-  'Whether a sign-in to this account succeeded from there within 90 days.';
+  'Whether somebody signed in to this account from this address within 90 days.';
 
 grant execute on function private.account_with to backend;

@@ -13,7 +13,7 @@ as $$
     'avatarUrl', identity.avatar_url
   ) end
 $$;
-comment on function private.identity_json is 'An identity as sessions show it.';
+comment on function private.identity_json is 'An identity as a session shows it.';
 
 create function private.identity_record(identity public.identities) returns json
   language sql
@@ -58,7 +58,7 @@ as $$
       from public.organisations where organisations.identity_id = identity.id
     ) end
 $$;
-comment on function private.identity_record is 'An own identity in any state, with all it says.';
+comment on function private.identity_record is 'An identity as its owner sees it, in any state.';
 
 create function private.settings_record(account_id uuid) returns json
   language plpgsql

@@ -24,7 +24,8 @@ as $$
         and identities.id = accounts.active_identity_id and identities.status = 'active'
     ),
     (
-      select json_agg(private.identity_json(identities) order by identities.created_at, identities.id)
+      select json_agg(
+        private.identity_json(identities) order by identities.created_at, identities.id)
       from public.identities where identities.account_id = accounts.id
     ),
     accounts.topic::text
@@ -33,7 +34,8 @@ as $$
   where accounts.id = (select private.require_account())
 $$;
 comment on function api.get_me is
-  'The caller''s user, acting identity (null when it was taken away), identities, Realtime topic.';
+  'The caller''s user, acting identity (null when it stopped being active), identities, Realtime '
+  'topic.';
 
 create function api.check_session() returns uuid
   language sql

@@ -1,7 +1,7 @@
 -- Codes: sending one, and trying one.
 --
--- Unknown identifiers get rows like known ones, so that no answer and no number of tries tells whether
--- an account exists. How long a code lives: 2_rules_codes.sql.
+-- Unknown identifiers get rows like known ones, so that no answer and no number of tries tells
+-- whether an account exists. How long a code lives: 2_rules_codes.sql.
 
 create function private.add_code(
   purpose text, identifier text, hmac text, asked_by bytea, registration_id uuid, account_id uuid,
@@ -22,8 +22,8 @@ begin
 end
 $$;
 comment on function private.add_code is
-  'A new code. The one before it for the same attempt dies, unless another address asked for that '
-  'and nobody named the attempt.';
+  'Adds a code. The one before it for the same registration or account stops working, unless '
+  'another address had asked for it and nobody named the registration.';
 
 create function private.request_code(
   purpose text, identifier text, registration_id uuid, hmac text, address text, address_hash text
@@ -55,7 +55,7 @@ begin
       and registrations.sealed_password is not null
       and registrations.created_at > now() - terms.attempt_life
       and registrations.id = coalesce(request_code.registration_id, registrations.id)
-    -- Who does not name an attempt most likely means the own one.
+    -- Without a registrationId the caller most likely means the registration it started.
     order by exists (
       select from private.codes
       where codes.registration_id = registrations.id and codes.asked_by = asker
@@ -71,14 +71,14 @@ begin
 end
 $$;
 comment on function private.request_code is
-  'A new code for an attempt or an account, or {error}: raising would take the count back. An '
-  'unknown identifier gets one too, which is never sent.';
+  'A new code for a registration or an account, or {error}: raising would take the count back. An '
+  'unknown identifier gets a code too, which is never sent.';
 
 create function private.same_bytes(a bytea, b bytea) returns boolean
   language sql
   set search_path = ''
 as $$
-  -- Salted digests differ from the first byte on, so the time says nothing about a or b.
+  -- Salted digests differ from the first byte on, so the time reveals nothing about a or b.
   select sha256(a || salt) = sha256(b || salt)
   from (select uuid_send(gen_random_uuid()) as salt) as once
 $$;
@@ -102,8 +102,8 @@ declare
   attempts integer;
 begin
   perform pg_advisory_xact_lock(hashtextextended('code ' || identifier, 0));
-  -- The codes that this guess is compared with: those that are alive and have a try left for
-  -- whoever guesses. own: the guess names the attempt, or comes from where the code was asked for.
+  -- The codes that this guess is compared with: alive, with a try left for whoever guesses. own: the
+  -- guess names the registration, or comes from the address that asked for the code.
   select
     coalesce(array_agg(id) filter (where alive and own and tries_left > 0), '{}') as own,
     coalesce(array_agg(id) filter (where alive and not own and tries_left > 0), '{}') as others,
@@ -128,7 +128,7 @@ begin
         or codes.registration_id = verify_code.registration_id)
   ) as sent;
 
-  -- Counted as wrong before it is compared, and not compared where it is one too many.
+  -- Counted as wrong before it is compared, and not compared when it is one too many.
   if recent.own || recent.others = '{}' then
     counted := private.count_hits('{code_wrong_address}', array[address]);
   else
@@ -142,7 +142,7 @@ begin
 
   select * into code from private.codes
   where codes.id = any (recent.own || recent.others) and private.same_bytes(codes.hmac, guess)
-    -- One that nobody was sent opens nothing.
+    -- A code that was never sent opens nothing.
     and coalesce(codes.registration_id, codes.account_id) is not null
   order by codes.created_at desc
   limit 1;
@@ -157,7 +157,7 @@ begin
     select count(*) into attempts from private.registrations
     where registrations.phone = verify_code.identifier
       and registrations.created_at > now() - terms.attempt_life;
-    -- Of several attempts nobody can tell whose code this is: neither password nor name counts.
+    -- With several registrations it is unknown whose code this is: neither password nor name counts.
     return jsonb_build_object(
       'codeId', code.id,
       'accountId', code.account_id,
@@ -182,9 +182,9 @@ begin
 end
 $$;
 comment on function private.verify_code is
-  'Tries a code: the used code with what it was for, or {error}. A guess is a try of every open code '
-  'that it was compared with but the one that it was; a wrong one counts for the identifier and '
-  'the address, where no code is alive for the address only.';
+  'Tries a code: returns the used code with what it was for, or {error}. A guess uses up a try of '
+  'every open code that it was compared with and did not match; a wrong one counts for the '
+  'identifier and the address, or where no code is alive for the address only.';
 
 create function private.release_code(code_id uuid) returns void
   language sql
@@ -194,14 +194,14 @@ as $$
   update private.codes set used_at = null where codes.id = release_code.code_id
 $$;
 comment on function private.release_code is
-  'Gives a code back whose use failed for a reason that was not the caller''s.';
+  'Makes a code usable again whose use failed through no fault of the caller.';
 
 create function private.finish_reset(account_id uuid, identifier text) returns void
   language sql
   security definer -- writes closed tables
   set search_path = ''
 as $$
-  -- Other addresses may have asked as well: what they were sent sets no password any more.
+  -- Other addresses may have asked as well: their codes set no password any more.
   update private.codes set replaced = true
   where codes.account_id = finish_reset.account_id and codes.purpose = 'reset'
     and codes.used_at is null;

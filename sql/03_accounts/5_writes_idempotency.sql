@@ -34,7 +34,7 @@ begin
 end
 $$;
 comment on function private.kept_answer is
-  'The answer kept for a key, or null after taking the key for this transaction; '
+  'The answer kept for a key, or null after claiming the key for this transaction; '
   '422 idempotency_mismatch for another request.';
 
 create function private.keep_answer(key text, answer json) returns json
@@ -48,6 +48,6 @@ as $$
   returning idempotency_keys.answer
 $$;
 comment on function private.keep_answer is
-  'Keeps an answer for the key taken before, and gives it.';
+  'Keeps an answer for the key claimed before, and returns it.';
 
 grant execute on function private.kept_answer, private.keep_answer to authenticated;

@@ -50,7 +50,7 @@ declare
   added public.identities;
 begin
   organisation.identity_id := gen_random_uuid();
-  -- Pictures are uploaded by whom they show.
+  -- Pictures are uploaded by the identity that shows them, which does not exist yet.
   if fields ?| array['logoMediaId', 'coverMediaId'] then
     perform private.refuse_field('logoMediaId', 'unknown');
   end if;
@@ -58,7 +58,7 @@ begin
   organisation.slug := concat_ws('-',
     nullif(btrim(regexp_replace(lower(organisation.name_en), '[^a-z0-9]+', '-', 'g'), '-'), ''),
     left(organisation.identity_id::text, 8));
-  -- One licence after another, so that the second of two at once is refused by name.
+  -- One at a time for each licence, so that the second of two gets the error of the contract.
   perform pg_advisory_xact_lock(hashtextextended('licence ' || upper(organisation.licence_no), 0));
   perform private.check_organisation(organisation);
 
@@ -92,7 +92,7 @@ begin
   if add_identity.type not in ('company', 'office') then
     perform private.refuse_field('type', 'invalid');
   end if;
-  -- Two statements: one that reads sees only what was written before it began.
+  -- Two statements: a query sees only what was written before it began.
   added := private.add_identity(add_identity.type, add_identity.fields);
   return private.identity_record(added);
 end
@@ -132,8 +132,8 @@ begin
   if fields ? 'coverMediaId' then
     organisation.cover_url := private.set_picture(identity_id, 'cover', fields -> 'coverMediaId');
   end if;
-  -- What an admin has verified is verified again when it changes, but for a later end of the same
-  -- licence: that renews it.
+  -- What an admin has verified is verified again when it changes, except a later end of the same
+  -- licence, which renews it.
   if changed.status = 'rejected'
     or (organisation.name_ar, organisation.licence_no)
       is distinct from (before.name_ar, before.licence_no)
@@ -143,7 +143,8 @@ begin
   elsif changed.status = 'expired' then
     changed.status := 'active';
   end if;
-  -- Listings and the rest before the page, which is written first: a state is checked against it.
+  -- Lock listings and the rest before the page, which is written first: the state is checked
+  -- against it.
   perform private.lock_dependents(caller_id, array[changed.id], false)
   from public.identities
   where identities.id = changed.id and identities.status <> changed.status;

@@ -6,7 +6,7 @@ create function private.claim_email(email text) returns void
   set search_path = ''
 as $$
 begin
-  -- Of fifty at once one makes Auth hash a password; the others need not wait for it to know.
+  -- Of fifty calls at once one makes Auth hash a password; the others are refused without waiting.
   insert into private.email_claims (email)
   select claim_email.email
   where not exists (select from public.accounts where accounts.email = claim_email.email)
@@ -18,7 +18,8 @@ begin
 end
 $$;
 comment on function private.claim_email is
-  'Lets one caller at a time register an email; 409 email_taken for the others and where it is taken.';
+  'Lets one caller at a time register an email; 409 email_taken for the others and where it has an '
+  'account.';
 
 create function private.release_email(email text) returns void
   language sql
@@ -27,20 +28,21 @@ create function private.release_email(email text) returns void
 as $$
   delete from private.email_claims where email_claims.email = release_email.email
 $$;
-comment on function private.release_email is 'After a registration that failed: the next may try.';
+comment on function private.release_email is
+  'After a registration that failed, so that the next may try.';
 
 create function private.add_refused_registration(refused_phone text) returns void
   language sql
   security definer -- writes a closed table
   set search_path = ''
 as $$
-  -- Whoever was refused may still type the code that another's attempt had sent to this phone.
+  -- Whoever was refused may still type a code that another registration sent to this phone.
   insert into private.registrations (id, phone)
   values (gen_random_uuid(), refused_phone)
   on conflict (phone) where sealed_password is null do update set created_at = now()
 $$;
 comment on function private.add_refused_registration is
-  'A registration that was refused is an attempt as well; one row a phone says so.';
+  'Notes that a registration was refused, in one row for each phone.';
 
 create function private.register_phone(
   phone text, registration_id uuid, sealed_password text, full_name text, hmac text, address text,
@@ -69,7 +71,7 @@ begin
     return answer || '{"error":{"code":"phone_taken","detail":{"fields":['
       '{"path":"identifier","code":"phone_taken"}]}}}';
   else
-    -- A phone without an account knows no address.
+    -- A phone without an account has no known addresses.
     refusal := private.code_refusal('register', phone, asked_by, address, false);
   end if;
 
@@ -84,8 +86,8 @@ begin
 end
 $$;
 comment on function private.register_phone is
-  'An attempt to register a phone and its code. Refusals come as {error}: raising would take back '
-  'what was counted, and the attempt that a refused one is as well.';
+  'Starts the registration of a phone and adds its code. Refusals come as {error}: raising would '
+  'undo what was counted and the note of a refused registration.';
 
 create function private.end_registrations() returns trigger
   language plpgsql
@@ -101,7 +103,7 @@ begin
 end
 $$;
 comment on function private.end_registrations is
-  'When an account takes a phone or email, every open attempt, claim and code on it ends.';
+  'When an account gets a phone or email, every open registration, claim and code for it ends.';
 
 create trigger accounts_end_registrations
   after insert or update of phone, email on public.accounts

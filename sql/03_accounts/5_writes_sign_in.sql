@@ -18,7 +18,7 @@ begin
       || case when not is_known then array['login_strangers'] end,
     array[address, pair, identifier]);
   if counted.refused = 'login_strangers' then
-    -- Strangers have used up what they share. One of them may be the owner, in a new place.
+    -- Strangers have used up the limit they share. One of them may be the owner, in a new place.
     wait := counted.reset;
     counted := private.count_hits(
       '{login_address,login_identifier,login_stranger}', array[address, pair, pair]);
@@ -48,9 +48,9 @@ begin
 end
 $$;
 comment on function private.begin_sign_in is
-  'Counts a sign-in as a failure until its hits are taken back; tells the facade whether there is '
-  'an account to try, the sealed passwords of open attempts on that phone, and whether there is the '
-  'decoy.';
+  'Counts a sign-in as a failure until its hits are taken back; returns whether there is an '
+  'account to try, the sealed passwords of open registrations of that phone, and whether the '
+  'decoy exists.';
 
 create function private.finish_sign_in(account_id uuid, address_hash text, hits jsonb default null)
   returns jsonb
@@ -67,7 +67,7 @@ begin
     return jsonb_build_object('error', jsonb_build_object(
       'code', 'rate_limited', 'detail', jsonb_build_object('retryAfter', counted.reset)));
   end if;
-  -- Held, so that an account that is being deleted leaves nothing here.
+  -- Locked, so that nothing is left here of an account that is being deleted.
   insert into private.known_addresses (account_id, mark, known_until)
   select accounts.id, private.address_mark(accounts.id::text, address_hash),
     now() + interval '90 days'
@@ -79,7 +79,8 @@ begin
 end
 $$;
 comment on function private.finish_sign_in is
-  'A sign-in that succeeded, by whatever proof: no failure, one of the account''s sign-ins an hour '
-  '({error} where it is one too many), and its address is known from now on.';
+  'After a sign-in that succeeded, by whatever proof: it was no failure, counts as one of the '
+  'account''s sign-ins in an hour ({error} for one too many), and its address is known from now '
+  'on.';
 
 grant execute on function private.begin_sign_in, private.finish_sign_in to backend;

@@ -25,8 +25,8 @@ begin
     end if;
   end if;
 
-  -- Of several that bring the same token at once, one gets past here. Should it be lost on its way,
-  -- the token is good again: a sign-in takes less than two minutes.
+  -- Of several calls with the same token at once, one gets past here. Should it die on its way, the
+  -- token can be used again after two minutes, longer than any sign-in takes.
   insert into private.social_tokens as taken (key, expires_at)
   select key, now() + interval '2 minutes' from unnest(keys) as key order by key
   on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
@@ -46,7 +46,7 @@ begin
 end
 $$;
 comment on function private.begin_social_sign_in is
-  'Takes a verified token, once, and tells whether there is an account for it. {error}: '
+  'Uses a verified token, once, and returns whether there is an account for it. {error}: '
   'social_token_invalid for one seen before, and for a new subject without a verified email; '
   'email_taken when an unverified email belongs to an account.';
 
@@ -60,7 +60,7 @@ as $$
   on conflict on constraint social_tokens_pkey do update set expires_at = excluded.expires_at
 $$;
 comment on function private.finish_social_sign_in is
-  'A token that gave a session gives no other, in the transaction that answers with that session.';
+  'A token that gave a session gives no other; called in the transaction that returns the session.';
 
 create function private.release_social_tokens(keys text[]) returns void
   language sql
@@ -70,7 +70,7 @@ as $$
   delete from private.social_tokens where social_tokens.key = any (keys)
 $$;
 comment on function private.release_social_tokens is
-  'A token that gave no session may be brought again.';
+  'A token that gave no session may be used again.';
 
 create function private.keep_apple_token(account_id uuid, client_id text, sealed_token text)
   returns void

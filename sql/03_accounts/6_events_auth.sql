@@ -42,7 +42,7 @@ begin
 end
 $$;
 comment on function private.on_auth_user_created is
-  'Account, profile and identity in the transaction that makes the user: all of them or none.';
+  'Makes account, profile and identity in the transaction that makes the user: all or none.';
 
 create function private.on_auth_user_changed() returns trigger
   language plpgsql
@@ -63,14 +63,14 @@ begin
 end
 $$;
 comment on function private.on_auth_user_changed is
-  'Keeps email and phone as Auth has them, and nothing of a user that Auth only marks as deleted.';
+  'Copies email and phone from Auth, and forgets a user that Auth only marks as deleted.';
 
 create function private.bound_user_metadata() returns trigger
   language plpgsql
   set search_path = ''
 as $$
 begin
-  -- Not refused: Auth writes here at sign-ins by a provider too, and those must not fail for it.
+  -- Not refused: Auth writes here at sign-ins by a provider too, and those must not fail.
   if octet_length(new.raw_user_meta_data::text) > 16384 then
     new.raw_user_meta_data := old.raw_user_meta_data;
   end if;
@@ -78,7 +78,7 @@ begin
 end
 $$;
 comment on function private.bound_user_metadata is
-  'What people write about themselves at Auth stays small: Auth reads all of it at every sign-in.';
+  'Keeps what people write about themselves at Auth small: Auth reads all of it at every sign-in.';
 
 create function private.on_auth_user_deleted() returns trigger
   language plpgsql
@@ -91,7 +91,7 @@ begin
 end
 $$;
 comment on function private.on_auth_user_deleted is
-  'A user deleted at Auth, by whatever way, leaves no personal data here.';
+  'A user deleted at Auth, in whatever way, leaves no personal data here.';
 
 create function private.on_auth_identity_linked() returns trigger
   language plpgsql
@@ -107,9 +107,9 @@ begin
     or account.email is distinct from lower(new.identity_data ->> 'email') then
     return null;
   end if;
-  -- Anybody may have registered this email. Now its owner is here: what opened the account until
-  -- now opens it no more. The user first, then sessions, then the account: as signing in and
-  -- refreshing lock them. A hash of random bytes and not null, which Auth would answer sooner.
+  -- Anybody may have registered this email. Now its owner has come, and what opened the account
+  -- until now opens it no more. The user first, then sessions, then the account, as signing in and
+  -- refreshing lock them. A hash of random bytes and not null, to which Auth would answer faster.
   update auth.users
   set encrypted_password = extensions.crypt(
     encode(extensions.gen_random_bytes(32), 'hex'), extensions.gen_salt('bf', 10))
@@ -121,11 +121,11 @@ begin
   delete from private.known_addresses where known_addresses.account_id = account.id;
   update public.accounts set email_proven = true, taken_over_at = clock_timestamp()
   where accounts.id = account.id;
-  -- And whoever was signing in when we came and had the account before us.
+  -- And those of whoever was signing in meanwhile and had locked the account before us.
   delete from auth.sessions where sessions.user_id = account.id;
   return null;
 end
 $$;
 comment on function private.on_auth_identity_linked is
-  'The first provider sign-in with a verified email proves it: the old password, sessions, devices, '
-  'codes and known addresses go, in the transaction that links the provider.';
+  'The first provider sign-in with a verified email proves it: the old password, sessions, '
+  'devices, codes and known addresses go, in the transaction that links the provider.';

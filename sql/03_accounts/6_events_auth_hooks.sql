@@ -22,8 +22,7 @@ begin
       concat_ws(': ', 'account_suspended', account.status_reason)));
   elsif event ->> 'authentication_method' = 'password'
     and account.taken_over_at > clock_timestamp() - interval '15 seconds' then
-    -- The password was compared before it was overwritten (6_events_auth.sql), by whoever
-    -- knew the old one.
+    -- The password was compared just before a takeover replaced it (6_events_auth.sql).
     return '{"error":{"http_code":401,"message":"invalid_credentials"}}';
   end if;
 
@@ -36,14 +35,13 @@ begin
           account.active_identity_id, private.usable_individual(account.id))
     where accounts.id = account.id;
   end if;
-  -- Metadata is what people write about themselves at Auth: nobody reads it here, and a token that
-  -- carries much of it is longer than what a request may bring.
+  -- Nobody reads metadata here, and a token that carries much of it would be too long for a request.
   return jsonb_build_object('claims', (event -> 'claims') - 'user_metadata' - 'app_metadata');
 end
 $$;
 comment on function private.custom_access_token is
-  'Auth asks it at every issue and refresh of a token: none for suspended, banned, deleted accounts, '
-  'and no metadata in the others.';
+  'Auth calls it at every issue and refresh of a token: none for suspended, banned and deleted '
+  'accounts, and no metadata in the others.';
 
 create function private.usable_individual(account_id uuid) returns uuid
   language plpgsql
@@ -53,7 +51,7 @@ as $$
 declare
   individual uuid := private.add_individual(account_id, null);
 begin
-  -- Its caller has the account: an admin who suspends it now waits, and then takes it away again.
+  -- The caller has locked the account: an admin who suspends the identity now waits.
   perform from public.identities
   where identities.id = individual and identities.status = 'active';
   return case when found then individual end;
@@ -67,7 +65,8 @@ create function private.refuse_sending(event jsonb) returns jsonb
   immutable
   set search_path = ''
 as $$
-  select '{"error":{"http_code":403,"message":"sending is off: codes come from the application"}}'::jsonb
+  select jsonb_build_object('error', jsonb_build_object(
+    'http_code', 403, 'message', 'sending is off: codes come from the application'))
 $$;
 comment on function private.refuse_sending is
   'Auth''s send-SMS and send-email hooks: Auth itself never sends anything.';

@@ -18,7 +18,8 @@ begin
   return found;
 end
 $$;
-comment on function private.end_suspension is 'Lets an account act again whose suspension is over.';
+comment on function private.end_suspension is
+  'Ends the suspension of one account, if its time is over.';
 
 create function private.end_suspensions() returns bigint
   language sql
@@ -34,7 +35,7 @@ as $$
   ), true)
 $$;
 comment on function private.end_suspensions is
-  'Job: suspensions whose time is over end, and with them the hiding of listings.';
+  'Job: ends suspensions whose time is over, which shows the listings again.';
 
 create function private.take_apple_revocations() returns jsonb
   language sql
@@ -48,7 +49,7 @@ as $$
     limit 20
     for update skip locked
   ), taken as (
-    -- Whoever took them and was never heard of again: others try later and later, for days.
+    -- A worker may die with them: they are tried again later and later, for days.
     update private.apple_tokens
     set tries = apple_tokens.tries + 1,
         revoke_at = now() + least(power(2, apple_tokens.tries), 1440) * interval '1 minute'
@@ -61,7 +62,8 @@ as $$
   )), '[]')
   from taken
 $$;
-comment on function private.take_apple_revocations is 'Tokens to revoke now, each to one worker.';
+comment on function private.take_apple_revocations is
+  'Job: tokens to revoke now, each given to one worker.';
 
 create function private.finish_apple_revocation(account_id uuid, client_id text) returns void
   language sql
@@ -73,7 +75,7 @@ as $$
     and apple_tokens.client_id = finish_apple_revocation.client_id
     and apple_tokens.revoke_at is not null
 $$;
-comment on function private.finish_apple_revocation is 'Revoked: nothing is left to keep.';
+comment on function private.finish_apple_revocation is 'Deletes a token that Apple has revoked.';
 
 create function private.sweep_codes() returns bigint
   language sql
@@ -84,7 +86,7 @@ as $$
     + private.sweep('private.email_claims', 'claimed_at', '1 hour')
     + private.sweep('private.codes', 'created_at', '1 day')
 $$;
-comment on function private.sweep_codes is 'Job: forgets old attempts, claims and codes.';
+comment on function private.sweep_codes is 'Job: deletes old registrations, claims and codes.';
 
 create function private.sweep_idempotency_keys() returns bigint
   language sql
@@ -93,7 +95,7 @@ create function private.sweep_idempotency_keys() returns bigint
 as $$
   select private.sweep('private.idempotency_keys', 'created_at', '24 hours')
 $$;
-comment on function private.sweep_idempotency_keys is 'Job: forgets keys older than 24 hours.';
+comment on function private.sweep_idempotency_keys is 'Job: deletes keys older than 24 hours.';
 
 create function private.sweep_known_addresses() returns bigint
   language sql
@@ -103,7 +105,7 @@ as $$
   select private.sweep('private.known_addresses', 'known_until', '0')
 $$;
 comment on function private.sweep_known_addresses is
-  'Job: forgets addresses from which nobody signed in for 90 days, a thousand at a time.';
+  'Job: deletes addresses from which nobody signed in for 90 days, a thousand at a time.';
 
 create function private.sweep_social_tokens() returns bigint
   language sql
@@ -112,7 +114,7 @@ create function private.sweep_social_tokens() returns bigint
 as $$
   select private.sweep('private.social_tokens', 'expires_at', '0')
 $$;
-comment on function private.sweep_social_tokens is 'Job: forgets tokens that have expired.';
+comment on function private.sweep_social_tokens is 'Job: deletes tokens that have expired.';
 
 grant execute on function
   private.end_suspensions, private.take_apple_revocations, private.finish_apple_revocation,

@@ -1,11 +1,11 @@
--- Auth's own log, which names people and their emails and phones. Where it is switched off as deploy
--- does (audit_log_disable_postgres) nothing comes; what an older project has of people who are gone
--- goes here. There is no index to find it by and none can be made, so every run looks at the next
--- stretch of the table, and at its end it begins anew: its cost is the same however large that is.
+-- Auth's own log names people, their emails and phones. A deployed project switches it off
+-- (audit_log_disable_postgres); what an older one holds of deleted people is removed here. There is
+-- no index to find it by and none can be made, so every run looks at the next part of the table and
+-- starts over at its end: a run costs the same however large the table is.
 
 create sequence private.auth_audit_stretches;
 comment on sequence private.auth_audit_stretches is
-  'Which stretch of auth.audit_log_entries the next run of the job looks at.';
+  'Which part of auth.audit_log_entries the next run of the job looks at.';
 
 create function private.sweep_auth_audit() returns bigint
   language plpgsql
@@ -39,6 +39,6 @@ begin
 end
 $$;
 comment on function private.sweep_auth_audit is
-  'Job: what Auth''s log says of deleted people goes, a stretch of the log at each run.';
+  'Job: deletes what Auth''s log says of deleted people, a part of the log at each run.';
 
 grant execute on function private.sweep_auth_audit to backend;

@@ -9,7 +9,7 @@ declare
   today date := (now() at time zone 'Asia/Kuwait')::date;
   wrong text;
 begin
-  -- The first broken rule by name; the constraints of the table stand behind it.
+  -- Names the first broken rule; the constraints of the table enforce the same.
   wrong := case
     when private.is_name(organisation.name_ar) is not true then 'nameAr'
     when private.is_name(organisation.name_en) is false then 'nameEn'
@@ -22,8 +22,7 @@ begin
       organisation.about_ar, organisation.address_ar, organisation.working_hours)) then 'aboutAr'
   end;
   if wrong is not null then
-    perform private.refuse(422, 'validation_failed', jsonb_build_object(
-      'fields', jsonb_build_array(jsonb_build_object('path', wrong, 'code', 'invalid'))));
+    perform private.refuse_field(wrong, 'invalid');
   end if;
   if organisation.licence_expires_on is null or organisation.licence_expires_on < today then
     perform private.refuse_field('licenceExpiresOn', 'licence_expired');
@@ -66,19 +65,19 @@ begin
   from jsonb_each(fields) as given
   where not given.key = any (known)
     or jsonb_typeof(given.value) not in ('string', 'null')
-    -- A date of the calendar: 'infinity' and 'tomorrow' are dates to Postgres.
+    -- A calendar date: to Postgres 'infinity' and 'tomorrow' are dates as well.
     or given.key = 'licenceExpiresOn' and not coalesce(
       given.value #>> '{}' ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
         and pg_input_is_valid(given.value #>> '{}', 'date'), true)
     or given.key in ('logoMediaId', 'coverMediaId')
       and not coalesce(pg_input_is_valid(given.value #>> '{}', 'uuid'), true);
   if problems is not null then
-    perform private.refuse(422, 'validation_failed', jsonb_build_object('fields', problems));
+    perform private.refuse_fields(problems);
   end if;
 end
 $$;
 comment on function private.check_organisation_fields is
-  '422 validation_failed unless these are fields of an organisation: texts or null, and nothing else.';
+  '422 validation_failed unless these are fields of an organisation, each a text or null.';
 
 create function private.organisation_with(fields jsonb, organisation public.organisations)
   returns public.organisations
@@ -88,7 +87,6 @@ create function private.organisation_with(fields jsonb, organisation public.orga
 as $$
 begin
   perform private.check_organisation_fields(fields);
-  -- Absent keys leave what was there, null clears it.
   if fields ? 'nameAr' then organisation.name_ar := private.tidy(fields ->> 'nameAr'); end if;
   if fields ? 'nameEn' then organisation.name_en := private.tidy(fields ->> 'nameEn'); end if;
   if fields ? 'licenceNo' then
@@ -117,7 +115,8 @@ begin
   return organisation;
 end
 $$;
-comment on function private.organisation_with is 'An organisation with the given fields changed.';
+comment on function private.organisation_with is
+  'The organisation with these fields changed; absent ones stay, null clears.';
 
 create function private.set_picture(identity_id uuid, use text, given jsonb) returns text
   language plpgsql
@@ -133,5 +132,5 @@ begin
 end
 $$;
 comment on function private.set_picture is
-  'The address of an uploaded picture that becomes logo or cover; null when none is wanted any '
-  'more. 404 not_found.';
+  'Makes an uploaded picture the logo or cover and returns its address; null removes it. 404 '
+  'not_found.';

@@ -1,4 +1,4 @@
--- What an organisation carries of its identity and account, and what makes one active.
+-- What an organisation takes from its identity and account, and what makes one active.
 
 create function private.fill_organisation() returns trigger
   language plpgsql
@@ -6,7 +6,7 @@ create function private.fill_organisation() returns trigger
   set search_path = ''
 as $$
 begin
-  -- A shared lock: whoever suspends the owner meanwhile waits, and then finds this page too.
+  -- A shared lock: whoever suspends the owner meanwhile waits, and then sees this page too.
   select
     identities.type,
     identities.status = 'active' and private.may_act(accounts)
@@ -21,7 +21,7 @@ begin
 end
 $$;
 comment on function private.fill_organisation is
-  'Gives a new organisation what it carries of its identity and account.';
+  'Fills in what a new organisation takes from its identity and account.';
 
 create trigger organisations_start
   before insert on public.organisations
@@ -40,13 +40,13 @@ begin
   ) then
     perform private.refuse(422, 'licence_expired',
       '{"fields":[{"path":"licenceExpiresOn","code":"licence_expired"}]}',
-      'The licence is over: set organisations.licence_expires_on once a new one was seen.');
+      'The licence has expired: set organisations.licence_expires_on once a new one was seen.');
   end if;
   return new;
 end
 $$;
 comment on function private.check_licence is
-  'No company or office becomes active with a licence that is over: 422 licence_expired.';
+  'No company or office becomes active with an expired licence: 422 licence_expired.';
 
 create trigger identities_active_need_a_licence
   before update of status on public.identities
@@ -66,7 +66,7 @@ begin
         select from public.accounts
         where accounts.id = new.account_id and private.may_act(accounts)
       ),
-      -- Whoever makes it active has seen the licence; what waits or was refused is not verified.
+      -- Whoever activates it has seen the licence; what is pending or rejected is not verified.
       verified = case new.status
         when 'active' then true
         when 'pending_verification' then false
@@ -75,7 +75,7 @@ begin
       end
   where organisations.identity_id = new.id;
   if new.status = 'closed' then
-    -- Nothing of a person stays. The licence is free for whoever holds it then.
+    -- Nothing that names a person stays, and the licence number can be used again.
     update public.organisations
     set name_ar = new.display_name, name_en = null, slug = new.id::text, verified = false,
         licence_no = upper(left('CLOSED-' || new.id, 40)), logo_url = null, cover_url = null,
@@ -87,9 +87,10 @@ begin
 end
 $$;
 comment on function private.sync_organisation is
-  'The page of a company or office comes and goes with the state of its identity.';
+  'Shows and hides the page of a company or office with the state of its identity.';
 
--- After the listings (06_properties/6_events_owners.sql), in the order in which publishing locks the two.
+-- Named to run after the listings (06_properties/6_events_owners.sql), the order in which publishing
+-- locks the two.
 create trigger identities_show_their_organisation
   after update of status, type on public.identities
   for each row when (old.status is distinct from new.status and new.type <> 'individual')
@@ -109,7 +110,7 @@ begin
 end
 $$;
 comment on function private.sync_organisations is
-  'Pages of companies and offices come and go with the account behind them.';
+  'Shows and hides pages of companies and offices with the state of their account.';
 
 create trigger accounts_show_their_organisations
   after update of status, suspended_until on public.accounts

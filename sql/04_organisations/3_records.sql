@@ -68,4 +68,4 @@ begin
 end
 $$;
 comment on function private.organisation_profile is
-  'A page as its owner sees it: with the state of the identity.';
+  'A page as its owner sees it: with the state of its identity.';

@@ -58,7 +58,7 @@ begin
     return ids;
   end if;
 
-  -- A common word fills the page after a few steps in the order; for a rare one the index is asked.
+  -- A common word fills the page after a few steps in order; for a rare one the index is used.
   execute 'with walked as materialized (' || found_some || in_order || ' limit 400)'
     || ' select array(select id from walked where words @@ $4' || in_order || ' limit $3),'
     || ' (select count(*) from walked)'
@@ -72,7 +72,8 @@ begin
 end
 $$;
 comment on function private.organisations_after is
-  'The next of those that everybody sees: of a type, in a place, with these words, after a key.';
+  'The next organisations that everybody sees: of a type, in a place, with these words, after a '
+  'key.';
 
 create function private.check_place(governorate_id text, area_id text) returns void
   language plpgsql
@@ -96,7 +97,7 @@ begin
 end
 $$;
 comment on function private.check_place is
-  '422 unless governorate and area exist and belong together; each may be left out.';
+  '422 unless governorate and area exist and belong together; either may be left out.';
 
 create function private.list_organisations(
   type text, q text, governorate_id text, area_id text, sort text,
@@ -123,7 +124,7 @@ begin
   wanted.type := list_organisations.type;
   wanted.governorate_id := list_organisations.governorate_id;
   wanted.area_id := list_organisations.area_id;
-  -- A text without a letter or digit is in no name.
+  -- No name contains a text without a letter or digit.
   if words <> '{}' or not coalesce(q ~ '[^[:space:]]', false) then
     ids := private.organisations_after(wanted, sort, private.word_query(words),
       private.cursor_key(query, page_cursor), private.page_size(page_size) + 1);

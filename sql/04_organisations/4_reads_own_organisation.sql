@@ -3,7 +3,7 @@
 create function private.get_profile(type text) returns json
   language plpgsql
   stable
-  security definer -- makes records; of the acting identity only
+  security definer -- makes records, of the acting identity only
   set search_path = ''
 as $$
 begin
@@ -82,7 +82,8 @@ begin
   join public.identities on identities.id = page.identity_id;
 end
 $$;
-comment on function private.list_leads is 'Who asked the acting company or office, newest first.';
+comment on function private.list_leads is
+  'Who asked the acting company or office for a contact, newest first.';
 
 create function private.get_stats(type text) returns json
   language plpgsql

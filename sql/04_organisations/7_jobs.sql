@@ -5,7 +5,7 @@ create function private.expire_licence(identity_id uuid) returns boolean
   set search_path = ''
 as $$
 begin
-  -- Whoever renews it just now has the account: then it is looked at by the next run.
+  -- Whoever renews it just now has locked the account: the next run looks at it again.
   perform from public.accounts
   where accounts.id = (
     select identities.account_id from public.identities
@@ -15,7 +15,7 @@ begin
   if not found then
     return false;
   end if;
-  -- And whoever does it by SQL has the identity.
+  -- And whoever does so by SQL has locked the identity.
   perform from public.identities
   where identities.id = expire_licence.identity_id
   for no key update;
@@ -27,7 +27,7 @@ begin
   return found;
 end
 $$;
-comment on function private.expire_licence is 'Ends an identity whose licence is over.';
+comment on function private.expire_licence is 'Expires one identity whose licence has expired.';
 
 create function private.expire_licences() returns bigint
   language sql
@@ -44,7 +44,7 @@ as $$
   ), true)
 $$;
 comment on function private.expire_licences is
-  'Job: identities whose licence is over expire, and with them go their listings, at once.';
+  'Job: expires identities whose licence has expired, which hides their listings at once.';
 
 create function private.response_minutes(identity_id uuid) returns integer
   language plpgsql
@@ -71,7 +71,7 @@ begin
       where messages.created_at > now() - interval '90 days'
       window conversation as (partition by messages.conversation_id order by messages.seq)
     ), turns as (
-      -- From the first word of the other side to the first one in answer.
+      -- From the first message of the other side to the first answer.
       select
         lines.own,
         lead(lines.created_at) over (partition by lines.conversation_id order by lines.seq)
@@ -87,8 +87,8 @@ begin
 end
 $$;
 comment on function private.response_minutes is
-  'Median of the minutes after which an organisation answered, over its last 200 conversations of '
-  '90 days; null where it never did.';
+  'Median minutes until an organisation answered, over its last 200 conversations of 90 days; null '
+  'if it never did.';
 
 create function private.measure_response(identity_id uuid) returns boolean
   language plpgsql
@@ -113,7 +113,8 @@ begin
   return true;
 end
 $$;
-comment on function private.measure_response is 'How fast one identity answers.';
+comment on function private.measure_response is
+  'Measures one organisation, unless it was measured within the hour.';
 
 create function private.measure_responses() returns bigint
   language sql
@@ -129,7 +130,7 @@ as $$
   ))
 $$;
 comment on function private.measure_responses is
-  'Job: measures again how soon organisations answer, those first that were measured longest ago. '
-  'Gives how many changed.';
+  'Job: measures how soon organisations answer, those first that were measured longest ago. '
+  'Returns how many.';
 
 grant execute on function private.expire_licences, private.measure_responses to backend;

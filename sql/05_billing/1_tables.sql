@@ -1,6 +1,6 @@
 -- Plans: what an identity may do, for how long, at which price.
 --
--- Plans are rows, so an admin changes them in Studio. Who has none has the figures of the free row.
+-- Plans are rows, so an admin changes them in Studio. The free plan applies to whoever has no other.
 
 create table public.plans (
   id uuid primary key default gen_random_uuid(),
@@ -49,7 +49,7 @@ create table public.subscriptions (
   reminded_at timestamptz,
   ended_at timestamptz,
   constraint subscriptions_time_is_forward check (ends_at > starts_at),
-  constraint subscriptions_end_is_told check ((status = 'active') = (ended_at is null))
+  constraint subscriptions_ended_tells_when check ((status = 'active') = (ended_at is null))
 );
 comment on table public.subscriptions is 'Which identity has which plan, from when to when.';
 comment on column public.subscriptions.status is

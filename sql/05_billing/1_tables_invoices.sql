@@ -1,8 +1,8 @@
--- Invoices: what is to be paid, what it gives, and in which state it is.
+-- Invoices: what is to be paid, what paying delivers, and in which state it is.
 --
 --   open -> processing -> paid; processing -> failed -> open; open -> expired, void
 --   paid -> partially_refunded -> refunded
---   whatever is not paid becomes paid by a genuine payment, however late it comes
+--   a genuine payment makes every unpaid state paid, however late it comes
 
 create table public.invoices (
   id uuid primary key default gen_random_uuid(),

@@ -100,6 +100,6 @@ create table private.recounts (
   name text primary key,
   last_wallet_id uuid not null
 );
-comment on table private.recounts is 'How far the recount of the wallets has come.';
+comment on table private.recounts is 'How far the recount of wallets has come.';
 alter table private.recounts enable row level security;
 create policy "nobody but functions of their owner" on private.recounts using (false);

@@ -1,4 +1,4 @@
--- What invoices and receipts keep to, whoever writes them: numbers, states, nothing rewritten.
+-- What holds for invoices and receipts, whoever writes them: numbers, states, nothing rewritten.
 
 create function private.invoice_steps() returns table (from_state text, to_state text)
   language sql
@@ -13,7 +13,7 @@ as $$
     ('expired', 'paid'), ('void', 'paid'),
     ('paid', 'partially_refunded'), ('paid', 'refunded'), ('partially_refunded', 'refunded')
 $$;
-comment on function private.invoice_steps is 'From which state an invoice may go to which.';
+comment on function private.invoice_steps is 'Which state of an invoice may follow which.';
 
 create function private.number_invoice() returns trigger
   language plpgsql
@@ -59,7 +59,7 @@ begin
 end
 $$;
 comment on function private.step_invoice is
-  'Lets an invoice go only where private.invoice_steps leads, whoever writes it.';
+  'Allows only the state changes of private.invoice_steps, whoever makes them.';
 
 create trigger invoices_go_their_way
   before update on public.invoices
@@ -80,7 +80,7 @@ begin
   return null;
 end
 $$;
-comment on function private.record_invoice_state is 'Writes down every state of an invoice.';
+comment on function private.record_invoice_state is 'Records every state of an invoice.';
 
 create trigger invoices_are_recorded
   after insert or update on public.invoices
@@ -109,7 +109,7 @@ begin
 end
 $$;
 comment on function private.guard_receipt is
-  'Of a receipt only the name of a deleted account may go.';
+  'On a receipt only the name of a deleted account may be replaced.';
 
 create trigger receipts_stay_as_they_are
   before update on public.receipts

@@ -1,4 +1,4 @@
--- What the ledger keeps to, whoever writes it: entries sum to zero, balances follow entries.
+-- What holds for the ledger, whoever writes it: entries sum to zero, balances follow entries.
 
 create function private.keep_balance() returns trigger
   language plpgsql
@@ -12,7 +12,7 @@ begin
   return new;
 end
 $$;
-comment on function private.keep_balance is 'Keeps wallets.balance with each entry.';
+comment on function private.keep_balance is 'Updates wallets.balance with each entry.';
 
 create trigger wallet_entries_keep_the_balance
   before insert on public.wallet_entries
@@ -20,7 +20,7 @@ create trigger wallet_entries_keep_the_balance
 
 create function private.check_transfers() returns trigger
   language plpgsql
-  security definer -- looks at entries that row security hides from the caller
+  security definer -- reads entries that row security hides from the caller
   set search_path = ''
 as $$
 begin
@@ -34,7 +34,7 @@ begin
 end
 $$;
 comment on function private.check_transfers is
-  'Both sides of a transfer are written in one statement, or neither.';
+  'The entries of a transfer are written in one statement and sum to zero.';
 
 create trigger wallet_entries_sum_to_zero
   after insert on public.wallet_entries
@@ -56,7 +56,7 @@ create function private.guard_wallet() returns trigger
   set search_path = ''
 as $$
 begin
-  -- One deeper than a plain update: the entry's own trigger is doing it.
+  -- An entry's own trigger is one level deeper than a plain update.
   if pg_trigger_depth() < 2 or (new.id, new.part) is distinct from (old.id, old.part)
     or new.identity_id is distinct from old.identity_id
     or new.system_account is distinct from old.system_account then
@@ -80,7 +80,7 @@ begin
   return new;
 end
 $$;
-comment on function private.start_at_zero is 'A new wallet holds nothing.';
+comment on function private.start_at_zero is 'A new wallet starts at zero.';
 
 create trigger wallets_begin_empty
   before insert on public.wallets

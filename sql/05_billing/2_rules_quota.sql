@@ -22,7 +22,7 @@ begin
 end
 $$;
 comment on function private.plan_of is
-  'The plan whose figures hold for an identity now: the free one when it has no other.';
+  'The plan that applies to an identity now: the free one when it has no other.';
 
 create function private.count_publication(identity_id uuid) returns void
   language sql
@@ -35,7 +35,7 @@ as $$
   ))
 $$;
 comment on function private.count_publication is
-  'Counts a listing that is shown from now on: within the hour as many as the plan shows, at least '
+  'Counts a listing that is published: in an hour as many as the plan allows, at least as many as '
   'the rate.';
 
 create function private.lock_quota(identity_id uuid) returns void
@@ -45,7 +45,7 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
 comment on function private.lock_quota is
-  'Listings of an identity become active one after another. Taken before any lock on a listing.';
+  'Listings of an identity become active one at a time. Taken before any lock on a listing.';
 
 create function private.try_lock_quota(identity_id uuid) returns boolean
   language sql
@@ -54,7 +54,7 @@ as $$
   select pg_try_advisory_xact_lock(hashtextextended('quota ' || identity_id, 0))
 $$;
 comment on function private.try_lock_quota is
-  'As lock_quota where a listing is locked already: false instead of waiting.';
+  'As lock_quota, where a listing is locked already: returns false instead of waiting.';
 
 create function private.lock_quota_of_listing(property_id uuid) returns void
   language sql
@@ -70,7 +70,7 @@ create function private.listings_used(identity_id uuid) returns integer
   stable
   set search_path = ''
 as $$
-  -- One that waits for review has its place already.
+  -- A listing that waits for review counts already.
   select count(*)::integer from public.properties
   where properties.owner_identity_id = listings_used.identity_id
     and properties.status in ('active', 'pending_review')
@@ -105,7 +105,7 @@ begin
 end
 $$;
 comment on function private.has_room is
-  'Whether the plan of now allows one more that is active, or one that is counted already.';
+  'Whether the plan allows one more active listing, or one that is counted already.';
 
 create function private.pause_over_quota(identity_id uuid) returns integer
   language plpgsql
@@ -140,4 +140,4 @@ begin
 end
 $$;
 comment on function private.pause_over_quota is
-  'Pauses what is active over the plan of now, newest first; nothing is ever deleted.';
+  'Pauses active listings over the quota, newest first; nothing is ever deleted.';

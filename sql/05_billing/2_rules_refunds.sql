@@ -1,4 +1,4 @@
--- How much of a payment can still be given back, and what may still be delivered.
+-- How much can still be refunded, what can still be delivered, who still has money here.
 
 create function private.refund_room(invoice public.invoices) returns numeric
   language sql
@@ -11,7 +11,7 @@ as $$
   where refunds.invoice_id = invoice.id and refunds.state in ('requested', 'settled')
     and payments.state is distinct from 'surplus'
 $$;
-comment on function private.refund_room is 'How much of an invoice can still be given back.';
+comment on function private.refund_room is 'How much of an invoice can still be refunded.';
 
 create function private.surplus_room(payment public.payments) returns numeric
   language sql
@@ -23,12 +23,12 @@ as $$
   where refunds.payment_id = payment.id and refunds.state in ('requested', 'settled')
 $$;
 comment on function private.surplus_room is
-  'How much can still be given back of a payment that came on top of a paid invoice.';
+  'How much can still be refunded of a payment that came after its invoice was paid.';
 
 create function private.can_deliver(invoice public.invoices) returns boolean
   language sql
   stable
-  security definer -- looks at everybody's plans, for functions that settle
+  security definer -- reads everybody's plans, for functions that settle
   set search_path = ''
 as $$
   select invoice.state <> 'void'
@@ -45,7 +45,7 @@ as $$
     )
 $$;
 comment on function private.can_deliver is
-  'Whether what an invoice is for can still be given: it is not void, its plan not withdrawn.';
+  'Whether what an invoice is for can still be delivered: it is not void, its plan not withdrawn.';
 
 create function private.has_obligations(account_id uuid) returns boolean
   language sql
@@ -63,4 +63,4 @@ as $$
   )
 $$;
 comment on function private.has_obligations is
-  'Whether an account has money in a wallet or a payment under way: 409 account_has_obligations.';
+  'Whether an account has money in a wallet or a payment in progress: 409 account_has_obligations.';

@@ -1,9 +1,9 @@
--- The records of invoices, payments, refunds and plans, and what a provider is told of them.
+-- The records of invoices, payments, refunds and plans, and what a provider needs to know of them.
 
 create function private.payment_records(invoice_id uuid) returns json
   language sql
   stable
-  security definer -- for functions that have looked whose invoice it is
+  security definer -- for functions that have checked whose invoice it is
   set search_path = ''
 as $$
   select coalesce(json_agg(json_build_object(
@@ -19,12 +19,12 @@ as $$
   ) order by payments.created_at, payments.id), '[]')
   from public.payments where payments.invoice_id = payment_records.invoice_id
 $$;
-comment on function private.payment_records is 'The payments tried for an invoice, oldest first.';
+comment on function private.payment_records is 'The payments of an invoice, oldest first.';
 
 create function private.invoice_record(invoice public.invoices) returns json
   language sql
   stable
-  security definer -- for functions that have looked whose invoice it is
+  security definer -- for functions that have checked whose invoice it is
   set search_path = ''
 as $$
   select json_build_object(
@@ -71,7 +71,7 @@ comment on function private.plan_record is 'A plan as clients see it.';
 create function private.refund_answer(refund_id uuid) returns json
   language sql
   stable
-  security definer -- for functions that have looked who asks
+  security definer -- for functions that have checked who asks
   set search_path = ''
 as $$
   select json_build_object(
@@ -88,7 +88,7 @@ comment on function private.refund_answer is 'A refund and its invoice, as an ad
 create function private.charge_order(payment_id uuid) returns json
   language sql
   stable
-  security definer -- reads for functions that have looked whose payment it is
+  security definer -- reads for functions that have checked whose payment it is
   set search_path = ''
 as $$
   select json_build_object(
@@ -111,7 +111,7 @@ as $$
   join public.accounts on accounts.id = invoices.account_id
   where payments.id = charge_order.payment_id
 $$;
-comment on function private.charge_order is 'What a provider is told to make a charge.';
+comment on function private.charge_order is 'What a provider needs to make a charge.';
 
 create function private.refund_order(refund_id uuid) returns json
   language sql
@@ -128,6 +128,6 @@ as $$
   join public.payments on payments.id = refunds.payment_id
   where refunds.id = refund_order.refund_id and refunds.state = 'requested'
 $$;
-comment on function private.refund_order is 'What a provider is told to give money back.';
+comment on function private.refund_order is 'What a provider needs to make a refund.';
 
 grant execute on function private.refund_order to backend;

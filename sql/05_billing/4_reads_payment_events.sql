@@ -57,7 +57,7 @@ begin
 end
 $$;
 comment on function api.list_payment_events is
-  'For admins: what providers told and what came of it, newest first. 403 admin_only.';
+  'For admins: what providers reported and what it changed, newest first. 403 admin_only.';
 
 grant execute on function private.list_payment_events to authenticated;
 grant execute on function api.list_payment_events to authenticated;

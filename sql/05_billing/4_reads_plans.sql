@@ -76,7 +76,7 @@ comment on function api.current_plan is
 create function private.unpaid_plan_invoice(identity_id uuid, plan public.plans) returns uuid
   language sql
   stable
-  security definer -- looks at the caller's invoices for private.subscribe
+  security definer -- reads the caller's invoices for private.subscribe
   set search_path = ''
 as $$
   select invoices.id from public.invoices
@@ -90,7 +90,7 @@ as $$
   limit 1
 $$;
 comment on function private.unpaid_plan_invoice is
-  'The invoice for a plan at its price of now that waits to be paid.';
+  'The unpaid invoice for a plan at its present price, if any.';
 
 grant execute on function private.list_plans, private.current_plan to authenticated;
 grant execute on function api.list_plans, api.current_plan to authenticated;

@@ -3,7 +3,7 @@
 create function private.get_wallet() returns json
   language plpgsql
   stable
-  security definer -- one that was never used has no row yet; shows the caller's own only
+  security definer -- a wallet that was never used has no row yet; shows the caller's own only
   set search_path = ''
 as $$
 declare
@@ -31,13 +31,13 @@ begin
 end
 $$;
 comment on function api.get_wallet is
-  'What the acting identity may spend, and what is held while it is paid back to its source.';
+  'What the acting identity may spend, and what is held while it is refunded to its source.';
 
 create function private.list_wallet_transactions(page_cursor text, page_size integer)
   returns table (items json, "nextCursor" text)
   language plpgsql
   stable
-  security definer -- counts rows as the pages of every list do; the caller's own only
+  security definer -- reads entries and transfers together; the caller's own only
   set search_path = ''
 as $$
 declare

@@ -8,7 +8,7 @@ as $$
     jsonb_build_object('provider', set_provider.provider, 'mode', set_provider.mode)::text, true)
 $$;
 comment on function private.set_provider is
-  'Says for this transaction which provider is asked: the functions'' setting, never a client''s.';
+  'Sets the provider of this transaction: chosen by the functions, never by a client.';
 
 create function private.start_charge(invoice_id uuid, return_url text, idempotency_key text)
   returns json
@@ -57,7 +57,7 @@ begin
   then
     return json_build_object('paymentId', payment.id, 'wait', true);
   elsif payment.state = 'starting' and payment.provider = chosen ->> 'provider' then
-    -- Nobody knows whether the provider made it: asked again by the same name, it makes no second.
+    -- The provider may have made it: asked again with the same reference, it makes no second one.
     update public.payments set asked_at = clock_timestamp() where payments.id = payment.id;
   else
     update public.payments set state = 'superseded' where payments.id = payment.id;
@@ -86,7 +86,7 @@ end
 $$;
 comment on function api.charge_invoice is
   'The open charge of an invoice for 15 minutes, else a new one. 404 invoice_not_found, 409 '
-  'invoice_already_paid, 503 payment_not_configured: so it is wherever the functions do not ask.';
+  'invoice_already_paid, 503 payment_not_configured for every caller but the functions.';
 
 create function private.charge_started(
   payment_id uuid, provider_ref text, redirect_url text, idempotency_key text default null
@@ -96,7 +96,7 @@ create function private.charge_started(
   set search_path = ''
 as $$
 declare
-  told json := json_build_object(
+  started json := json_build_object(
     'paymentId', charge_started.payment_id, 'redirectUrl', charge_started.redirect_url);
 begin
   if exists (
@@ -115,22 +115,23 @@ begin
   set provider_ref = charge_started.provider_ref, redirect_url = charge_started.redirect_url,
       state = case payments.state when 'starting' then 'open' else payments.state end
   where payments.id = charge_started.payment_id;
-  update private.idempotency_keys set answer = told
+  update private.idempotency_keys set answer = started
   from public.payments
   join public.invoices on invoices.id = payments.invoice_id
   where payments.id = charge_started.payment_id
     and idempotency_keys.account_id = invoices.account_id
     and idempotency_keys.key = charge_started.idempotency_key
     and idempotency_keys.answer is null;
-  return told;
+  return started;
 end
 $$;
 comment on function private.charge_started is
-  'The provider made the charge: where the person pays. Null when it named another payment''s.';
+  'The provider made the charge: returns where the person pays; null if it named the charge of '
+  'another payment.';
 
 create function private.charge_refused(payment_id uuid, why text, alarming boolean) returns void
   language plpgsql
-  security definer -- writes the payment that the provider would not make
+  security definer -- writes the payment that the provider did not make
   set search_path = ''
 as $$
 begin
@@ -142,7 +143,7 @@ begin
 end
 $$;
 comment on function private.charge_refused is
-  'The provider made no charge, or another than it was asked for.';
+  'The provider made no charge, or not the one it was asked for.';
 
 create function private.fail_payment(payment_id uuid, quiet boolean default false) returns text
   language plpgsql
@@ -173,7 +174,7 @@ begin
 end
 $$;
 comment on function private.fail_payment is
-  'A try that came to nothing. What is captured stays captured.';
+  'A payment failed. What is captured stays captured.';
 
 grant execute on function private.set_provider, private.charge_started, private.charge_refused
   to backend;

@@ -1,11 +1,11 @@
--- Invoices: issued, taken back, paid from the wallet, and what paying one gives.
+-- Invoices: issued, voided, paid from the wallet, and what paying one delivers.
 
 create function private.issue_invoice(
   identity_id uuid, purpose text, due_at timestamptz, title_ar text, title_en text,
   unit_price numeric, quantity integer default 1, plan_id uuid default null
 ) returns uuid
   language plpgsql
-  security definer -- writes for functions that have decided it
+  security definer -- called by functions that have checked the right to
   set search_path = ''
 as $$
 declare
@@ -47,7 +47,7 @@ as $$
 declare
   invoice public.invoices;
 begin
-  -- Its account first (03_accounts/2_rules_locks.sql): what is settled while the account is closed waits.
+  -- Its account first (03_accounts/2_rules_locks.sql): so settling waits while an account is closed.
   perform private.lock_owner(invoices.identity_id) from public.invoices
   where invoices.id = lock_invoice.invoice_id;
   select * into invoice from public.invoices
@@ -57,12 +57,12 @@ begin
 end
 $$;
 comment on function private.lock_invoice is
-  'An invoice, locked, and the account behind it held; null for none. Payments, refunds and wallets '
-  'come after.';
+  'An invoice, locked after the account behind it; null if there is none. Payments, refunds and '
+  'wallets are locked after it.';
 
 create function private.void_invoices(identity_id uuid, plan_id uuid) returns void
   language plpgsql
-  security definer -- writes invoices for functions that have decided it
+  security definer -- writes invoices, for functions that have checked the right to
   set search_path = ''
 as $$
 declare
@@ -88,11 +88,11 @@ begin
 end
 $$;
 comment on function private.void_invoices is
-  'Takes back invoices for a plan, or for all plans, that nobody has paid.';
+  'Voids unpaid invoices for a plan, or for all plans.';
 
 create function private.make_receipt(invoice_id uuid) returns void
   language sql
-  security definer -- writes what nobody can change afterwards
+  security definer -- writes a table that nobody can change afterwards
   set search_path = ''
 as $$
   insert into public.receipts (invoice_id, payer_name, receipt)
@@ -134,11 +134,11 @@ as $$
   join public.identities on identities.id = invoices.identity_id
   where invoices.id = make_receipt.invoice_id
 $$;
-comment on function private.make_receipt is 'Writes down what the receipt says, once.';
+comment on function private.make_receipt is 'Makes the receipt of a paid invoice, once.';
 
 create function private.deliver_invoice(invoice public.invoices, pay_with text) returns void
   language plpgsql
-  security definer -- writes for functions that have settled an invoice
+  security definer -- for functions that have settled an invoice
   set search_path = ''
 as $$
 declare
@@ -158,12 +158,12 @@ begin
   end loop;
 end
 $$;
-comment on function private.deliver_invoice is 'Gives what the lines of a paid invoice say.';
+comment on function private.deliver_invoice is 'Delivers what the lines of a paid invoice say.';
 
 create function private.mark_paid(invoice public.invoices, paid_with text, credited boolean)
   returns void
   language plpgsql
-  security definer -- writes for functions that have moved the money
+  security definer -- for functions that have moved the money
   set search_path = ''
 as $$
 begin
@@ -176,7 +176,8 @@ begin
     jsonb_build_object('number', invoice.number, 'amount', invoice.total));
 end
 $$;
-comment on function private.mark_paid is 'A paid invoice: state, receipt, word to its owner.';
+comment on function private.mark_paid is
+  'Marks an invoice as paid, makes its receipt and notifies its owner.';
 
 create function private.pay_from_wallet(invoice_id uuid) returns void
   language plpgsql

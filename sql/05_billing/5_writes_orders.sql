@@ -1,4 +1,4 @@
--- What an identity orders: a plan, its end, a top-up of the wallet.
+-- What an identity orders: a plan, its cancellation, a top-up of the wallet.
 
 create function private.subscribe(plan_id uuid, pay_with text) returns uuid
   language plpgsql
@@ -13,7 +13,7 @@ begin
   if pay_with not in ('invoice', 'wallet') or pay_with is null then
     perform private.refuse_field('payWith', 'invalid');
   end if;
-  -- Two clicks at once pass one after another.
+  -- One at a time, so that two clicks are one order.
   perform pg_advisory_xact_lock(hashtextextended('subscribe ' || owner_id, 0));
   select * into plan from public.plans where plans.id = subscribe.plan_id and plans.on_sale;
   if plan.id is null then
@@ -35,7 +35,7 @@ begin
   if pay_with = 'wallet' and exists (
     select from public.invoices where invoices.id = invoice_id and invoices.state = 'processing'
   ) then
-    invoice_id := null; -- somebody is paying it at the provider just now
+    invoice_id := null; -- it is being paid at the provider just now
   end if;
   invoice_id := coalesce(
     invoice_id, private.issue_plan_invoice(owner_id, plan, now() + interval '7 days'));
@@ -45,7 +45,8 @@ begin
   return invoice_id;
 end
 $$;
-comment on function private.subscribe is 'Buys a plan for the acting identity; gives the invoice.';
+comment on function private.subscribe is
+  'Buys a plan for the acting identity; returns the invoice.';
 
 create function api.subscribe_plan(plan_id uuid, pay_with text)
   returns table (invoice json, current json)
@@ -55,7 +56,7 @@ as $$
 declare
   invoice_id uuid := private.subscribe(subscribe_plan.plan_id, subscribe_plan.pay_with);
 begin
-  -- Two statements: one that reads sees only what was written before it began.
+  -- Two statements: a query sees only what was written before it began.
   return query select private.own_invoice(invoice_id), private.current_plan();
 end
 $$;
@@ -96,7 +97,7 @@ begin
 end
 $$;
 comment on function api.cancel_plan is
-  'The plan ends when its time is over and is not renewed. 404 plan_not_found without one.';
+  'The plan runs to its end and is not renewed. 404 plan_not_found without one.';
 
 create function private.order_topup(amount numeric) returns uuid
   language plpgsql

@@ -32,7 +32,7 @@ begin
         details = coalesce(truth -> 'details', '{}')
     where payments.id = payment.id;
   exception
-    when unique_violation then -- the money of another charge, which has paid its own invoice
+    when unique_violation then -- the money of another charge, which paid its own invoice
       perform private.raise_alarm('payment_mismatch', payment.id::text,
         jsonb_build_object('expected', payment.amount, 'truth', truth - 'details'));
       return 'mismatch';
@@ -47,7 +47,7 @@ begin
     return 'surplus';
   end if;
 
-  -- One of an invoice is enough: whatever else was begun for it is not shown to anybody any more.
+  -- One payment is enough: others that were started for this invoice are superseded.
   update public.payments set state = 'superseded'
   where payments.invoice_id = invoice.id and payments.state in ('starting', 'open');
   given := private.can_deliver(invoice);
@@ -69,8 +69,8 @@ begin
 end
 $$;
 comment on function private.settle_payment is
-  'The money of a charge was taken: the invoice is paid and gives what it is for, or the amount '
-  'stands in the wallet where that cannot be given any more. Once, however often it is told.';
+  'The money of a charge was taken: the invoice is paid and delivered, or the amount goes to the '
+  'wallet where it can no longer be delivered. Once, however often it is reported.';
 
 create function private.find_payment(provider text, truth jsonb) returns public.payments
   language plpgsql
@@ -85,7 +85,7 @@ begin
   where payments.provider = find_payment.provider and payments.provider_ref = truth ->> 'ref';
   if payment.id is null
     and truth ->> 'reference' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
-    -- The provider's word was faster than its answer to the charge.
+    -- The event came before the provider's answer to the charge.
     select * into payment from public.payments
     where payments.id = (truth ->> 'reference')::uuid
       and payments.provider = find_payment.provider
@@ -95,7 +95,7 @@ begin
 end
 $$;
 comment on function private.find_payment is
-  'Our payment that the provider means: by its own id of the charge, else by ours.';
+  'The payment that the provider means, by its id of the charge, else by ours.';
 
 create function private.apply_payment_answer(
   payment public.payments, truth jsonb,
@@ -126,8 +126,8 @@ begin
 end
 $$;
 comment on function private.apply_payment_answer is
-  'Compares what the provider told and answered with the charge that was made, and does what '
-  'follows. What does not fit changes nothing and reaches an admin.';
+  'Compares what the provider reported and answered with the charge that was made, and settles or '
+  'fails it. A mismatch changes nothing and raises an alarm.';
 
 create function private.is_final(event public.payment_events) returns boolean
   language sql
@@ -137,7 +137,7 @@ as $$
   select event.kind = 'other' or event.outcome not in ('received', 'pending', 'ignored')
 $$;
 comment on function private.is_final is
-  'Whether a repetition of an event has nothing to add: the provider said what became of it.';
+  'Whether a repetition of an event adds nothing, because its outcome is final.';
 
 create function private.record_event(
   provider text, event_key text, kind text, payload_sha256 text,
@@ -158,7 +158,7 @@ as $$
   returning payment_events.id
 $$;
 comment on function private.record_event is
-  'The row of an event that is new, or of which nothing final was known; else null.';
+  'The row of an event that is new or had no final outcome; else null.';
 
 create function private.finish_event(
   event_id bigint, outcome text, payment_id uuid, truth jsonb
@@ -175,7 +175,7 @@ as $$
       processed_at = clock_timestamp()
   where payment_events.id = finish_event.event_id
 $$;
-comment on function private.finish_event is 'What came of an event.';
+comment on function private.finish_event is 'Records the outcome of an event.';
 
 create function private.event_answer(outcome text, duplicate boolean default false) returns json
   language sql
@@ -185,7 +185,7 @@ as $$
   select json_build_object('received', true, 'duplicate', duplicate, 'outcome', outcome,
     'final', outcome not in ('pending', 'ignored'))
 $$;
-comment on function private.event_answer is 'What the functions learn of an event.';
+comment on function private.event_answer is 'The answer to the functions about an event.';
 
 create function private.receive_payment(
   provider text, event_key text, kind text, payload_sha256 text default null,
@@ -218,8 +218,8 @@ begin
 end
 $$;
 comment on function private.receive_payment is
-  'What came of a payment, as the provider answered when asked. Each event once it is final; a '
-  'look-up of our own may come as often as it likes.';
+  'Takes in what became of a payment, as the provider answered when asked. An event counts once it '
+  'is final; our own look-ups may be repeated.';
 
 create function private.is_known_event(provider text, event_key text) returns boolean
   language plpgsql
@@ -237,15 +237,15 @@ begin
 end
 $$;
 comment on function private.is_known_event is
-  'Whether an event was taken in for good: a repetition needs no answer from the provider.';
+  'Whether the outcome of an event is final, so that a repetition need not ask the provider.';
 
-create function private.parse_amount(told text) returns numeric
+create function private.parse_amount(written text) returns numeric
   language sql
   immutable
   set search_path = ''
 as $$
-  select case when told ~ '^-?[0-9]{1,14}(\.[0-9]{1,6})?$' then told::numeric end
+  select case when written ~ '^-?[0-9]{1,14}(\.[0-9]{1,6})?$' then written::numeric end
 $$;
-comment on function private.parse_amount is 'An amount as a provider wrote it, or null.';
+comment on function private.parse_amount is 'An amount as a provider wrote it; null if it is none.';
 
 grant execute on function private.receive_payment, private.is_known_event to backend;

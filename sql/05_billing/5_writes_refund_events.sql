@@ -2,7 +2,7 @@
 
 create function private.reject_refund(refund_id uuid) returns void
   language plpgsql
-  security definer -- gives held money back, holding the invoice
+  security definer -- releases held money; the invoice is locked
   set search_path = ''
 as $$
 declare
@@ -26,11 +26,11 @@ begin
 end
 $$;
 comment on function private.reject_refund is
-  'The provider will not give it back: what was held is free again, and an admin is told.';
+  'The provider rejected a refund: what was held is released, and an alarm is raised.';
 
 create function private.record_refund(payment public.payments, truth jsonb) returns uuid
   language plpgsql
-  security definer -- records a refund that was made at the provider, holding the invoice
+  security definer -- records a refund that was made at the provider; the invoice is locked
   set search_path = ''
 as $$
 declare
@@ -63,8 +63,8 @@ begin
 end
 $$;
 comment on function private.record_refund is
-  'A refund that nobody here asked for, if there is room for it. An alarm where the wallet that '
-  'has the money holds less by now.';
+  'Records a refund that nobody here asked for, if there is room for it. Raises an alarm where the '
+  'wallet that got the money holds less by now.';
 
 create function private.find_refund(payment public.payments, truth jsonb) returns public.refunds
   language plpgsql
@@ -82,7 +82,7 @@ begin
   order by refunds.provider_ref nulls last
   limit 1;
   if refund.id is null and not truth ? 'reference' then
-    -- The answer to our request was lost, and this provider does not repeat our name for it.
+    -- The answer to our request was lost, and this provider does not repeat our reference.
     select * into refund from public.refunds
     where refunds.payment_id = payment.id and refunds.state = 'requested'
       and refunds.provider_ref is null and refunds.amount = (truth ->> 'amount')::numeric
@@ -93,8 +93,8 @@ begin
 end
 $$;
 comment on function private.find_refund is
-  'Our refund that the provider means: by its own id, by ours, or where it tells neither by what '
-  'we asked for and have no answer to.';
+  'The refund that the provider means: by its id, by ours, or where it names neither by a request '
+  'of ours that has no answer.';
 
 create function private.apply_refund_answer(
   truth jsonb, reported_amount text default null, reported_currency text default null
@@ -152,8 +152,8 @@ begin
 end
 $$;
 comment on function private.apply_refund_answer is
-  'Compares what the provider answered about a refund with what was asked for and told, and does '
-  'what follows.';
+  'Compares what the provider answered about a refund with what was requested and reported, and '
+  'books or rejects it.';
 
 create function private.receive_refund(
   provider text, event_key text, kind text, payload_sha256 text default null,
@@ -173,7 +173,7 @@ begin
   if event_id is null and receive_refund.kind <> 'look_up' then
     return private.event_answer('repeated', true);
   end if;
-  -- Nothing is given back before it has come in, in whatever order that is told.
+  -- A payment is captured before it is refunded, in whatever order the events arrive.
   payment := private.find_payment(receive_refund.provider, charge);
   if payment.id is not null and payment.captured_at is null then
     perform private.apply_payment_answer(payment, charge);
@@ -188,7 +188,7 @@ begin
 end
 $$;
 comment on function private.receive_refund is
-  'What came of a refund, as the provider answered when asked for it and for its charge.';
+  'Takes in what became of a refund, as the provider answered when asked for it and its charge.';
 
 create function private.refund_answered(
   refund_id uuid, provider_ref text, status text
@@ -208,7 +208,7 @@ begin
     where known.payment_id = refund.payment_id
       and known.provider_ref = refund_answered.provider_ref
   ) then
-    -- It was told of before and is in the books: what was asked for is free again.
+    -- That refund was reported before and is booked: this request is released.
     perform private.raise_alarm('refund_mismatch', refund_id::text,
       jsonb_build_object('refundRef', provider_ref, 'status', status));
     perform private.reject_refund(refund_id);
@@ -227,6 +227,6 @@ begin
 end
 $$;
 comment on function private.refund_answered is
-  'What the provider said when it was asked to give money back.';
+  'What the provider answered when a refund was requested.';
 
 grant execute on function private.receive_refund, private.refund_answered to backend;

@@ -1,7 +1,7 @@
--- Refunds: money given back, to the wallet or to where it came from.
+-- Refunds: money paid back, to the wallet or to where it came from.
 --
--- What goes back to its source is asked of the provider and booked when it says that it is done;
--- until then it is held: more than was paid can never be given back, also not at once.
+-- A refund to the source is requested of the provider and booked when it reports success; until then
+-- the money is held, so that more than was paid can never be refunded, not even by calls at once.
 
 create function private.book_refund(refund_id uuid) returns void
   language plpgsql
@@ -11,7 +11,7 @@ as $$
 declare
   refund public.refunds;
   invoice public.invoices;
-  -- What was paid on top stands in the wallet and is no part of the invoice.
+  -- A surplus payment went to the wallet and is no part of the invoice.
   is_surplus boolean;
   from_wallet uuid;
 begin
@@ -31,7 +31,7 @@ begin
     case refund.destination when 'wallet' then private.wallet_of(invoice.identity_id)
       else private.system_account('provider') end,
     refund.amount, 'refund', 'refund', refund.id, invoice.id,
-    -- The provider has given it back, whatever the wallet still holds.
+    -- The provider has paid it back, whatever the wallet still holds.
     case when refund.admin_id is null then private.system_account('adjustments') end);
   update public.refunds set state = 'settled', settled_at = now() where refunds.id = refund.id;
   if not is_surplus then
@@ -41,7 +41,7 @@ begin
           else 'partially_refunded' end
     where invoices.id = invoice.id
     returning * into invoice;
-    -- What was given is taken back when all of its price has been.
+    -- What was delivered is taken back once all of its price is refunded.
     if invoice.state = 'refunded' and not invoice.credited then
       perform private.revoke_delivery(invoice.id);
     end if;
@@ -52,13 +52,13 @@ begin
 end
 $$;
 comment on function private.book_refund is
-  'The money is given back: ledger, invoice, and what the invoice gave where all of it was.';
+  'Books a refund: ledger, invoice, and what the invoice delivered once all of it is refunded.';
 
 create function private.start_refund(
   invoice_id uuid, amount numeric, destination text, reason text, payment_id uuid default null
 ) returns json
   language plpgsql
-  security definer -- an admin gives back what another has paid
+  security definer -- an admin refunds what another has paid
   set search_path = ''
 as $$
 declare
@@ -66,7 +66,7 @@ declare
   may_ask boolean := nullif(current_setting('facade.provider', true), '') is not null;
   invoice public.invoices;
   payment public.payments;
-  -- Paid on top of a paid invoice, so it stands in the wallet.
+  -- Paid after the invoice was paid, so it went to the wallet.
   is_surplus boolean;
   room numeric := 0;
   made uuid;
@@ -96,7 +96,7 @@ begin
   if amount <= 0 or amount > room or amount <> round(amount, 3) then
     perform private.refuse_field('amount', 'amount_out_of_range');
   end if;
-  -- What stands in the wallet already cannot go there, and what came from it has no other source.
+  -- What went to the wallet cannot be refunded to it, and what came from it has no other source.
   if start_refund.destination not in ('wallet', 'source')
     or start_refund.destination = 'wallet' and (invoice.credited or is_surplus)
     or start_refund.destination = 'source' and payment.id is null then
@@ -138,8 +138,8 @@ begin
 end
 $$;
 comment on function api.refund_invoice is
-  'For admins: gives back all or a part of a paid invoice, or of a payment that came on top of it '
-  'and stands in the wallet. 403 admin_only, 404 invoice_not_found, 409 '
+  'For admins: refunds all or a part of a paid invoice, or of a surplus payment, which went to the '
+  'wallet. 403 admin_only, 404 invoice_not_found, 409 '
   'status_transition_invalid, 422 amount_out_of_range, 402 wallet_insufficient.';
 
 grant execute on function private.start_refund to authenticated;

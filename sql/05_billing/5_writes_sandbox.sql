@@ -62,7 +62,7 @@ begin
 end
 $$;
 comment on function private.sandbox_decide is
-  'The person pays or fails, on the page. What is paid stays paid.';
+  'The person pays or fails on the sandbox page. What is paid stays paid.';
 
 create function private.sandbox_refund(charge_id text, reference text, amount numeric)
   returns json
@@ -77,7 +77,7 @@ begin
   return private.sandbox_refund_look_up(null, sandbox_refund.reference);
 end
 $$;
-comment on function private.sandbox_refund is 'Gives money back at the sandbox, once a reference.';
+comment on function private.sandbox_refund is 'A refund at the sandbox, one for each reference.';
 
 create function private.sandbox_refund_look_up(id text, reference text) returns json
   language plpgsql

@@ -7,25 +7,25 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('plan ' || identity_id, 0))
 $$;
 comment on function private.lock_plan is
-  'Plans of an identity change one after another. Taken after the lock on an invoice or wallet.';
+  'Plans of an identity change one at a time. Taken after the lock on an invoice or wallet.';
 
 create function private.add_credits(identity_id uuid, credits integer, invoice_id uuid)
   returns void
   language sql
-  security definer -- writes for functions that have decided it
+  security definer -- called by functions that have checked the right to
   set search_path = ''
 as $$
   insert into public.featured_credits (identity_id, credits, invoice_id)
   select add_credits.identity_id, add_credits.credits, add_credits.invoice_id
   where add_credits.credits > 0
 $$;
-comment on function private.add_credits is 'More featured listings.';
+comment on function private.add_credits is 'Adds featured listings.';
 
 create function private.start_plan(
   identity_id uuid, plan_id uuid, pay_with text, invoice_id uuid default null
 ) returns void
   language plpgsql
-  security definer -- writes subscriptions for functions that have decided it
+  security definer -- writes subscriptions, for functions that have checked the right to
   set search_path = ''
 as $$
 declare
@@ -61,11 +61,11 @@ begin
 end
 $$;
 comment on function private.start_plan is
-  'One more interval of the plan that an identity has, or another plan from now on.';
+  'Adds an interval to the plan that an identity has, or starts another plan now.';
 
 create function private.end_subscription(subscription_id uuid, status text) returns boolean
   language plpgsql
-  security definer -- writes subscriptions for functions that have decided it
+  security definer -- writes subscriptions, for functions that have checked the right to
   set search_path = ''
 as $$
 declare
@@ -88,7 +88,7 @@ begin
 end
 $$;
 comment on function private.end_subscription is
-  'A plan holds no longer, and what is active over the quota of now is paused, newest first.';
+  'Ends a plan and pauses active listings over the quota that is left, newest first.';
 
 create function private.revoke_interval(invoice_id uuid) returns void
   language plpgsql
@@ -112,7 +112,7 @@ begin
   where subscriptions.id = own.subscription_id and subscriptions.status = 'active'
   for update;
   if subscription.id is null then
-    return; -- replaced or over: it does not come back, and nothing of it is left
+    return; -- replaced or ended: nothing of it is left
   end if;
 
   select count(*) = 0,
@@ -129,15 +129,15 @@ begin
   else
     update public.subscriptions
     set ends_at = subscriptions.ends_at - rest, reminded_at = null,
-        -- A wallet would at once be charged again for the renewal that it was given back.
+        -- Otherwise the wallet would at once be charged again for the renewal just refunded.
         renews = subscriptions.renews and not is_last
     where subscriptions.id = subscription.id;
   end if;
 end
 $$;
 comment on function private.revoke_interval is
-  'Takes back what is left of the interval that an invoice paid. Those after it keep their length '
-  'and begin so much earlier; the plan ends when nothing of it is left.';
+  'Takes back what is left of the interval that an invoice paid. Later ones keep their length and '
+  'start that much earlier; the plan ends when nothing of it is left.';
 
 create function private.revoke_delivery(invoice_id uuid) returns void
   language plpgsql
@@ -151,4 +151,4 @@ begin
 end
 $$;
 comment on function private.revoke_delivery is
-  'Takes back what is left of what an invoice gave, and nothing else: all of it was refunded.';
+  'Takes back what is left of what a fully refunded invoice delivered, and nothing else.';

@@ -20,7 +20,7 @@ begin
 end
 $$;
 comment on function private.wallet_of is
-  'A part of an identity''s wallet, made when it is missing.';
+  'A part of an identity''s wallet, made if it is missing.';
 
 create function private.system_account(name text) returns uuid
   language sql
@@ -38,18 +38,17 @@ create function private.move_money(
   missing_from uuid default null
 ) returns uuid
   language plpgsql
-  security definer -- writes the ledger for functions that have decided it
+  security definer -- writes the ledger, for functions that have checked the right to
   set search_path = ''
 as $$
 declare
-  -- Named apart from the columns that they fill.
-  made uuid := gen_random_uuid();
+    made uuid := gen_random_uuid();
   available numeric;
 begin
   if amount is null or amount <= 0 or amount <> round(amount, 3) then
     perform private.refuse(422, 'amount_out_of_range');
   end if;
-  -- One order for everybody, so that no two transfers wait for each other.
+  -- Always in one order, so that no two transfers wait for each other.
   perform from public.wallets
   where wallets.id in (from_wallet, to_wallet) and wallets.system_account is null
   order by wallets.id
@@ -75,7 +74,7 @@ begin
 end
 $$;
 comment on function private.move_money is
-  'The one way in which money moves: a transfer, once for its source. 402 wallet_insufficient, '
+  'The only way in which money moves: one transfer for each source. 402 wallet_insufficient, '
   'unless a system account is named that gives what the wallet lacks.';
 
 create function private.adjust_wallet(identity_id uuid, amount numeric, decision_id uuid)
@@ -97,4 +96,4 @@ begin
 end
 $$;
 comment on function private.adjust_wallet is
-  'An admin gives or takes an amount, once for each decision.';
+  'An admin''s correction by an amount, once for each decision.';

@@ -1,9 +1,8 @@
 -- An identity that is closed owes nothing, renews nothing, and is not named on its receipts.
 
--- A closed identity has no plan, and owes nothing.
 create function private.end_plans_of_closed_identity() returns trigger
   language plpgsql
-  security definer -- writes rows of whoever is going
+  security definer -- writes rows of the identity that closes
   set search_path = ''
 as $$
 begin
@@ -13,7 +12,8 @@ begin
   return null;
 end
 $$;
-comment on function private.end_plans_of_closed_identity is 'A closed identity renews nothing.';
+comment on function private.end_plans_of_closed_identity is
+  'A closed identity renews no plan and owes nothing.';
 
 create trigger identities_forget_their_plans
   after update of status on public.identities
@@ -22,7 +22,7 @@ create trigger identities_forget_their_plans
 
 create function private.anonymise_receipts() returns trigger
   language plpgsql
-  security definer -- writes rows of whoever is going
+  security definer -- writes rows of the identity that closes
   set search_path = ''
 as $$
 begin
@@ -33,7 +33,7 @@ begin
 end
 $$;
 comment on function private.anonymise_receipts is
-  'Records of money stay; whose name was on them does not.';
+  'Records of money stay; the name on them does not.';
 
 create trigger identities_are_forgotten_on_receipts
   after update of status on public.identities

@@ -24,7 +24,7 @@ as $$
   from taken
 $$;
 comment on function private.due_payments is
-  'Job: payments that nobody has told the end of for 10 minutes, each given out once in 4.';
+  'Job: payments without an outcome for 10 minutes, each given out once in 4 minutes.';
 
 create function private.give_up_payment(payment_id uuid) returns boolean
   language sql
@@ -32,7 +32,7 @@ create function private.give_up_payment(payment_id uuid) returns boolean
 as $$
   select private.fail_payment(give_up_payment.payment_id) = 'failed'
 $$;
-comment on function private.give_up_payment is 'One that came to nothing.';
+comment on function private.give_up_payment is 'Fails one payment that never had an outcome.';
 
 create function private.give_up_payments() returns bigint
   language sql
@@ -49,8 +49,8 @@ as $$
   ), true)
 $$;
 comment on function private.give_up_payments is
-  'Job: a charge that the provider still calls pending, or does not know, after a day came to '
-  'nothing. If it is captured after all, its webhook still pays the invoice.';
+  'Job: fails charges that the provider still calls pending, or does not know, after a day. If '
+  'one is captured after all, its webhook still pays the invoice.';
 
 create function private.due_refunds() returns json
   language sql
@@ -72,7 +72,8 @@ as $$
   )
   select coalesce(json_agg(private.refund_order(taken.id)), '[]') from taken
 $$;
-comment on function private.due_refunds is 'Job: refunds whose end is not known yet.';
+comment on function private.due_refunds is
+  'Job: refunds without an outcome, to ask the provider about.';
 
 create function private.expire_invoice(invoice_id uuid) returns boolean
   language plpgsql
@@ -92,7 +93,7 @@ begin
   return true;
 end
 $$;
-comment on function private.expire_invoice is 'Ends an invoice that is still unpaid.';
+comment on function private.expire_invoice is 'Expires one invoice, if it is still unpaid.';
 
 create function private.expire_invoices() returns bigint
   language sql
@@ -107,7 +108,7 @@ as $$
     limit 1000
   ))
 $$;
-comment on function private.expire_invoices is 'Job: ends invoices that nobody paid in time.';
+comment on function private.expire_invoices is 'Job: expires invoices that were not paid in time.';
 
 create function private.remind_of_plan(subscription_id uuid) returns boolean
   language plpgsql
@@ -142,7 +143,7 @@ begin
 end
 $$;
 comment on function private.remind_of_plan is
-  'Tells an owner that a plan ends, with the invoice that renews it.';
+  'Notifies an owner that a plan ends soon, and issues the invoice that renews it.';
 
 create function private.remind_of_plans() returns bigint
   language sql
@@ -161,7 +162,7 @@ as $$
   ), true)
 $$;
 comment on function private.remind_of_plans is
-  'Job: three days before a plan ends its owner is told, with the invoice that renews it.';
+  'Job: notifies owners three days before a plan ends, and issues the invoice that renews it.';
 
 create function private.renew_plan(subscription_id uuid) returns boolean
   language plpgsql
@@ -186,12 +187,12 @@ begin
     private.issue_plan_invoice(due.identity_id, due.plans, now() + interval '1 day'));
   return true;
 exception
-  when sqlstate 'PT402' then -- its wallet was emptied just now
+  when sqlstate 'PT402' then -- the wallet no longer holds enough
     return false;
 end
 $$;
 comment on function private.renew_plan is
-  'Renews a plan from the wallet, unless that is empty by now.';
+  'Renews one plan from the wallet, if that still holds enough.';
 
 create function private.renew_plans() returns bigint
   language sql
@@ -221,7 +222,7 @@ create function private.lapse_plan(subscription_id uuid) returns boolean
 as $$
   select private.end_subscription(lapse_plan.subscription_id, 'lapsed')
 $$;
-comment on function private.lapse_plan is 'Ends a plan whose time is over.';
+comment on function private.lapse_plan is 'Ends one plan whose time is over.';
 
 create function private.lapse_plans() returns bigint
   language sql
@@ -237,7 +238,7 @@ as $$
   ), true)
 $$;
 comment on function private.lapse_plans is
-  'Job: plans whose time is over end, and what is active over the free quota is paused.';
+  'Job: ends plans whose time is over and pauses active listings over the free quota.';
 
 create function private.recount_wallets() returns bigint
   language plpgsql
@@ -271,7 +272,7 @@ begin
     last := counted.id;
     done := done + 1;
   end loop;
-  -- At the end it begins anew.
+  -- After the last wallet it starts over.
   update private.recounts
   set last_wallet_id = case when done = 2000 then last
     else '00000000-0000-0000-0000-000000000000' end
@@ -280,7 +281,7 @@ begin
 end
 $$;
 comment on function private.recount_wallets is
-  'Job: holds wallets against their entries, 2,000 at a time, and raises an alarm for each that '
+  'Job: compares wallets with their entries, 2,000 at a time, and raises an alarm for each that '
   'differs.';
 
 grant execute on function
