@@ -1,7 +1,7 @@
 /**
- * The chat gateway as a process of its own, for long sockets: `node functions/chat/main.ts`. HOST
- * and PORT say where it listens, the other settings are those of the functions. TLS is the business
- * of what stands before it.
+ * The chat gateway as a process of its own, for long sockets: `npm exec -- node functions/chat/main.ts`
+ * (Node 24). HOST and PORT say where it listens, the other settings are those of the functions. TLS
+ * is the business of what stands before it.
  */
 import process from 'node:process'
 import { setting } from '../_shared/read-setting.ts'

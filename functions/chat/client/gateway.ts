@@ -161,7 +161,7 @@ class GatewayLink implements Link {
     })
   }
 
-  /** Gives the socket up; whoever waits for an answer is told. */
+  /** Gives the socket up; answers that are waited for fail. */
   private dropSocket() {
     const { socket } = this
     this.socket = undefined

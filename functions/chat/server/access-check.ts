@@ -1,7 +1,7 @@
 /**
  * Asks the database again and again whether what the sockets were allowed still holds, and whether
- * they were sent all there is. Realtime tells of most changes at once but promises nothing, and may
- * be deaf without a word: these are the promises of 5 and of 30 seconds. One call for all of them.
+ * they were sent all there is. Realtime sends most changes at once but promises nothing, and may
+ * fall silent: these are the promises of 5 and of 30 seconds. One call for all sockets.
  */
 import { backend } from '../../_shared/db.ts'
 import type { ConversationUpdated } from '../protocol.ts'

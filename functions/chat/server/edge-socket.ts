@@ -2,7 +2,7 @@
 import { closeCodes, limits } from '../protocol.ts'
 import type { ClientSocket, SocketHandler } from './socket.ts'
 
-// Messages that wait for those before them; these sockets cannot be told to pause.
+// Messages that wait for those before them; these sockets cannot be paused.
 const mostWaiting = 256
 
 // An upgrade that was agreed to and whose client was gone by then never opens and never closeCodes.

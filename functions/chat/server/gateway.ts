@@ -93,7 +93,7 @@ function tokenOf(authorization: string | null): string | undefined {
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''
 }
 
-/** Tokens in addresses end up in logs: whoever sends one there is told so, whatever else it has. */
+/** Tokens in addresses end up in logs: one there is refused, whatever else the client shows. */
 const hasToken = (query: URLSearchParams) =>
   [...query].some(([name, value]) =>
     /^(access_?token|token|jwt|bearer|authorization)$/i.test(name) ||

@@ -28,11 +28,11 @@ const socketOptions: ServerOptions<typeof NodeSocket> & { closeTimeout: number }
   noServer: true,
   WebSocket: NodeSocket,
   clientTracking: false,
-  // Not more than was asked for, and not without a bound.
+  // node-socket.ts answers pings, and not without a bound.
   autoPong: false,
   maxPayload: limits.frameBytes,
   maxFragments: 64,
-  // Whoever does not answer a goodbye is cut off after so many milliseconds.
+  // Milliseconds for the client to close in its turn.
   closeTimeout: 2000,
   handleProtocols: (offered) => agreedSubprotocol([...offered]) ?? false,
 }

@@ -1,4 +1,4 @@
-/** A socket of the library ws, and what the library leaves to its user. */
+/** A socket of the library ws, with what the library leaves to its user: order, floods, silence. */
 import type { Buffer } from 'node:buffer'
 import { setImmediate } from 'node:timers'
 import { WebSocket } from 'ws'
@@ -66,6 +66,6 @@ export function serveNodeSocket(
     clearInterval(heartbeat)
     handler.closed()
   })
-  // It is being closed: what is still sent stays with the sender, when the library has let it come.
+  // The library closes the socket, but would read on: what still comes is left with its sender.
   socket.on('error', () => setImmediate(() => socket.pause()))
 }

@@ -177,7 +177,7 @@ class RealtimeConnection implements ChannelCarrier {
     if (this.channels.size === 0) this.close()
   }
 
-  /** Gives a silent connection up, without waiting for its goodbye. */
+  /** Gives a silent connection up, without waiting until it is closed. */
   private abandon() {
     const { socket } = this
     if (!socket) return

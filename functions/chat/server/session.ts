@@ -39,7 +39,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
   private authTimer: ReturnType<typeof setTimeout> | undefined
   private ageTimer: ReturnType<typeof setTimeout> | undefined
   private isClosed = false
-  /** Nothing more is taken and heard: what was accepted is answered, then it is closed. */
+  /** Nothing more is taken: what was accepted is answered, then it is closed. */
   private ending = false
   private handling: Promise<void> = Promise.resolve()
 
@@ -180,7 +180,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     const after = Math.min(afterSeq ?? lastSeq, lastSeq)
     const conversation = new Conversation(this, conversationId, after)
     this.conversations.set(conversationId, conversation)
-    // What came while it was asked for was heard already, as of a conversation that is not joined.
+    // What came during the call was passed on already, as of a conversation that is not joined.
     conversation.reaches(Math.max(lastSeq, this.account?.states.lastSeq(conversationId) ?? 0))
   }
 

@@ -20,7 +20,7 @@ afterEach(async () => {
 
 /** A way to Realtime that can be cut, and go dead. */
 async function wayTo(url: string) {
-  const lines = new Map<Socket, Socket>()
+  const connections = new Map<Socket, Socket>()
   let shut = false
   let opened = 0
   const server = createServer((client) => {
@@ -32,29 +32,29 @@ async function wayTo(url: string) {
       if (!part.includes('/realtime/v1/websocket')) return
       if (shut) return client.destroy()
       opened++
-      lines.set(client, upstream)
-      client.once('close', () => lines.delete(client))
+      connections.set(client, upstream)
+      client.once('close', () => connections.delete(client))
     })
     client.pipe(upstream).pipe(client)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   ends.push(() => {
     server.close()
-    lines.forEach((_, client) => client.destroy())
+    connections.forEach((_, client) => client.destroy())
   })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** Connections to Realtime, now and ever. */
-    lines: () => lines.size,
+    connections: () => connections.size,
     opened: () => opened,
     cut: () => {
       shut = true
-      lines.forEach((_, client) => client.destroy())
+      connections.forEach((_, client) => client.destroy())
     },
     mend: () => (shut = false),
     /** What is open now stays so, and nothing comes through any more. */
     freeze: () =>
-      lines.forEach((upstream, client) => client.unpipe(upstream) && upstream.unpipe(client)),
+      connections.forEach((upstream, client) => client.unpipe(upstream) && upstream.unpipe(client)),
   }
 }
 
@@ -101,7 +101,7 @@ describe('the gateway at Realtime', () => {
     const { way, joins, connect } = await ownGateway()
     await Promise.all(all.map(connect))
     await waitUntil('all have joined', () => joins() === 23)
-    expect(way.lines()).toBe(3)
+    expect(way.connections()).toBe(3)
   })
 
   testLocally(
