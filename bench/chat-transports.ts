@@ -30,18 +30,18 @@ export type Transport = {
 /** A WebSocket of JSON frames. */
 async function open(url: string, protocols: string[] = []) {
   const socket = new WebSocket(url, protocols)
-  let heard: (frame: Json) => void = () => {}
-  socket.on('message', (data) => heard(JSON.parse(data.toString())))
+  let received: (frame: Json) => void = () => {}
+  socket.on('message', (data) => received(JSON.parse(data.toString())))
   await once(socket, 'open')
   socket.on('error', () => {})
   return {
     send: (frame: Json) => socket.send(JSON.stringify(frame)),
-    onFrame: (listener: (frame: Json) => void) => (heard = listener),
+    onFrame: (listener: (frame: Json) => void) => (received = listener),
     /** Sends a frame and waits for the one that answers it. */
     ask: (frame: Json, answers: (frame: Json) => boolean) => {
       socket.send(JSON.stringify(frame))
       return new Promise<void>((resolve, reject) => {
-        heard = (came) => {
+        received = (came) => {
           const refused = came.event === 'error' || came.payload?.status === 'error'
           if (refused) reject(new Error(JSON.stringify(came)))
           else if (answers(came)) resolve()

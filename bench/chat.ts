@@ -75,7 +75,7 @@ const sorted = (times: number[]) => times.toSorted((left, right) => left - right
 async function exchange(
   transport: Transport,
   conversation: Conversation,
-  go: (heard: number) => boolean,
+  go: (received: number) => boolean,
   pause = 0,
 ) {
   const [receiver, { send, close }] = await Promise.all([
@@ -88,9 +88,9 @@ async function exchange(
       while (go(times.length)) {
         const body = `${randomUUID()} السلام عليكم`
         const began = performance.now()
-        const heard = new Promise<void>((resolve, reject) => {
+        const received = new Promise<void>((resolve, reject) => {
           const late = setTimeout(
-            () => reject(new Error(`${transport.name}: not heard in 10 s`)),
+            () => reject(new Error(`${transport.name}: not received in 10 s`)),
             10_000,
           )
           receiver.onBody = (came) => {
@@ -100,7 +100,7 @@ async function exchange(
           }
         })
         const stored = send(body)
-        await heard
+        await received
         times.push(performance.now() - began)
         await stored
         if (pause) await sleep(Math.max(0, began + pause - performance.now()))
@@ -130,7 +130,12 @@ async function onePair(
   messages: number,
   pause = 0,
 ) {
-  const pair = await exchange(transport, conversation, (heard) => heard < messages + warmUp, pause)
+  const pair = await exchange(
+    transport,
+    conversation,
+    (received) => received < messages + warmUp,
+    pause,
+  )
   const times = (await pair.run()).slice(warmUp)
   pair.close()
   return times
@@ -186,14 +191,14 @@ async function fanOut(transport: Transport, conversation: Conversation, sockets:
     ))
     const stored = send(body)
     const late = sleep(20_000, undefined, { ref: false }).then(() => {
-      throw new Error(`${transport.name}: some of ${sockets} sockets heard nothing in 20 s`)
+      throw new Error(`${transport.name}: some of ${sockets} sockets received nothing in 20 s`)
     })
-    const heard = await Promise.race([all, late])
+    const received = await Promise.race([all, late])
     await stored
     // The first one is the warm-up.
     if (n === 0) continue
-    times.push(...heard)
-    lasts.push(Math.max(...heard))
+    times.push(...received)
+    lasts.push(Math.max(...received))
   }
   for (const receiver of receivers) receiver.close()
   close()

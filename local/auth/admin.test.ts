@@ -16,7 +16,7 @@ import {
   signedIn,
 } from './support/client.ts'
 
-describe('administration', () => {
+describe('the admin API', () => {
   test('needs the secret key', async () => {
     const { session } = await signedIn()
     const asked = await auth('GET', '/admin/users', undefined, bearer(session.access_token))
@@ -57,7 +57,7 @@ describe('administration', () => {
     expect([odd.status, odd.body.error_code]).toEqual([404, 'validation_failed'])
   })
 
-  test('knows an email and a phone once', async () => {
+  test('accepts each email and phone only once', async () => {
     const { email } = await newUser()
     const phone = newPhone()
     await admin.createUser({ phone, password: randomUUID(), phone_confirm: true })
@@ -71,7 +71,7 @@ describe('administration', () => {
     })
   })
 
-  test('takes a bcrypt hash instead of a password', async () => {
+  test('accepts a bcrypt hash instead of a password', async () => {
     const email = newEmail()
     const password = randomUUID()
     const { error } = await admin.createUser({
@@ -84,7 +84,7 @@ describe('administration', () => {
     expect(data.session).not.toBeNull()
   })
 
-  test('takes a hash that bcrypt cannot read, which no password matches', async () => {
+  test('accepts a hash that bcrypt cannot read, which no password matches', async () => {
     const email = newEmail()
     const password_hash = `$2x$10$${'a'.repeat(53)}`
     expect((await admin.createUser({ email, email_confirm: true, password_hash })).error).toBeNull()
@@ -93,14 +93,14 @@ describe('administration', () => {
     await signedIn()
   })
 
-  test('ends every session with a new password', async () => {
+  test('ends every session when it sets a new password', async () => {
     const { id, session } = await signedIn()
     await admin.updateUserById(id, { password: randomUUID() })
     expect((await refresh(session.refresh_token)).status).toBe(400)
     expect((await auth('GET', '/user', undefined, bearer(session.access_token))).status).toBe(403)
   })
 
-  test('bans at once, and says so before it looks at the password', async () => {
+  test('bans at once, and reports a ban before it checks the password', async () => {
     const { id, email, session } = await signedIn()
     await admin.updateUserById(id, { ban_duration: '24h' })
     const { error } = await server().auth.signInWithPassword({ email, password: 'wrong-password' })

@@ -94,7 +94,7 @@ async function listUsers(context: Context, request: AuthRequest): Promise<Answer
   return {
     status: 200,
     headers: { 'x-total-count': String(total), link: links.join(', ') },
-    // The list comes without identities, as from the real one.
+    // The list comes without identities, as in the real Auth.
     body: { users: rows.map((row) => ({ ...userJson(row), identities: null })), aud },
   }
 }

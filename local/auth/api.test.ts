@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { database, projectUrl, publishableKey, secretKey } from '../../test/support/client.ts'
 import { auth, bearer, secret, signedIn } from './support/client.ts'
 
-describe('errors', () => {
+describe('errors of Auth', () => {
   test('have the old shape without a version and the new one with it', async () => {
     const grant = '/token?grant_type=password'
     const wrong = { email: 'a@b.co', password: 'x' }
@@ -23,7 +23,7 @@ describe('errors', () => {
     expect(versioned.headers.get('x-supabase-api-version')).toBe('2024-01-01')
   })
 
-  test('of OAuth have no code', async () => {
+  test('in the OAuth format have no code', async () => {
     const { status, body } = await auth('POST', '/token?grant_type=refresh_token', {})
     expect(status).toBe(400)
     expect(body).toEqual({
@@ -33,8 +33,8 @@ describe('errors', () => {
   })
 })
 
-describe('the API', () => {
-  test('want an API key that is known, and no secret one from a browser', async () => {
+describe('the API of Auth', () => {
+  test('requires a known API key, and rejects a secret key from a browser', async () => {
     const settings = (headers: Record<string, string>) =>
       fetch(`${projectUrl}/auth/v1/settings`, { headers }).then(({ status }) => status)
     expect(await settings({})).toBe(401)
@@ -44,7 +44,7 @@ describe('the API', () => {
     expect(await settings({ apikey: publishableKey })).toBe(200)
   })
 
-  test('tell how the project is set', async () => {
+  test('returns the settings of the project', async () => {
     expect((await auth('GET', '/settings')).body).toMatchObject({
       disable_signup: true,
       mailer_autoconfirm: false,
@@ -54,7 +54,7 @@ describe('the API', () => {
     expect((await auth('GET', '/health')).body).toMatchObject({ name: 'GoTrue' })
   })
 
-  test('publish the keys to everybody, to be kept for ten minutes', async () => {
+  test('publishes the keys to everybody, to be cached for ten minutes', async () => {
     const response = await fetch(`${projectUrl}/auth/v1/.well-known/jwks.json`)
     expect(response.headers.get('cache-control')).toBe('public, max-age=600')
     const { keys } = await response.json()
@@ -62,7 +62,7 @@ describe('the API', () => {
     expect(keys[0]).not.toHaveProperty('d')
   })
 
-  test('believe another address only from the secret key', async () => {
+  test('accepts another client address only with the secret key', async () => {
     const { id, session } = await signedIn()
     const address = '203.0.113.7'
     const named = { 'sb-forwarded-for': address, 'x-forwarded-for': address }

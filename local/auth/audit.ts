@@ -24,9 +24,9 @@ export async function writeAudit(
   traits?: Record<string, unknown>,
 ): Promise<void> {
   if (!auditLog) return
-  const nobody = '00000000-0000-0000-0000-000000000000'
+  const noActor = '00000000-0000-0000-0000-000000000000'
   const by = actor === admin
-    ? { actor_id: nobody, actor_username: admin }
+    ? { actor_id: noActor, actor_username: admin }
     : { actor_id: actor.id, actor_username: actor.phone || actor.email || '' }
   const name = actor === admin ? undefined : actor.raw_user_meta_data?.full_name
   const payload = {
@@ -40,7 +40,7 @@ export async function writeAudit(
   await tx.query(
     `insert into auth.audit_log_entries (instance_id, id, payload, created_at)
      values ($1, gen_random_uuid(), $2, clock_timestamp())`,
-    [nobody, payload],
+    [noActor, payload],
   )
 }
 

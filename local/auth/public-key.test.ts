@@ -57,7 +57,7 @@ const oneTimeTokens = async () => {
 }
 
 describe('REG-06 nothing with the public key', () => {
-  test('is answered before a captcha that nobody can solve, whoever is asked about', async () => {
+  test('gets past a captcha that nobody can solve, whether or not the account exists', async () => {
     const { id, email, password } = await newUser()
     const phone = newPhone()
     const other = await admin.createUser({ phone, password, phone_confirm: true })
@@ -87,7 +87,7 @@ describe('REG-06 nothing with the public key', () => {
     expect(rows).toEqual([])
   })
 
-  test('passes that captcha with a key or a token that is not the secret one', async () => {
+  test('gets past that captcha with another key or a token', async () => {
     const { email, password, session } = await signedIn()
     const grant = '/token?grant_type=password'
     const send = async (headers: Record<string, string>, body: unknown = { email, password }) => {
@@ -111,7 +111,7 @@ describe('REG-06 nothing with the public key', () => {
     expect([flow.status, flow.body.error_code]).toEqual([404, 'flow_state_not_found'])
   })
 
-  test('makes an account, and with the secret key only by the administration', async () => {
+  test('creates an account; the secret key does so only by the admin API', async () => {
     const { email } = await newUser()
     const password = randomUUID()
     const fresh = [newEmail(), newPhone()]
@@ -137,7 +137,7 @@ describe('REG-06 nothing with the public key', () => {
     expect(rows).toEqual([])
   })
 
-  test('sends a code or takes one, nor does the secret key', async () => {
+  test('sends or accepts a code, not even with the secret key', async () => {
     const { id, email, session } = await signedIn()
     const before = await rowsOf(id)
     const asServer = server().auth
@@ -166,7 +166,7 @@ describe('REG-06 nothing with the public key', () => {
     expect(await oneTimeTokens()).toEqual([])
   })
 
-  test('adds a second factor, nor does a token', async () => {
+  test('enrols a second factor, not even with a token', async () => {
     const { session } = await signedIn()
     const token = bearer(session.access_token)
     const ask = async (method: string, path: string, body?: object, headers = token) => {
@@ -187,7 +187,7 @@ describe('REG-06 nothing with the public key', () => {
     expect((await auth('POST', '/factors', { factor_type: 'totp' })).status).toBe(401)
   })
 
-  test('signs in by a provider that nobody knows', async () => {
+  test('signs in by an unknown provider', async () => {
     const { status, body } = await auth('POST', '/token?grant_type=id_token', {
       provider: 'azure',
       id_token: 'a.b.c',

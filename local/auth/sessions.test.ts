@@ -15,7 +15,7 @@ describe('refreshing', () => {
     expect(rows).toHaveLength(1)
   })
 
-  test('with the token before gives the present one: its answer was lost', async () => {
+  test('with the previous token returns the current one, as its answer was lost', async () => {
     const { session } = await signedIn()
     const { body } = await refresh(session.refresh_token)
     const again = await refresh(session.refresh_token)
@@ -33,7 +33,7 @@ describe('refreshing', () => {
     expect((await refresh(replies[0].body.refresh_token)).status).toBe(200)
   })
 
-  test('with a token of long ago ends the whole family', async () => {
+  test('with an old token ends the session', async () => {
     const { session, id } = await signedIn()
     const second = await refresh(session.refresh_token)
     const third = await refresh(second.body.refresh_token)
@@ -48,7 +48,7 @@ describe('refreshing', () => {
     expect((await refresh(third.body.refresh_token)).status).toBe(400)
   })
 
-  test('refuses what is no refresh token', async () => {
+  test('rejects what is not a refresh token', async () => {
     expect((await refresh('abcdefghijkl')).body.error_code).toBe('refresh_token_not_found')
     expect((await refresh('nonsense')).body.error_code).toBe('validation_failed')
     const { session } = await signedIn()

@@ -15,7 +15,7 @@ import {
 } from './support/client.ts'
 
 describe('signing in', () => {
-  test('answers a token, a refresh token and the user', async () => {
+  test('returns a token, a refresh token and the user', async () => {
     const { email, password } = await newUser({ user_metadata: { name: 'سالم' } })
     const given = { email: email.toUpperCase(), password }
     const { status, headers, body } = await auth(
@@ -45,7 +45,7 @@ describe('signing in', () => {
     expect(body.user.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/)
   })
 
-  test('takes a phone with and without plus, and shows it without', async () => {
+  test('accepts a phone with and without a plus, and returns it without', async () => {
     const phone = newPhone()
     const password = randomUUID()
     await admin.createUser({ phone: `+${phone}`, password, phone_confirm: true })
@@ -55,7 +55,7 @@ describe('signing in', () => {
     }
   })
 
-  test('gives an ES256 token that the published keys verify', async () => {
+  test('returns an ES256 token that the published keys verify', async () => {
     const { id, email, session } = await signedIn()
     const jwks = createRemoteJWKSet(new URL(`${projectUrl}/auth/v1/.well-known/jwks.json`))
     const { payload } = await jwtVerify(session.access_token, jwks, {
@@ -75,7 +75,7 @@ describe('signing in', () => {
     })
   })
 
-  test('says the same of a wrong password and of somebody unknown', async () => {
+  test('returns the same error for a wrong password and for an unknown user', async () => {
     const { email } = await newUser()
     const wrong = await server().auth.signInWithPassword({ email, password: 'wrong-password' })
     const unknown = await server().auth.signInWithPassword({
@@ -86,7 +86,7 @@ describe('signing in', () => {
     expect(unknown.error).toEqual(wrong.error)
   })
 
-  test('tells that an email is not confirmed only after the right password', async () => {
+  test('reports an unconfirmed email only after the right password', async () => {
     const { email, password } = await newUser({ email_confirm: false })
     const wrong = await server().auth.signInWithPassword({ email, password: 'wrong-password' })
     const right = await server().auth.signInWithPassword({ email, password })
@@ -94,7 +94,7 @@ describe('signing in', () => {
     expect(right.error).toMatchObject({ status: 400, code: 'email_not_confirmed' })
   })
 
-  test('refuses bodies of the wrong shape', async () => {
+  test('rejects malformed bodies', async () => {
     const grant = '/token?grant_type=password'
     const send = async (body: unknown) => (await auth('POST', grant, body, secret)).body.error_code
     const both = { email: newEmail(), phone: newPhone(), password: 'x' }

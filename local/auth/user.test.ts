@@ -14,7 +14,7 @@ import {
 } from './support/client.ts'
 
 describe('the user', () => {
-  test('is shown to who has a token, a user and a session', async () => {
+  test('is returned to a caller with a token, a user and a session', async () => {
     const { session, email, id } = await signedIn()
     const { access_token: token } = session
     expect((await auth('GET', '/user', undefined, bearer(token))).body.email).toBe(email)
@@ -29,7 +29,7 @@ describe('the user', () => {
     expect([nobody.status, nobody.body.error_code]).toEqual([403, 'user_not_found'])
   })
 
-  test('merges data one level deep; null takes a key out', async () => {
+  test('merges data one level deep; null removes a key', async () => {
     const { session } = await signedIn()
     const put = (data: object) => auth('PUT', '/user', { data }, bearer(session.access_token))
     await put({ colour: 'blue', deep: { a: 1 } })
@@ -72,7 +72,7 @@ describe('the user', () => {
     expect(error).toBeNull()
   })
 
-  test('gives nobody rights, and no unproven email or phone', async () => {
+  test('cannot grant rights, nor set an unconfirmed email or phone', async () => {
     const { session, id, email } = await signedIn()
     const put = (body: object) => auth('PUT', '/user', body, bearer(session.access_token))
     const rights = await put({ app_metadata: { role: 'admin' } })

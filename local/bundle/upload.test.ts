@@ -67,7 +67,7 @@ const settings = {
   SEAL_KEY: randomBytes(32).toString('base64'),
 }
 
-describe('what is uploaded of a function', () => {
+describe('the upload of a function', () => {
   let sent: Map<string, Upload>
   let registry: Awaited<ReturnType<typeof openRegistry>>
   beforeAll(async () => {
@@ -78,11 +78,11 @@ describe('what is uploaded of a function', () => {
     for (const each of folders) rmSync(each, { recursive: true })
   })
 
-  test('is sent of every function of config.toml', () => {
+  test('happens for every function of config.toml', () => {
     expect([...sent.keys()].sort()).toEqual(names.toSorted())
   })
 
-  test.each(names)('of %s is all that it needs to start, in an empty folder', async (name) => {
+  test.each(names)('of %s has all that it needs to start in an empty folder', async (name) => {
     const { entrypoint, files } = sent.get(name)!
     const place = folder()
     for (const [path, content] of files) {
@@ -101,7 +101,7 @@ describe('what is uploaded of a function', () => {
     expect(stdout.trim()).toBe('it serves')
   })
 
-  test('comes with the lock file, which is as this Deno writes it', async () => {
+  test('includes the lock file as this version of Deno writes it', async () => {
     const lock = readFileSync(lockFile)
     for (const { files } of sent.values()) expect(files.get('functions/deno.lock')).toEqual(lock)
     expect(lock.toString()).toBe(await generateLock(registry.url))

@@ -18,7 +18,7 @@ const stack = readStack(process.env)
 const bodyLimit = 10 * 1024 * 1024
 
 function openApp(stack: Stack, role: string, schemas: string[], studio: boolean) {
-  // All parts of a stack share 60 connections with whoever else comes.
+  // All processes of a stack share 60 connections with other clients.
   const connection = createPostgresConnection({
     url: stack.databaseUrl(role),
     postgresOptions: { onnotice() {}, max: studio ? 2 : 4, idle_timeout: 10 },

@@ -12,7 +12,7 @@ const studio: string = hasStack
   ? JSON.parse(readFileSync(join(variable('LOCAL_STACK')!, 'stack.json'), 'utf8')).studioUrl
   : ''
 
-testLocally('shows tables and views, and says what they are for', async () => {
+testLocally('Studio shows tables and views with their comments', async () => {
   const page = await (await fetch(studio)).text()
   expect(page).toContain('/studio-notes.js')
   expect(await (await fetch(`${studio}/studio-notes.js`)).text()).toContain('comments')
@@ -26,25 +26,28 @@ testLocally('shows tables and views, and says what they are for', async () => {
   }
 })
 
-testLocally('a status changed there is in the audit trail, and sessions have ended', async () => {
-  const [admin, person] = await Promise.all([signUpAdmin(), signUp()])
-  const changed = await fetch(`${studio}/rest/v1/accounts?id=eq.${person.id}`, {
-    method: 'PATCH',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ status: 'suspended', status_reason: 'من الاستوديو' }),
-  })
-  expect(changed.ok, await changed.text()).toBe(true)
-  expect((await person.get('/auth/me')).body.error.code).toBe('account_suspended')
-  expect(await auditOf(admin, person.id)).toMatchObject([{
-    action: 'account.status',
-    actor: null,
-    reason: 'من الاستوديو',
-    before: { status: 'active' },
-    after: { status: 'suspended' },
-  }])
-  const { rows } = await database().query(
-    'select actor from public.admin_audit where target_id = $1',
-    [person.id],
-  )
-  expect(rows).toEqual([{ actor: 'studio' }])
-})
+testLocally(
+  'a status changed in Studio is in the audit trail, and sessions have ended',
+  async () => {
+    const [admin, person] = await Promise.all([signUpAdmin(), signUp()])
+    const changed = await fetch(`${studio}/rest/v1/accounts?id=eq.${person.id}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ status: 'suspended', status_reason: 'من الاستوديو' }),
+    })
+    expect(changed.ok, await changed.text()).toBe(true)
+    expect((await person.get('/auth/me')).body.error.code).toBe('account_suspended')
+    expect(await auditOf(admin, person.id)).toMatchObject([{
+      action: 'account.status',
+      actor: null,
+      reason: 'من الاستوديو',
+      before: { status: 'active' },
+      after: { status: 'suspended' },
+    }])
+    const { rows } = await database().query(
+      'select actor from public.admin_audit where target_id = $1',
+      [person.id],
+    )
+    expect(rows).toEqual([{ actor: 'studio' }])
+  },
+)

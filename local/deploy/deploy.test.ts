@@ -59,7 +59,7 @@ const query = async (sql: string, url = server.adminUrl) => {
   }
 }
 
-describe('a project from scratch', () => {
+describe('deploying to a new project', () => {
   const outputs: string[] = []
   const lines = new Set<string>()
   let first: Map<string, string>
@@ -77,7 +77,7 @@ describe('a project from scratch', () => {
   if (process.platform !== 'linux') clearInterval(watching)
   afterAll(() => clearInterval(watching))
 
-  test('stops where the platform says no, and says what', async () => {
+  test('stops where the platform refuses, and reports the step', async () => {
     await failing('PUT', '/functions', async () => {
       const { code, output } = await deploy({ CORS_ORIGINS: 'https://dar.example' })
       outputs.push(output)
@@ -109,7 +109,7 @@ describe('a project from scratch', () => {
     ])
   })
 
-  test('sends the settings that the product rests on, and the rate last', () => {
+  test('sends the settings that the product relies on, and the rate last', () => {
     const [file, forwarding, audit, site, rate] = bodyOf('PATCH', '/config/auth')
     expect(file).toEqual({
       disable_signup: true,
@@ -145,7 +145,7 @@ describe('a project from scratch', () => {
     ])
   })
 
-  test('makes what nobody else needs to know: keys of 32 bytes, a password of the facade', async () => {
+  test('generates keys of 32 bytes and a password of the facade', async () => {
     expect([...first.keys()].sort()).toEqual(
       ['CODE_SECRET', 'CORS_ORIGINS', 'ENVIRONMENT', 'FACADE_DB_URL', 'SEAL_KEY'],
     )
@@ -173,7 +173,7 @@ describe('a project from scratch', () => {
     expect(owners).toEqual([{ owner: 'postgres' }])
   })
 
-  test('goes on where it stopped, and repeats nothing that is there', async () => {
+  test('continues where it stopped, and repeats nothing that is done', async () => {
     const { code, output } = await deploy({ CORS_ORIGINS: 'https://dar.example' })
     outputs.push(output)
     expect(output).toContain('Deployed.')
@@ -202,7 +202,7 @@ describe('a project from scratch', () => {
     }
   })
 
-  test('gives the facade another password when it is asked to, or none at all', async () => {
+  test('gives the facade a new password on request, or leaves the old one valid', async () => {
     await failing('POST', '/secrets', async () => {
       const { code, output } = await deploy({}, '--new-facade-password')
       outputs.push(output)
@@ -215,7 +215,7 @@ describe('a project from scratch', () => {
     expect(await query('select 1 as one', url.href)).toEqual([{ one: 1 }])
   })
 
-  test('takes an earlier version back, whose migrations are not the newest', async () => {
+  test('can return to an earlier version, which lacks the newest migrations', async () => {
     // As the project has one that this version does not know.
     await query(
       `insert into supabase_migrations.schema_migrations (version, name) values ('99991231235959', 'x')`,
@@ -232,7 +232,7 @@ describe('a project from scratch', () => {
     )
   })
 
-  test('is deployed to by one at a time', async () => {
+  test('is refused while another deployment runs', async () => {
     const other = new pg.Client({ connectionString: server.url })
     await other.connect()
     try {
@@ -247,7 +247,7 @@ describe('a project from scratch', () => {
     }
   })
 
-  test('takes the password of the database in place of a role that is lent', async () => {
+  test('uses the password of the database instead of a temporary role, if given', async () => {
     await query(
       // The pooler would take the reference off its name.
       `create role "postgres.${ref}" login superuser password 'of-the-database-itself'`,
@@ -261,7 +261,7 @@ describe('a project from scratch', () => {
     })
   })
 
-  test('is not asked again and again by somebody who has the wrong password', async () => {
+  test('does not retry with a wrong password', async () => {
     const { code, output } = await deploy({ SUPABASE_DB_PASSWORD: 'of-another-database' })
     outputs.push(output)
     expect(code).toBe(1)
@@ -269,7 +269,7 @@ describe('a project from scratch', () => {
     expect(asked()).toEqual([])
   })
 
-  test('says no secret, and shows none on a command line', () => {
+  test('shows no secret in its output or on a command line', () => {
     const passwords = ['lent-for-some-minutes', 'of-the-database-itself', 'of-another-database']
     const secrets = [token, secretKey, ...passwords, ...platform.secrets.values()]
       .filter((value) => !['production', '2', 'https://dar.example'].includes(value))

@@ -30,7 +30,7 @@ describe('supabase/config.toml', () => {
     return checkConfig(text, env).problems
   }
 
-  test('is right as it stands', () => {
+  test('is valid as it is', () => {
     expect(checkConfig(configText(), {}).problems).toEqual([])
   })
 
@@ -62,7 +62,7 @@ describe('supabase/config.toml', () => {
     expect(problems(from, to).join('\n')).toContain(why)
   })
 
-  test('names no environment that is not there, but where a section is off', () => {
+  test('names no unset variable, except where a section is disabled', () => {
     const on = '[auth.external.google]\nenabled = true'
     const off = '[auth.external.google]\nenabled = false'
     expect(problems(off, on)).toEqual([
@@ -72,7 +72,7 @@ describe('supabase/config.toml', () => {
     expect(problems(off, on, { GOOGLE_CLIENT_IDS: 'a,b' })).toEqual([])
   })
 
-  test('is pushed without the rate of tokens until the captcha stands', () => {
+  test('is pushed without the rate of tokens until the captcha is verified', () => {
     const early = withoutDeferred(configText())
     expect(configText().replace('token_refresh = 1800\n', '')).toBe(early)
   })
@@ -90,7 +90,7 @@ describe('what config.toml cannot hold', () => {
     expect(platform.sent).toEqual([])
   })
 
-  test('is named with what to do, where the platform takes it and forgets it', async () => {
+  test('is reported, with what to do, where the platform does not store it', async () => {
     platform.auth.audit_log_disable_postgres = false
     platform.forgets.add('audit_log_disable_postgres')
     try {
@@ -103,7 +103,7 @@ describe('what config.toml cannot hold', () => {
     }
   })
 
-  test('keeps back nothing else, where the platform refuses one', async () => {
+  test('is set even if the platform refuses another setting', async () => {
     platform.auth.security_sb_forwarded_for_enabled = false
     platform.realtime.private_only = false
     platform.fails = (method, path) =>
@@ -123,14 +123,14 @@ describe('what config.toml cannot hold', () => {
 describe('the Management API', () => {
   const management = () => openManagement(platform.url, ref, token)
 
-  test.each([429, 503])('is asked again after a %i', async (status) => {
+  test.each([429, 503])('is called again after a %i', async (status) => {
     let left = 1
     platform.fails = () => left-- > 0 ? status : undefined
     expect(await management().get('')).toMatchObject({ ref })
     platform.fails = () => undefined
   })
 
-  test('is not told twice what it may have done, but for haste', async () => {
+  test('gets no write twice, except after a 429', async () => {
     let asked = 0
     platform.fails = () => (asked++, 503)
     const send = management().send('POST', '/secrets', [{ name: 'A', value: 'the-value-of-it' }])
@@ -141,7 +141,7 @@ describe('the Management API', () => {
   })
 })
 
-describe('what the running project tells', () => {
+describe('checks of the running project', () => {
   const url = () => `${platform.url}/functions/v1/jobs/address`
   const under = async <T>(forwarded: Platform['forwarded'], work: () => Promise<T>) => {
     const before = platform.forwarded
@@ -178,7 +178,7 @@ describe('what the running project tells', () => {
     expect(await under(forwarded, () => measureHops(url(), secretKey))).toBe(hops)
   })
 
-  test('a platform that believes its callers is refused', async () => {
+  test('reject a platform that trusts the headers of its callers', async () => {
     await expect(under((sent) => sent ?? client, () => measureHops(url(), secretKey)))
       .rejects.toThrow('No entry of X-Forwarded-For is the caller')
   })
@@ -194,7 +194,7 @@ describe('what the running project tells', () => {
     },
   )
 
-  test('jobs that fail are named', async () => {
+  test('name the jobs that fail', async () => {
     platform.functions.set('jobs', { version: 1, verifyJwt: false, files: [] })
     const jobs = `${platform.url}/functions/v1/jobs`
     expect(await runJobs(jobs, secretKey)).toBe(2)
@@ -203,7 +203,7 @@ describe('what the running project tells', () => {
     await expect(runJobs(jobs, secretKey)).rejects.toThrow('Failed: expire_listings.')
   })
 
-  test('a captcha that stands a moment later is waited for, none is refused', async () => {
+  test('wait for a captcha that takes effect later, and fail without one', async () => {
     platform.auth.security_captcha_enabled = true
     platform.lag = 2
     await verifyCaptcha(platform.url, publishableKey, 5000)

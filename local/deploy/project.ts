@@ -43,7 +43,7 @@ export async function readProject(management: Management, input: DeployInput): P
     ]),
     ...(!input.siteUrl && isLocalAddress(auth.site_url)
       ? [
-        `Auth's site URL is ${auth.site_url}, the machine of whoever opens it: set SITE_URL to the ` +
+        `Auth's site URL is ${auth.site_url}, an address of the local machine: set SITE_URL to the ` +
         'address of your app or site.',
       ]
       : []),

@@ -63,7 +63,7 @@ describe('nothing is sent', () => {
     expect(await refused(settings)).toContain(why)
   })
 
-  test('for a flag that is none', async () => {
+  test('with an unknown flag', async () => {
     expect(await refused({}, '--chek')).toContain('There is no --chek')
   })
 
@@ -96,7 +96,7 @@ describe('nothing is sent', () => {
     }
   })
 
-  test('when only a check is asked for, which says what would change', async () => {
+  test('with --check, which reports what would change', async () => {
     const { code, output } = await runDeploy(platform, {}, '--check')
     expect(output).toContain('checked')
     expect(output).toMatch(/would become[^]*auth security_captcha_enabled: true/)

@@ -1,4 +1,4 @@
-// npm run docs: makes the generated pages of docs/ anew.
+// npm run docs: regenerates pages of docs/.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../stack/settings.ts'

@@ -73,7 +73,7 @@ const probes = async (life: number, after = 0) => {
 }
 
 describe.runIf(hasStack)('a worker of an edge function', () => {
-  test('takes requests for half of its life; the next one knows nothing and nobody notices', async () => {
+  test('takes requests for half of its lifetime, and then a new one starts unnoticed', async () => {
     const { ask } = await probes(2)
     const seen = new Map<string, number[]>()
     for (const end = Date.now() + 6000; Date.now() < end;) {
@@ -86,7 +86,7 @@ describe.runIf(hasStack)('a worker of an edge function', () => {
     for (const counts of seen.values()) expect(counts).toEqual(upTo(counts.length))
   })
 
-  test('is dropped at half of its life, unless somebody said that it must wait', async () => {
+  test('is dropped at half of its lifetime, unless waitUntil keeps it', async () => {
     const { ask, calls } = await probes(6)
     // The first: it comes with the worker's life. Both are due after its half.
     await Promise.all([ask('waited/4000'), ask('plain')])
@@ -98,7 +98,7 @@ describe.runIf(hasStack)('a worker of an edge function', () => {
     expect(calls.length).toBe(1)
   })
 
-  test('finishes what was asked in its first half', async () => {
+  test('finishes requests that came in the first half of its lifetime', async () => {
     const { ask, calls } = await probes(6)
     const asked = ask('asked/4000')
     await sleep(3500)
@@ -109,7 +109,7 @@ describe.runIf(hasStack)('a worker of an edge function', () => {
     expect(calls.map(({ path }) => path)).toEqual(['/asked'])
   })
 
-  test('ends with its life whatever waits: 546 for what was not answered', async () => {
+  test('ends with its lifetime in any case: 546 for unanswered requests', async () => {
     const { ask, calls } = await probes(2)
     const late = ask('asked/60000')
     expect((await ask('waited/60000')).status).toBe(200)
@@ -118,13 +118,13 @@ describe.runIf(hasStack)('a worker of an edge function', () => {
     expect(calls).toEqual([])
   })
 
-  test('dies of a rejected promise that nobody waits for, alone', async () => {
+  test('dies of an unhandled rejection, alone', async () => {
     const { ask } = await probes(60)
     expect(await ask('thrown')).toMatchObject({ status: 500, body: { code: 'WORKER_ERROR' } })
     expect(await ask()).toMatchObject({ status: 200, body: { seen: 1 } })
   })
 
-  test('is there for functions that exist: 404 for others, 503 for one that does not begin', async () => {
+  test('exists only for existing functions: 404 for others, 503 for one that fails to start', async () => {
     const { url } = await workersWith({ life: 60, functions: { broken: 'throw new Error("no")' } })
     expect((await fetch(`${url}/nothing`)).status).toBe(404)
     const response = await fetch(`${url}/broken`)
@@ -134,7 +134,7 @@ describe.runIf(hasStack)('a worker of an edge function', () => {
 })
 
 describe.runIf(hasStack)('the facade in a worker', () => {
-  test('a code that is sent after the answer is sent to its end', async () => {
+  test('finishes sending a code after the answer', async () => {
     // It waits four seconds for those who send.
     const inbox = await listener(3000)
     const { url } = await workersWith({ life: 5.5, settings: { INBOX_URL: inbox.url } })
@@ -154,7 +154,7 @@ describe.runIf(hasStack)('the facade in a worker', () => {
 describe.runIf(hasStack)('chat in a worker', () => {
   const life = 8
 
-  test('a socket lives past half of its worker; with the worker it ends, with 1012', async () => {
+  test('keeps a socket past half of the lifetime, and ends it with the worker, with 1012', async () => {
     const { a, b, conversationId } = await startConversation()
     const { url } = await workersWith({ life })
     const chat = `${url.replace('http', 'ws')}/chat`
@@ -165,7 +165,7 @@ describe.runIf(hasStack)('chat in a worker', () => {
     await sleep(life * 500 + 500)
     expect([left.closed, right.closed]).toEqual([undefined, undefined])
     expect((await left.sendMessage(conversationId, 'ما زلنا')).event).toBe('ack')
-    await waitUntil('it hears', () => right.messages().length === 1)
+    await waitUntil('the message arrives', () => right.messages().length === 1)
     // Beside them there is another worker by now, which has its own end.
     const later = await ChatSocket.connect(a, chat)
     ends.push(() => later.close())
@@ -181,14 +181,14 @@ describe.runIf(hasStack)('chat in a worker', () => {
     expect(again.messages()[0].seq).toBe(2)
   })
 
-  test('GATEWAY_MAX_AGE ends it before the worker does', async () => {
+  test('ends a socket at GATEWAY_MAX_AGE, before the worker does', async () => {
     const { a } = await startConversation()
     const { url } = await workersWith({ life: 60, settings: { GATEWAY_MAX_AGE: '3' } })
     const socket = await ChatSocket.connect(a, `${url.replace('http', 'ws')}/chat`)
     expect(await socket.waitForClose()).toEqual({ code: 1012, reason: 'connect again' })
   })
 
-  test('a talk through many workers: nothing is lost, nothing comes twice', async () => {
+  test('loses and repeats no message of a conversation through many workers', async () => {
     const { a, b, conversationId } = await startConversation()
     const { url } = await workersWith({ life })
     const link = () => gateway({ url: `${url.replace('http', 'ws')}/chat`, WebSocket })

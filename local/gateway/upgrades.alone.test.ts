@@ -53,7 +53,7 @@ describe('a socket through the gateway', () => {
     return { client, part: inner.at(-1)!, door: outer.at(-1)! }
   }
 
-  test('holds up the one who sends when the other does not read', async () => {
+  test('slows the sender down when the other side does not read', async () => {
     const { client, part, door } = await joined()
     client.pause()
     let more = true
@@ -73,7 +73,7 @@ describe('a socket through the gateway', () => {
     await waitUntil('all of it comes', () => got === sent * chunk.length)
   })
 
-  test('passes on a goodbye, and what is still on its way the other way', async () => {
+  test('passes on the end of one side, and what the other still sends', async () => {
     const { client, part } = await joined()
     part.resume()
     client.end('last words')
@@ -85,7 +85,7 @@ describe('a socket through the gateway', () => {
     await waitUntil('nothing is left', () => outer.every(({ destroyed }) => destroyed))
   })
 
-  test('gives the client the last bytes of a part that goes', async () => {
+  test('delivers the last bytes of a server that closes', async () => {
     const { client, part } = await joined()
     client.pause()
     const words = Buffer.alloc(300_000, 'x')
@@ -98,7 +98,7 @@ describe('a socket through the gateway', () => {
     expect(got).toBe(words.length)
   })
 
-  test('leaves nothing behind when either side dies', async () => {
+  test('is cleaned up when either side dies', async () => {
     for (const dies of ['client', 'part'] as const) {
       const { client, part, door } = await joined()
       const other = dies === 'client' ? part : client
@@ -110,7 +110,7 @@ describe('a socket through the gateway', () => {
     }
   })
 
-  test('is refused with 503 while the part behind is not there', async () => {
+  test('is refused with 503 while the server is down', async () => {
     behind.close()
     const { port } = gateway.address() as AddressInfo
     const client = connect({ port, host: '127.0.0.1' })

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { openInbox } from './server.ts'
 
-test('the inbox refuses a target that is no address, and goes on', async () => {
+test('the inbox rejects an invalid request target, and goes on', async () => {
   const inbox = openInbox().listen(0, '127.0.0.1')
   await once(inbox, 'listening')
   const { port } = inbox.address() as AddressInfo

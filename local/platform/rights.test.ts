@@ -18,7 +18,7 @@ async function attempt(...statements: string[]): Promise<string> {
   }
 }
 
-test('migrations run as no superuser, and as a member of none of the services', async () => {
+test('migrations run without superuser rights, and as no member of the services', async () => {
   const { rows } = await database().query(
     `select current_user, rolsuper,
        array(
@@ -33,7 +33,7 @@ test('migrations run as no superuser, and as a member of none of the services', 
   expect(rows).toEqual([{ current_user: 'postgres', rolsuper: false, acts_as: [] }])
 })
 
-test('the roles of clients inherit, that of Auth makes none, and numbers lose their last digits', async () => {
+test('client roles inherit, the role of Auth creates no roles, and numbers lose their last digits', async () => {
   const { rows } = await database().query(
     `select rolname as name, rolinherit as inherits, rolcreaterole as makes_roles,
        rolbypassrls as sees_all
@@ -108,7 +108,7 @@ test.each([
   for (const statement of statements) expect(await attempt(statement), statement).toBe('42501')
 })
 
-test('rights are handed on only where the services say so', async () => {
+test('privileges can be granted on only where the services allow it', async () => {
   expect(await attempt('grant select on storage.objects to anon')).toBe('done')
   expect(await attempt('grant select on auth.users to service_role')).toBe('done')
   // Without the right to grant, GRANT is a warning that changes nothing.
@@ -119,7 +119,7 @@ test('rights are handed on only where the services say so', async () => {
   expect(rows).toEqual([{ auth: false, realtime: false }])
 })
 
-test.each(tables)('%s takes policies and triggers, and they go again', async (table) => {
+test.each(tables)('%s accepts policies and triggers, which can be dropped again', async (table) => {
   const done = await attempt(
     `create policy planted on ${table} for select to authenticated using (false)`,
     `alter policy planted on ${table} using (true)`,
@@ -134,7 +134,7 @@ test.each(tables)('%s takes policies and triggers, and they go again', async (ta
   expect(done).toBe('done')
 })
 
-test('what lets policies be written lets nothing else be done', async () => {
+test('the right to write policies permits nothing else', async () => {
   // In one transaction, in one message, inside a function: afterwards postgres owns nothing.
   const written = 'create policy planted on realtime.messages using (false)'
   const column = 'alter table realtime.messages add column planted text'

@@ -105,11 +105,11 @@ export class Connection {
       const changes = asked.postgresChanges.map((change, index) => ({ ...change, id: index + 1 }))
       return ['ok', { postgres_changes: changes }]
     } catch (error) {
-      const refusal = JoinError.of(error as Error)
+      const joinError = JoinError.of(error as Error)
       // The whole connection sleeps: none of its channels receives anything meanwhile.
       await sleep(this.realtime.failedJoinDelay)
-      if (refusal.fatal) setImmediate(() => this.close(1001))
-      return ['error', { reason: refusal.message }]
+      if (joinError.fatal) setImmediate(() => this.close(1001))
+      return ['error', { reason: joinError.message }]
     }
   }
 

@@ -45,9 +45,9 @@ async function listener() {
     .subscribe((state) => states.push(state))
   const send = (n: number) =>
     database.query(`select realtime.send(jsonb_build_object('n', $1::int), 'm', $2)`, [n, topic])
-  await waitUntil('it hears', () => states.at(-1) === ready)
+  await waitUntil('the message arrives', () => states.at(-1) === ready)
   await send(1)
-  await waitUntil('it hears', () => received.length === 1)
+  await waitUntil('the message arrives', () => received.length === 1)
   return { client, states, received, send }
 }
 
@@ -55,19 +55,19 @@ const ready = 'Replication connection established'
 
 describe('clients of Realtime', () => {
   const parts = [['realtime/main.ts', 'the process'], ['services.ts', 'the gateway']]
-  test.for(parts)('come back by themselves after %s was killed: %s', async ([word]) => {
+  test.for(parts)('reconnect by themselves after %s was killed: %s', async ([word]) => {
     const { client, states, received, send } = await listener()
     process.kill(pidOf(word!), 'SIGKILL')
-    await waitUntil('it is told', () => states.at(-1) === 'CHANNEL_ERROR')
-    await waitUntil('it hears again', () => states.at(-1) === ready)
+    await waitUntil('it is reported', () => states.at(-1) === 'CHANNEL_ERROR')
+    await waitUntil('messages arrive again', () => states.at(-1) === ready)
     // From then on nothing is lost, whatever was before.
     for (let n = 2; n < 50; n++) await send(n)
-    await waitUntil('it hears all of it', () => received.length === 49)
+    await waitUntil('all messages arrive', () => received.length === 49)
     expect(received).toEqual([...Array(49).keys()].map((n) => n + 1))
     await client.realtime.disconnect()
   })
 
-  test('are not told when the database is killed, and hear it again by and by', async () => {
+  test('are not notified when the database is killed, and later receive its messages again', async () => {
     const { client, states, received, send } = await listener()
     const before = [...states]
     const realtime = pidOf('realtime/main.ts')

@@ -47,7 +47,7 @@ async function room() {
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe.runIf(hasStack)('broadcasting over HTTP', () => {
-  test('many at once: what may not be sent is left out, still 202', async () => {
+  test('of several messages skips those that may not be sent, still with 202', async () => {
     const { topic, raw, token, readerToken } = await room()
     const open = await realtime.raw()
     await open.join(topic)
@@ -64,7 +64,7 @@ describe.runIf(hasStack)('broadcasting over HTTP', () => {
       expect(await call('/broadcast', { messages }, headers)).toEqual({ status: 202, body: null })
     }
     await call('/broadcast', { messages: [{ ...message, private: false }] })
-    await waitUntil('they come', () => raw.events(topic, 'broadcast').length === 4)
+    await waitUntil('the messages arrive', () => raw.events(topic, 'broadcast').length === 4)
     await waitUntil('the public one too', () => open.events(topic, 'broadcast').length === 1)
     await sleep(100)
     expect(raw.events(topic, 'broadcast').map(({ payload }: Json) => payload)).toEqual([
@@ -79,7 +79,7 @@ describe.runIf(hasStack)('broadcasting over HTTP', () => {
     for (const each of [raw, open]) each.close()
   })
 
-  test('one to a topic and event, in JSON or bytes', async () => {
+  test('of one message to a topic and event accepts JSON or bytes', async () => {
     const { topic, raw, token, readerToken } = await room()
     const path = `/broadcast/${encodeURIComponent(topic)}/events/hello?private=true`
     expect(await call(path, { n: 1 }, bearer(readerToken))).toMatchObject({ status: 403 })
@@ -89,7 +89,7 @@ describe.runIf(hasStack)('broadcasting over HTTP', () => {
     expect(await call(path, bytes, { ...bearer(token), ...type })).toMatchObject({ status: 202 })
     const text = { 'content-type': 'text/plain' }
     expect(await call(path, 'x', { ...bearer(token), ...text })).toMatchObject({ status: 415 })
-    await waitUntil('they come', () => raw.frames.some(Buffer.isBuffer))
+    await waitUntil('the messages arrive', () => raw.frames.some(Buffer.isBuffer))
     expect(raw.events(topic, 'broadcast')).toEqual([
       { event: 'hello', payload: { n: 2 }, type: 'broadcast' },
     ])
@@ -102,11 +102,11 @@ describe.runIf(hasStack)('broadcasting over HTTP', () => {
     await client.realtime.setAuth()
     const channel = client.channel(topic, { config: { private: true } })
     expect(await channel.httpSend('m', { n: 1 })).toMatchObject({ success: true })
-    await waitUntil('it comes', () => raw.events(topic, 'broadcast').length === 1)
+    await waitUntil('the message arrives', () => raw.events(topic, 'broadcast').length === 1)
     raw.close()
   })
 
-  test('is refused without a key, with a bad token, in a wrong shape', async () => {
+  test('is rejected without a key, with a bad token, or if malformed', async () => {
     const good = { topic: 't', event: 'e', payload: {} }
     for (const headers of [{ apikey: 'x' }, { apikey: '' }, bearer('rubbish')]) {
       expect(await call('/broadcast', { messages: [good] }, headers)).toEqual({
@@ -131,7 +131,7 @@ describe.runIf(hasStack)('broadcasting over HTTP', () => {
 })
 
 describe.runIf(hasStack)('the gateway of the stack', () => {
-  test('leads to it, for apps on other sites as well', async () => {
+  test('forwards to it, with CORS headers', async () => {
     const ping = `${projectUrl}/realtime/v1/api/ping`
     const response = await fetch(ping, { headers: { apikey: publishableKey } })
     expect(await response.json()).toEqual({ message: 'Success' })

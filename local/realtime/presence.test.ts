@@ -22,7 +22,7 @@ afterAll(() => realtime?.stop())
 const newTopic = () => `room:${randomUUID()}`
 
 describe.runIf(hasStack)('presence', () => {
-  test('shows who is there, who comes and who goes, in supabase-js', async () => {
+  test('shows who is present, joins and leaves, in supabase-js', async () => {
     const topic = newTopic()
     const [first, second] = ['سالم', 'نورة'].map((key) =>
       realtime.client().channel(topic, { config: { presence: { key, enabled: true } } })
@@ -44,7 +44,7 @@ describe.runIf(hasStack)('presence', () => {
     await waitUntil('nobody is left', () => Object.keys(first!.presenceState()).length === 0)
   })
 
-  test('of a socket that breaks ends', async () => {
+  test('ends with a broken socket', async () => {
     const topic = newTopic()
     const [raw, witness] = await Promise.all([realtime.raw(), realtime.raw()])
     await witness.join(topic, { presence: { enabled: true } })
@@ -65,7 +65,7 @@ describe.runIf(hasStack)('presence', () => {
     witness.close()
   })
 
-  test('needs the right to it on private topics', async () => {
+  test('needs permission on private topics', async () => {
     const topic = newTopic()
     const [blind, mute] = [randomUUID(), randomUUID()]
     await realtime.member(topic, blind, { presence: false })

@@ -29,7 +29,7 @@ describe.runIf(hasStack)('messages from the database', () => {
     const topic = newTopic()
     const { received } = await joined(realtime, topic, { vsn })
     await realtime.send(topic, 'new_message', { text: 'السلام عليكم 🏠', n: 1 })
-    await waitUntil('it comes', () => received.length === 1)
+    await waitUntil('the message arrives', () => received.length === 1)
     expect(received[0]).toEqual({
       type: 'broadcast',
       event: 'new_message',
@@ -60,7 +60,7 @@ describe.runIf(hasStack)('messages from the database', () => {
     expect(payloads(received).map(({ n }) => n)).toEqual([2, 1])
   })
 
-  test('are complete while a client is joined, whoever sends at the same time', async () => {
+  test('are complete while a client is joined, with any number of concurrent senders', async () => {
     const topic = newTopic()
     const members = await Promise.all([
       joined(realtime, topic),
@@ -80,7 +80,7 @@ describe.runIf(hasStack)('messages from the database', () => {
     expect(payloads(members[0]!.received)).toEqual(payloads(members[1]!.received))
   })
 
-  test('are complete from the answer to the join on', async () => {
+  test('are complete from the answer to a join on', async () => {
     const topic = newTopic()
     let sent = 0
     let sending = true
@@ -103,7 +103,7 @@ describe.runIf(hasStack)('messages from the database', () => {
     await sender
   })
 
-  test('public ones go to public channels, private ones to private channels', async () => {
+  test('reach public channels if public, private channels if private', async () => {
     const topic = newTopic()
     const { received } = await joined(realtime, topic)
     const open: Json[] = []
@@ -119,7 +119,7 @@ describe.runIf(hasStack)('messages from the database', () => {
     expect(payloads(open)).toMatchObject([{ n: 1 }])
   })
 
-  test('carry bytes to clients that can read them', async () => {
+  test('carry bytes to clients of protocol 2.0.0', async () => {
     const topic = newTopic()
     const [now, old] = await Promise.all([
       joined(realtime, topic),
@@ -127,14 +127,17 @@ describe.runIf(hasStack)('messages from the database', () => {
     ])
     await realtime.query(`select realtime.send_binary('\\x00ff10', 'bytes', $1)`, [topic])
     await realtime.send(topic, 'm', { n: 1 })
-    await waitUntil('they come', () => now.received.length === 2 && old.received.length === 1)
+    await waitUntil(
+      'the messages arrive',
+      () => now.received.length === 2 && old.received.length === 1,
+    )
     expect(now.received[0]).toMatchObject({ event: 'bytes', meta: { id: expect.any(String) } })
     expect([...new Uint8Array(now.received[0].payload)]).toEqual([0, 255, 16])
   })
 })
 
-describe.runIf(hasStack)('the stream of the database', () => {
-  test('is lost without a word: who is joined stays so, deaf, and hears again later', async () => {
+describe.runIf(hasStack)('the stream from the database', () => {
+  test('can be lost unnoticed: clients stay joined, and receive messages again later', async () => {
     const own = await startRealtime()
     const topic = newTopic()
     const { received, states } = await joined(own, topic)
@@ -143,24 +146,24 @@ describe.runIf(hasStack)('the stream of the database', () => {
       `select pg_terminate_backend(active_pid) from pg_replication_slots
        where database = current_database()`,
     )
-    await waitUntil('it is lost', () => !own.tenant.streaming)
+    await waitUntil('the stream is lost', () => !own.tenant.streaming)
     await own.send(topic, 'm', { n: 1 })
     const { received: late, states: later } = await joined(own, topic)
     letGo()
-    await waitUntil('there is another', () => own.tenant.streaming)
+    await waitUntil('there is a new stream', () => own.tenant.streaming)
     await own.send(topic, 'm', { n: 2 })
-    await waitUntil('it is heard again', () => received.length === 1 && late.length === 1)
+    await waitUntil('messages arrive again', () => received.length === 1 && late.length === 1)
     expect(payloads(received)).toMatchObject([{ n: 2 }])
     expect([states, later]).toEqual([['SUBSCRIBED'], ['SUBSCRIBED']])
     await own.stop()
   })
 
-  test('is not waited for by a join; who asks is told when it is there', async () => {
+  test('is not waited for by a join; replication_ready reports it', async () => {
     const own = await startRealtime({ readyTimeout: 1200 })
     const topic = newTopic()
     const letGo = own.tenant.holdStream()
     own.tenant.breakStream()
-    await waitUntil('it is lost', () => !own.tenant.streaming)
+    await waitUntil('the stream is lost', () => !own.tenant.streaming)
     const asking = { broadcast: { replication_ready: true } }
     const [patient, silent, tired] = await Promise.all([own.raw(), own.raw(), own.raw()])
     expect(await tired!.join(topic, asking)).toMatchObject({ status: 'ok' })
@@ -175,7 +178,7 @@ describe.runIf(hasStack)('the stream of the database', () => {
     expect(await silent!.join(topic)).toMatchObject({ status: 'ok' })
     expect(patient!.events(topic, 'system')).toEqual([])
     letGo()
-    await waitUntil('it is told', () => patient!.events(topic, 'system').length === 1)
+    await waitUntil('it is reported', () => patient!.events(topic, 'system').length === 1)
     expect(patient!.frames.at(-1)).toEqual(['1', null, `realtime:${topic}`, 'system', {
       extension: 'system',
       status: 'ok',
@@ -184,27 +187,27 @@ describe.runIf(hasStack)('the stream of the database', () => {
     }])
     await own.send(topic, 'm', { n: 1 }, false)
     for (const raw of [patient!, silent!]) {
-      await waitUntil('it hears', () => raw.events(topic, 'broadcast').length === 1)
+      await waitUntil('the message arrives', () => raw.events(topic, 'broadcast').length === 1)
     }
     expect(silent!.events(topic, 'system')).toEqual([])
     await own.stop()
   })
 
-  test('supabase-js tells of it, over both protocols', async () => {
+  test('is reported by supabase-js, over both protocols', async () => {
     for (const vsn of ['2.0.0', '1.0.0']) {
       const topic = newTopic()
       const { received } = await joined(realtime, topic, {
         vsn,
         config: { broadcast: { replication_ready: true } },
       })
-      await waitUntil('it is told', () => received.length === 1)
+      await waitUntil('it is reported', () => received.length === 1)
       expect(received[0].system).toMatchObject({ extension: 'system', status: 'ok' })
     }
   })
 })
 
 describe.runIf(hasStack)('the functions of the database', () => {
-  test('realtime.send makes a warning of every failure, broadcast_changes raises it', async () => {
+  test('turn a failure into a warning (realtime.send) or raise it (broadcast_changes)', async () => {
     const client = await realtime.database.connect()
     const notices: string[] = []
     client.on('notice', ({ message }) => notices.push(message!))
@@ -222,7 +225,7 @@ describe.runIf(hasStack)('the functions of the database', () => {
     expect(notices).toHaveLength(2)
   })
 
-  test('broadcast_changes tells old and new record of a row', async () => {
+  test('send the old and the new record of a row (broadcast_changes)', async () => {
     const topic = newTopic()
     const { received } = await joined(realtime, topic)
     const table = `t_${randomUUID().replaceAll('-', '')}`
@@ -251,14 +254,14 @@ describe.runIf(hasStack)('the functions of the database', () => {
 })
 
 describe.runIf(hasStack)('replay', () => {
-  test('gives what the database sent before, once', async () => {
+  test('delivers what the database sent before, once', async () => {
     const topic = newTopic()
     const before = Date.now() - 1000
     for (let n = 0; n < 30; n++) await realtime.send(topic, 'm', { n })
     const all = await joined(realtime, topic, {
       config: { broadcast: { replay: { since: before, limit: 25 } } },
     })
-    await waitUntil('they come', () => all.received.length === 25)
+    await waitUntil('the messages arrive', () => all.received.length === 25)
     expect(payloads(all.received).map(({ n }) => n)).toEqual(
       [...Array(25).keys()].map((n) => n + 5),
     )
@@ -266,7 +269,7 @@ describe.runIf(hasStack)('replay', () => {
     const defaults = await joined(realtime, topic, {
       config: { broadcast: { replay: { since: before } } },
     })
-    await waitUntil('ten are usual', () => defaults.received.length === 10)
+    await waitUntil('ten arrive by default', () => defaults.received.length === 10)
     const none = { since: Date.now() + 60_000 }
     const late = await joined(realtime, topic, { config: { broadcast: { replay: none } } })
     await realtime.send(topic, 'm', { n: 30 })
@@ -274,7 +277,7 @@ describe.runIf(hasStack)('replay', () => {
     expect(late.received[0].meta).toEqual({ id: late.received[0].payload.id })
   })
 
-  test('is for private topics and for sensible questions', async () => {
+  test('needs a private topic and valid parameters', async () => {
     const topic = newTopic()
     const sub = randomUUID()
     await realtime.member(topic, sub)

@@ -24,7 +24,7 @@ afterAll(() => realtime?.stop())
 const newTopic = () => `room:${randomUUID()}`
 
 describe.runIf(hasStack)('private topics', () => {
-  test('AUTH-01 AUTH-02 AUTH-08 are joined by those whom the policies let read, and by nobody else', async () => {
+  test('AUTH-01 AUTH-02 AUTH-08 can be joined only by those whom the policies let read', async () => {
     const topic = newTopic()
     const token = await realtime.token(randomUUID())
     const member = randomUUID()
@@ -73,7 +73,7 @@ describe.runIf(hasStack)('private topics', () => {
     expect(rows).toEqual([{ left: 0 }])
   })
 
-  test('policies see topic, role, claims and sub, and nothing of the message', async () => {
+  test('show policies the topic, role, claims and sub, and nothing of the message', async () => {
     const topic = newTopic()
     await realtime.query(`
       create table if not exists public.told (topic text, told jsonb);
@@ -112,7 +112,7 @@ describe.runIf(hasStack)('private topics', () => {
     raw.close()
   })
 
-  test('what may not be sent is dropped without a word', async () => {
+  test('silently drop what may not be sent', async () => {
     const topic = newTopic()
     const [writer, reader, old] = await Promise.all([
       joined(realtime, topic, { config: { broadcast: { ack: true, self: true } } }),
@@ -135,7 +135,7 @@ describe.runIf(hasStack)('private topics', () => {
     expect(payloads(old!.received)).toEqual([{ n: 2, text: 'بيت' }])
   })
 
-  test('rights are kept until another token comes', async () => {
+  test('keep the rights until a new token comes', async () => {
     const topic = newTopic()
     const config = { broadcast: { ack: true } }
     const [leaver, other] = await Promise.all([
@@ -148,7 +148,7 @@ describe.runIf(hasStack)('private topics', () => {
     await realtime.query('delete from public.members where sub = $1', [leaver.sub])
     expect(await say(2)).toBe('ok')
     await realtime.send(topic, 'm', { n: 3 })
-    await waitUntil('it still hears', () => leaver.received.length === 1)
+    await waitUntil('it still receives messages', () => leaver.received.length === 1)
     // The same token again changes nothing, nor does a key.
     sendToken(leaver.channel, leaver.token)
     sendToken(leaver.channel, realtime.publishableKey)
@@ -162,11 +162,11 @@ describe.runIf(hasStack)('private topics', () => {
       message: `You no longer have permission to read from this Channel topic: ${topic}`,
       channel: topic,
     })
-    await waitUntil('the other heard', () => other.received.length === 4)
+    await waitUntil('the other received it', () => other.received.length === 4)
     expect(payloads(other.received).map(({ n }) => n)).toEqual([1, 2, 3, 4])
   })
 
-  test('the right to send is looked up again with another token', async () => {
+  test('check the right to send again with a new token', async () => {
     const topic = newTopic()
     const writer = await joined(realtime, topic, { config: { broadcast: { ack: true } } })
     const say = () => writer.channel.send({ type: 'broadcast', event: 'm', payload: {} })
@@ -177,7 +177,7 @@ describe.runIf(hasStack)('private topics', () => {
     expect(writer.states).toEqual(['SUBSCRIBED'])
   })
 
-  test('a token that ends closes its channel and says so', async () => {
+  test('close a channel with a reason when its token expires', async () => {
     const topic = newTopic()
     const sub = randomUUID()
     await realtime.member(topic, sub)

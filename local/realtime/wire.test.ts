@@ -35,7 +35,7 @@ function push(topic: string, event: string, payload: string | Buffer, joinRef = 
 }
 
 describe.runIf(hasStack)('a connection', () => {
-  test('needs a key of the project', async () => {
+  test('needs an API key of the project', async () => {
     const attempts = [
       '',
       'apikey=',
@@ -57,7 +57,7 @@ describe.runIf(hasStack)('a connection', () => {
     return Number(/\d{3}/.exec(String(opened))?.[0])
   }
 
-  test('is refused to a target that is no address, and others go on', async () => {
+  test('is refused for an invalid request target, and others go on', async () => {
     const socket = connect(Number(new URL(realtime.url).port), '127.0.0.1')
     socket.write('GET //[ HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n')
     socket.write('Connection: Upgrade\r\n\r\n')
@@ -67,7 +67,7 @@ describe.runIf(hasStack)('a connection', () => {
     raw.close()
   })
 
-  test('answers heartbeats and says what it does not know', async () => {
+  test('answers heartbeats and reports unknown topics', async () => {
     const raw = await realtime.raw()
     expect(await raw.answerTo(raw.send('phoenix', 'heartbeat', {}, null))).toEqual({
       status: 'ok',
@@ -87,7 +87,7 @@ describe.runIf(hasStack)('a connection', () => {
     raw.close()
   })
 
-  test('joining again closes the first channel, which says so after the second was let in', async () => {
+  test('closes the first channel when a topic is joined again, after the answer to the second join', async () => {
     const raw = await realtime.raw()
     const topic = newTopic()
     const wire = `realtime:${topic}`
@@ -115,7 +115,7 @@ describe.runIf(hasStack)('a connection', () => {
     raw.close()
   })
 
-  test('nothing is delivered on it while a join is refused, nor an answer given', async () => {
+  test('delivers and answers nothing while a join is being refused', async () => {
     const raw = await realtime.raw()
     const topic = newTopic()
     const refused = newTopic()
@@ -132,7 +132,7 @@ describe.runIf(hasStack)('a connection', () => {
     raw.close()
   })
 
-  test('speaks protocol 1.0.0 when no version is named', async () => {
+  test('uses protocol 1.0.0 if no version is given', async () => {
     const raw = await realtime.raw('', `apikey=${realtime.publishableKey}`)
     const topic = newTopic()
     raw.socket.send(JSON.stringify({
@@ -154,7 +154,7 @@ describe.runIf(hasStack)('a connection', () => {
     const payload = { type: 'broadcast', event: 'm', payload: { n: 1 } }
     const broadcast = { topic: `realtime:${topic}`, event: 'broadcast', payload }
     raw.socket.send(JSON.stringify({ ...broadcast, ref: '2', join_ref: '1' }))
-    await waitUntil('it hears itself', () => raw.frames.length === 3)
+    await waitUntil('it receives its own message', () => raw.frames.length === 3)
     expect(raw.frames.slice(1)).toMatchObject([broadcast, { event: 'phx_reply', ref: '2' }])
     raw.socket.send(JSON.stringify({
       topic: topicOnWire,
@@ -169,7 +169,7 @@ describe.runIf(hasStack)('a connection', () => {
     raw.close()
   })
 
-  test('broken frames are not answered and harm nobody', async () => {
+  test('ignores malformed frames', async () => {
     const topic = newTopic()
     const witness = await realtime.raw()
     await witness.join(topic)
@@ -196,7 +196,7 @@ describe.runIf(hasStack)('a connection', () => {
     for (const each of [raw, witness]) each.close()
   })
 
-  test('broadcasts of clients go as bytes to those who read bytes', async () => {
+  test('delivers clients’ broadcasts as bytes over protocol 2.0.0', async () => {
     const topic = newTopic()
     const [sender, now, old] = await Promise.all(
       [realtime.raw(), realtime.raw(), realtime.raw('1.0.0')],
@@ -212,7 +212,7 @@ describe.runIf(hasStack)('a connection', () => {
     for (const each of ['7', '8']) {
       expect(await sender.answerTo(each)).toEqual({ status: 'ok', response: {} })
     }
-    await waitUntil('they come', () => now.frames.filter(Buffer.isBuffer).length === 2)
+    await waitUntil('the messages arrive', () => now.frames.filter(Buffer.isBuffer).length === 2)
     const [first, second] = now.frames.filter(Buffer.isBuffer).map(readBroadcast)
     expect(first).toMatchObject({
       kind: 4,
@@ -229,7 +229,7 @@ describe.runIf(hasStack)('a connection', () => {
     for (const each of [sender, now, old]) each.close()
   })
 
-  test('who does not read harms only itself', async () => {
+  test('is closed if its client does not read, without harm to others', async () => {
     const topic = newTopic()
     const [slow, good] = await Promise.all([realtime.raw(), realtime.raw()])
     await slow.join(topic)
@@ -245,7 +245,7 @@ describe.runIf(hasStack)('a connection', () => {
 })
 
 describe.runIf(hasStack)('limits', () => {
-  test('a socket has at most 100 channels', async () => {
+  test('allow a socket 100 channels', async () => {
     const raw = await realtime.raw()
     for (let n = 0; n < 100; n++) {
       expect(await raw.join(`${n}`)).toMatchObject({ status: 'ok' })
@@ -278,7 +278,7 @@ describe.runIf(hasStack)('limits', () => {
     },
   )
 
-  test('a project is set to private channels alone', async () => {
+  test('can restrict a project to private channels', async () => {
     const own = await startRealtime({ privateOnly: true })
     const raw = await own.raw()
     expect(await raw.join('1')).toEqual({
@@ -288,7 +288,7 @@ describe.runIf(hasStack)('limits', () => {
     await own.stop()
   })
 
-  test('200 connections that have joined; the next may neither join nor connect', async () => {
+  test('allow 200 joined connections; the next can neither join nor connect', async () => {
     const own = await startRealtime({ rates: true })
     const early = await own.raw()
     const many = await Promise.all([...Array(200).keys()].map(() => own.raw()))
@@ -302,7 +302,7 @@ describe.runIf(hasStack)('limits', () => {
     await own.stop()
   })
 
-  test('100 joins a second, seen at the end of a step; then the connection ends', async () => {
+  test('allow 100 joins a second, checked per interval; then the connection ends', async () => {
     const own = await startRealtime({ ...hurried, failedJoinDelay: 100 })
     const raw = await own.raw()
     let joins = 0
@@ -318,7 +318,7 @@ describe.runIf(hasStack)('limits', () => {
     await own.stop()
   })
 
-  test('more than 100 events a second close channels, drop what the database sends and are refused over HTTP', async () => {
+  test('above 100 events a second close channels, drop messages of the database, and answer 429 over HTTP', async () => {
     const own = await startRealtime(hurried)
     const [raw, idle] = await Promise.all([own.raw(), own.raw()])
     await raw.join('crowd', { broadcast: { self: true } })
@@ -337,7 +337,7 @@ describe.runIf(hasStack)('limits', () => {
     const heard = raw.frames.filter(Buffer.isBuffer).length
     expect(heard).toBeGreaterThan(49)
     // Later it goes on, and what was dropped does not come any more.
-    await waitUntil('it is heard again', async () => {
+    await waitUntil('messages arrive again', async () => {
       await own.send('idle', 'm', { n: 2 }, false)
       await sleep(100)
       return idle.events('idle', 'broadcast').length > 0

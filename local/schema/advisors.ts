@@ -35,7 +35,7 @@ export async function advise(url: string): Promise<Finding[]> {
 function objectOf({ name: lint, cacheKey, metadata }: Advice): string {
   const { schema, name } = metadata ?? {}
   if (!schema || !name) return cacheKey.replace(`${lint}_`, '')
-  // Functions end in a hash of their arguments, which would tell a person nothing.
+  // Functions end in a hash of their arguments, which is of no use to a person.
   const more = cacheKey.replace(`${lint}_${schema}_${name}`, '').replace(/_[0-9a-f]{32}$/, '')
     .replace(/^_/, '')
   return more && more !== cacheKey ? `${schema}.${name} ${more}` : `${schema}.${name}`

@@ -69,7 +69,7 @@ describe('ISO-01 catalogue of protections', () => {
     create function api.planted() returns integer language sql security definer as 'select 1';
     grant execute on function api.planted to public;`
 
-  test('a planted table, view and function break every one of them', async () => {
+  test('reports a planted table, view and function for every convention', async () => {
     const url = await planted('bad_catalogue', bad)
     for (const habit of conventions) {
       const found = await violations(url, habit)
@@ -80,7 +80,7 @@ describe('ISO-01 catalogue of protections', () => {
 })
 
 describe('advisors', () => {
-  test('a planted bad table and function are found', async () => {
+  test('find a planted bad table and function', async () => {
     const url = await planted(
       'bad_advice',
       `create table api.planted (
@@ -106,7 +106,7 @@ describe('advisors', () => {
     expect(lines.filter((line) => line.includes('planted')).length).toBeGreaterThanOrEqual(5)
   })
 
-  test('an exception excuses what it names and nothing else', () => {
+  test('are excused only by an exception for the same object', () => {
     const finding: Finding = { lint: 'no_primary_key', object: 'public.a', detail: 'none' }
     const reason = 'because'
     expect(unexplained([finding], [{ lint: 'no_primary_key', object: 'public.a', reason }]))
@@ -204,7 +204,7 @@ describe('a migration', () => {
     expect(latest('lamps')).toMatch(/"id" .*"watts" .*"colour" /)
   })
 
-  test('closes what projects from before 30 May 2026 open by themselves', async () => {
+  test('revokes what projects from before 30 May 2026 grant by default', async () => {
     const url = await server.createDatabase('older')
     const all = ['tables', 'sequences', 'functions'].map((kind) =>
       `alter default privileges in schema public grant all on ${kind}
@@ -235,7 +235,7 @@ describe('a migration', () => {
     expect(await run('second')).toEqual(['data.sql'])
   })
 
-  test('asks before it takes a renaming for a loss', async () => {
+  test('asks before it drops what may have been renamed', async () => {
     write(
       '02_lamps.sql',
       lamps.replaceAll('colour', 'hue') +
@@ -247,7 +247,7 @@ describe('a migration', () => {
     expect(latest('hue')).toContain('RENAME COLUMN "colour" TO "hue"')
   })
 
-  test('leaves triggers on tables of Auth to 90_platform.sql, also when they go', async () => {
+  test('leaves triggers on tables of Auth to 90_platform.sql, also when they are dropped', async () => {
     write(
       '01_watts.sql',
       `create schema private; create domain private.watts as integer;
@@ -269,21 +269,21 @@ describe('a migration', () => {
     expect(await run('untouched')).toEqual(['platform.sql'])
   })
 
-  test('is refused when a script forgets what it did before', async () => {
+  test('is refused when a script no longer has what it created before', async () => {
     const before = readdirSync(sample.migrations)
     write('91_data.sql', row(2))
     await expect(run('forgotten')).rejects.toThrow(/only in the migrations: public.lamps {"id": 1/)
     expect(readdirSync(sample.migrations)).toEqual(before)
   })
 
-  test('says where sql/ is wrong', async () => {
+  test('reports the place of an error in sql/', async () => {
     write('03_wrong.sql', 'select 1;\n\ncreate table public.wrong (id nonsense);')
     await expect(run('wrong')).rejects.toThrow(
       /sql\/03_wrong.sql:3: type "nonsense" does not exist/,
     )
   })
 
-  test('says which file needs a later one', async () => {
+  test('reports a file that needs a later one', async () => {
     write('03_wrong.sql', 'create table public.wrong (id public.later);')
     write('04_later.sql', 'create domain public.later as integer;')
     await expect(run('wrong')).rejects.toThrow(

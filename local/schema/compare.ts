@@ -44,7 +44,7 @@ const tables = `
   where relkind = 'r' and (
     nspname = any ($1) or (nspname, relname) in (('storage', 'buckets'))
   )
-  -- The trail tells how a database came here, which differs between migrations and sql/.
+  -- The audit trail records how a database was built, which differs between migrations and sql/.
   and (nspname, relname) <> ('public', 'audit')
   order by 1`
 

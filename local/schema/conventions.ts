@@ -24,7 +24,7 @@ export const conventions: Convention[] = [
     query: `select pg_class.oid::regclass::text from ${tables} and not relrowsecurity`,
   },
   {
-    name: 'every table has a policy, closed ones one that says nobody',
+    name: 'every table has a policy, a closed one a policy that denies everybody',
     query: `select pg_class.oid::regclass::text from ${tables}
       and not exists (select from pg_policy where polrelid = pg_class.oid)`,
   },

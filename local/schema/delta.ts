@@ -66,7 +66,7 @@ export async function delta(from: string, to: string, renames: string[] = []): P
 /** A part as files: one, unless something in it must be committed before the next. */
 function renderPart(made: Plan, { suffix, actions }: Part): Delta['files'] {
   if (actions.some(({ transactionality }) => transactionality === 'nonTransactional')) {
-    // It may take long and keeps nobody waiting; and the push goes on in the same session.
+    // It may take long but blocks nobody, and the push continues in the same session.
     const texts = [
       'set statement_timeout = 0',
       ...actions.map(({ sql }) => sql),

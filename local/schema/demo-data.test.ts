@@ -102,7 +102,7 @@ test('each search strategy has something to find', async () => {
   expect(auctions.to_come).toBeGreaterThan(5)
 })
 
-test('every listing keeps the rules that people’s listings keep', async () => {
+test('every listing satisfies the rules for real listings', async () => {
   expect(
     await rows('select private.check_property(properties, true) from public.properties'),
   ).toHaveLength(2000)
@@ -122,7 +122,7 @@ test('every listing keeps the rules that people’s listings keep', async () => 
   ).toEqual([])
 })
 
-test('prices are such as people ask', async () => {
+test('prices are realistic', async () => {
   const ranges: Record<string, [number, number]> = {
     'SALE apartment': [40_000, 300_000],
     'SALE house': [130_000, 950_000],
@@ -151,7 +151,7 @@ test('prices are such as people ask', async () => {
   ).toEqual([])
 })
 
-test('dear areas are dearer than far ones', async () => {
+test('expensive areas are more expensive than remote ones', async () => {
   const [{ dear, far }] = await rows(
     `select avg(price / area_m2) filter (where area_id in ('nuzha', 'shamiya', 'rawda')) as dear,
        avg(price / area_m2) filter (where area_id in ('jahra', 'mutlaa', 'wafra-residential')) as far
@@ -160,7 +160,7 @@ test('dear areas are dearer than far ones', async () => {
   expect(Number(dear)).toBeGreaterThan(1.5 * Number(far))
 })
 
-test('texts are clean Arabic, and a verb goes with its noun', async () => {
+test('texts are clean Arabic, and verbs agree with their nouns', async () => {
   const texts = await rows('select kind, title_ar, description_ar from public.properties')
   const feminine =
     'apartment villa residential_plot land building investment_building farm istiraha ' +
@@ -174,7 +174,7 @@ test('texts are clean Arabic, and a verb goes with its noun', async () => {
   expect(new Set(texts.map((one) => one.description_ar)).size).toBeGreaterThan(1900)
 })
 
-test('rooms are only where there are rooms', async () => {
+test('only kinds with rooms have rooms', async () => {
   expect(
     await rows(
       `select distinct kind from public.properties
@@ -184,7 +184,7 @@ test('rooms are only where there are rooms', async () => {
   ).toEqual([])
 })
 
-test('the accounts of demo.json can sign in', async () => {
+test('the accounts of demo-accounts.json can sign in', async () => {
   for (const { identifier, password, note } of demo) {
     const { rows: [user] } = await client.query(
       `select encrypted_password = extensions.crypt($2, encrypted_password) as right,
@@ -199,7 +199,7 @@ test('the accounts of demo.json can sign in', async () => {
   }
 })
 
-test('no world is put on top of another', async () => {
+test('it is not loaded twice', async () => {
   const print = async () =>
     await rows(
       `select md5(string_agg(id || title_ar || description_ar || coalesce(price::text, ''), ''

@@ -29,7 +29,7 @@ async function types(url: string): Promise<string> {
 
 type Row = { name: string; arguments: { name: string; type: string; optional: boolean }[] }
 
-// The role backend runs what the facade does for nobody in particular; a trigger is run by nobody.
+// The role backend runs what the facade does for no user in particular; triggers are left out.
 // Of what users may run in private, most stands behind a function of api: the few that the facade
 // calls itself begin their comment with "Facade:".
 const query = `

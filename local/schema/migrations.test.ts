@@ -137,7 +137,7 @@ async function session(url: string): Promise<pg.Client> {
 }
 
 describe('a migration of tables with rows', () => {
-  test('makes indexes in files of their own, and looks at rows in the last', () => {
+  test('creates indexes in files of their own, and validates rows in the last', () => {
     expect(made).toEqual([
       ...['second_lamps_code_key', 'second_plugs_pkey', 'second_lamps_label_idx'],
       ...['second_lamps_room_id_idx', 'second', 'second_lamps_watts_idx'],
@@ -145,21 +145,21 @@ describe('a migration of tables with rows', () => {
     ])
   })
 
-  test('gives way in every transaction, and nowhere else', () => {
+  test('has a lock timeout in every transaction, and nowhere else', () => {
     for (const name of made) {
       const concurrent = / CONCURRENTLY /.test(textOf(name))
       expect(/^set local lock_timeout = '1s';$/m.test(textOf(name)), name).toBe(!concurrent)
     }
   })
 
-  test('begins an index by taking away what an attempt may have left', () => {
+  test('first drops what an earlier attempt at an index may have left', () => {
     for (const name of ['lamps_code_key', 'lamps_hue_idx']) {
       expect(textOf(`second_${name}`).split(/;\n/)[1])
         .toMatch(new RegExp(`DROP INDEX CONCURRENTLY IF EXISTS (public|"public")."?${name}"?$`))
     }
   })
 
-  test('makes an index that replaces another beside it', () => {
+  test('creates an index that replaces another beside it', () => {
     expect(textOf('second_lamps_label_idx')).toMatch(
       new RegExp(
         [
@@ -174,7 +174,7 @@ describe('a migration of tables with rows', () => {
     )
   })
 
-  test('puts a key in the place of another in one transaction', () => {
+  test('replaces a key by another in one transaction', () => {
     for (
       const [name, type, file] of [
         ['plugs_pkey', 'PRIMARY KEY', 'second'],
@@ -198,7 +198,7 @@ describe('a migration of tables with rows', () => {
     }
   })
 
-  test('holds what is new for new rows first', () => {
+  test('enforces new constraints for new rows first', () => {
     const main = textOf('second')
     expect(main).toMatch(/ADD CONSTRAINT "lamps_room_id_fkey" FOREIGN KEY .* NOT VALID;/)
     expect(main).toMatch(/ADD CONSTRAINT "lamps_watts_range" CHECK .* NOT VALID;/)
@@ -209,7 +209,7 @@ describe('a migration of tables with rows', () => {
     expect(last).toMatch(/VALIDATE CONSTRAINT "watts_is_there".*SET NOT NULL.*DROP CONSTRAINT/s)
   })
 
-  test('MIG-06 is one in which squawk finds nothing, and what keeps people waiting is found', async () => {
+  test('MIG-06 passes squawk, which reports what would block users', async () => {
     expect(await lint(sample.migrations, '20000101000000')).toEqual([])
     const bad = mkdtempSync(join(folder, 'bad-'))
     writeFileSync(
@@ -229,7 +229,7 @@ describe('a migration of tables with rows', () => {
 })
 
 describe('a push', () => {
-  test('behind a long transaction it gives way: nobody else waits for longer than 2 s', async () => {
+  test('times out behind a long transaction: others wait for at most 2 s', async () => {
     const url = await filled('behind')
     const long = await session(url)
     await long.query('begin')
@@ -255,7 +255,7 @@ describe('a push', () => {
     await expectDeclared(url)
   })
 
-  test('MIG-02 that dies in the middle of an index is mended by the next', async () => {
+  test('MIG-02 that dies while it creates an index is repaired by the next', async () => {
     const url = await filled('killed')
     const writer = await session(url)
     await writer.query('begin')
@@ -298,7 +298,7 @@ describe('a push', () => {
     for (const client of [writer, seen]) await client.end()
   })
 
-  test('MIG-02 that dies at any statement is carried on by the next', async () => {
+  test('MIG-02 that dies at any statement is continued by the next', async () => {
     // Ends the connection at the start of the nth command of a push; the count outlives it.
     const trap = (nth: number) => `
       create schema trap; create sequence trap.counted;

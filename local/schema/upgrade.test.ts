@@ -99,7 +99,7 @@ async function contents(client: pg.Client, like?: Columns): Promise<Map<string, 
   return found
 }
 
-test('MIG-01 rows are kept as they were, in the columns that are kept', async () => {
+test('MIG-01 rows are unchanged in the columns that remain', async () => {
   const columns = Object.fromEntries(
     [...kept].map(([table, text]) => [table, text.split(' ').slice(2).join(' ').split(',')]),
   )
@@ -111,7 +111,7 @@ test('MIG-01 rows are kept as they were, in the columns that are kept', async ()
   expect([...after.keys()].sort()).toEqual([...kept.keys()].sort())
 })
 
-test('MIG-01 what must always hold holds', async () => {
+test('MIG-01 all invariants hold', async () => {
   await connected(upgraded, async (client) => {
     // A server for the length of a test need not be durable.
     for (const { id, says, sql } of invariants.filter(({ id }) => id !== 'I-27')) {
@@ -120,7 +120,7 @@ test('MIG-01 what must always hold holds', async () => {
   })
 })
 
-test('MIG-03 upgraded and fresh are the same', async () => {
+test('MIG-03 an upgraded database is the same as a new one', async () => {
   const fresh = await server.createDatabase('fresh')
   await build(fresh, schemaPaths.sql)
   const names: [string, string] = ['upgraded', 'fresh']

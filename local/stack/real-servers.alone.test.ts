@@ -21,7 +21,7 @@ async function described() {
 }
 
 describe('a real server in place of a stand-in', () => {
-  test('is told what config.toml says: Auth', async () => {
+  test('gets the settings of config.toml: Auth', async () => {
     const { stack, remove } = await described()
     const settings = realAuthSettings(stack)
     expect(settings).toMatchObject({
@@ -47,7 +47,7 @@ describe('a real server in place of a stand-in', () => {
     remove()
   })
 
-  test('is told what config.toml says: Storage', async () => {
+  test('gets the settings of config.toml: Storage', async () => {
     const { stack, remove } = await described()
     const settings = realStorageSettings(stack)
     expect(settings).toMatchObject({
@@ -61,7 +61,7 @@ describe('a real server in place of a stand-in', () => {
     remove()
   })
 
-  test('makes its own tables and gets tokens in place of keys', async () => {
+  test('creates its own tables and gets tokens in place of API keys', async () => {
     const { folder, binary } = echo()
     const port = await freePorts()
     const stack = await startStack({ PORT: String(port), REAL_AUTH: binary, NODE_ENV: 'test' })

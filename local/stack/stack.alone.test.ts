@@ -77,7 +77,7 @@ describe('a running stack', () => {
     stack.child.kill('SIGKILL')
   })
 
-  test('says what it is in stack.json, and what it does line by line', async () => {
+  test('describes itself in stack.json, and logs its steps', async () => {
     expect(described).toEqual({
       url: `http://127.0.0.1:${settings.PORT}`,
       baseUrl: `http://127.0.0.1:${settings.PORT}/functions/v1/api`,
@@ -108,7 +108,7 @@ describe('a running stack', () => {
     })
   })
 
-  test('shows messages newest first, by phone or email in any spelling', async () => {
+  test('lists messages newest first, by phone or email in any spelling', async () => {
     const send = (to: string, body: string) =>
       fetch(`${described.inboxUrl}/messages`, {
         method: 'POST',
@@ -145,7 +145,7 @@ describe('a running stack', () => {
     expect(await serves()).toBe(true)
   })
 
-  test('starts a killed part again within five seconds and keeps what was acknowledged', async () => {
+  test('restarts a killed process within five seconds and keeps what was acknowledged', async () => {
     await sql('create table if not exists public.kept (id int primary key)')
     for (
       const part of [
@@ -174,7 +174,7 @@ describe('a running stack', () => {
     expect(stack.said.out).toContain('database ended (SIGKILL), starting it again')
   })
 
-  test('CRASH-09 starts again after the supervisor itself was killed', async () => {
+  test('CRASH-09 can start again after the supervisor was killed', async () => {
     const parts = descendants(stack.child.pid!).filter(({ command }) => !/postgres/.test(command))
     stack.child.kill('SIGKILL')
     await stack.ended
@@ -185,7 +185,7 @@ describe('a running stack', () => {
     expect(stack.said.out).toContain('left over')
   })
 
-  test('stops cleanly when it is told to, and starts again with everything there', async () => {
+  test('stops cleanly on a signal, and starts again with all its data', async () => {
     const keys = described
     stack.child.kill('SIGINT')
     expect(await stack.ended).toMatchObject({ code: 0 })
@@ -197,7 +197,7 @@ describe('a running stack', () => {
     expect(await stack.ended).toMatchObject({ code: 0 })
   })
 
-  test('ends with npm that started it, also when that is killed', async () => {
+  test('ends with the npm that started it, even if that is killed', async () => {
     stack = run(process.env.npm_execpath!, settings, { args: ['start'] })
     await ready(stack, folder)
     const parts = descendants(stack.child.pid!)
@@ -208,7 +208,7 @@ describe('a running stack', () => {
   })
 })
 
-describe('a start that cannot succeed says why in a sentence', () => {
+describe('a start that cannot succeed reports why in a sentence', () => {
   /** One sentence or two, no stack, and an exit code that is not 0. */
   async function refused(settings: Settings, words: RegExp, cwd?: string) {
     const { code, err } = await run('local/start.ts', settings, { cwd }).ended
@@ -223,14 +223,14 @@ describe('a start that cannot succeed says why in a sentence', () => {
     await refused({ LOCAL_DATA, ENVIRONMENT: 'production' }, /ENVIRONMENT says production/)
   })
 
-  test('OPS-02 with a setting of the wrong form', async () => {
+  test('OPS-02 with an invalid setting', async () => {
     const LOCAL_DATA = newFolder()
     await refused({ LOCAL_DATA, PORT: 'http' }, /PORT must be/)
     await refused({ LOCAL_DATA, SEED: 'much' }, /SEED must be/)
     await refused({ LOCAL_DATA, RATES: '0' }, /RATES must be/)
   })
 
-  test('when a port is taken, whichever it is', async () => {
+  test('when any of its ports is taken', async () => {
     const PORT = await freePorts()
     for (const [more, name] of [[0, 'gateway'], [1, 'database'], [3, 'inbox']] as const) {
       const other = createServer().listen(PORT + more, '127.0.0.1')
@@ -284,7 +284,7 @@ describe('a start that cannot succeed says why in a sentence', () => {
 })
 
 describe('config.toml', () => {
-  test('is read as far as the stack needs it, and not guessed at beyond', () => {
+  test('is read as far as the stack needs it, and rejected if it is not understood', () => {
     const text = '[a.b]\nx = 1_000 # much\ny = "z # no comment"\nlist = ["p", "q"]\non = true\n'
     expect(parseToml(text)).toEqual({
       a: { b: { x: 1000, y: 'z # no comment', list: ['p', 'q'], on: true } },

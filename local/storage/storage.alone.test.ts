@@ -34,7 +34,7 @@ beforeAll(() => {
 type FileBody = Parameters<ReturnType<typeof serviceStorage.from>['upload']>[1]
 
 describe('an object', () => {
-  test('comes and goes in every way that storage-js sends it', async () => {
+  test('is uploaded and downloaded in every form that storage-js sends', async () => {
     const files = storageAs(owner).from(bucket)
     const bodies: [string, Parameters<typeof files.upload>[1]][] = [
       ['blob', new Blob(['hello'], { type: 'text/plain' })],
@@ -72,7 +72,7 @@ describe('an object', () => {
     expect(await files.exists(paths[0])).toMatchObject({ data: false })
   })
 
-  test('is replaced only by upsert, and is never half of two', async () => {
+  test('is replaced only by upsert, and is never a mix of two', async () => {
     const files = storageAs(owner).from(bucket)
     const path = `${owner.id}/replaced.txt`
     const put = (body: string, upsert: boolean) => files.upload(path, body, { upsert })
@@ -143,7 +143,7 @@ describe('limits', () => {
     ['a raw body without a length', false, (bytes) => new Blob([new Uint8Array(bytes)]).stream()],
   ]
 
-  test.each(makers)('of size hold where Storage knows it: %s', async (_, told, make) => {
+  test.each(makers)('of size hold where Storage knows the size: %s', async (_, told, make) => {
     const files = storageAs(owner).from(bucket)
     const at = () => `${owner.id}/${randomUUID()}.txt`
     const options = { contentType: 'text/plain' }
@@ -157,14 +157,14 @@ describe('limits', () => {
       .toMatchObject(expected)
   })
 
-  test("are sizes as Storage writes them, and none above the project's", async () => {
+  test("of buckets are sizes in Storage's format, at most the project's limit", async () => {
     for (const [size, status] of [['100KiB', '400'], ['10 MB', '400'], ['20GB', '413']]) {
       expect(await serviceStorage.updateBucket(bucket, { public: false, fileSizeLimit: size }))
         .toMatchObject(storageRefusal(status!))
     }
   })
 
-  test('of type hold, letter by letter; the type is what the client says', async () => {
+  test('of type hold literally; the type is the one that the client declares', async () => {
     const files = storageAs(owner).from(bucket)
     const at = `${owner.id}/${randomUUID()}`
     for (const contentType of ['application/pdf', 'image/png; a=b', 'IMAGE/PNG', 'png']) {
@@ -178,7 +178,7 @@ describe('limits', () => {
     expect(headers.get('x-content-type-options')).toBe(null)
   })
 
-  test('of names: no control marks, no other script, no way up', async () => {
+  test('of names hold: no control characters, no other scripts, no path traversal', async () => {
     const files = storageAs(owner).from(bucket)
     const names = ['صورة.png', 'a\u0000b', 'a%0Ab', 'a%23b', '%', 'a%2F..%2Fb', '..%2Fb', 'a%2F.']
     for (const name of names) {
@@ -189,7 +189,7 @@ describe('limits', () => {
     )
   })
 
-  test('of names at once: 1,000', async () => {
+  test('of bulk requests hold: 1,000 names', async () => {
     const names = Array.from({ length: 1001 }, (_, at) => `none/${at}`)
     expect(await serviceStorage.from(bucket).remove(names)).toMatchObject(storageRefusal('400'))
     expect(await serviceStorage.from(bucket).remove(names.slice(1))).toEqual({
@@ -202,7 +202,7 @@ describe('limits', () => {
   })
 })
 
-test('a public bucket is read by address, in parts and by tag, and is listed to nobody', async () => {
+test('a public bucket can be read by URL, by range and by ETag, but not be listed', async () => {
   const bytes = randomBytes(300_000)
   await store(open, 'a/b.bin', bytes)
   const { publicUrl } = guestStorage.from(open).getPublicUrl('a/b.bin').data
@@ -239,7 +239,7 @@ test('a public bucket is read by address, in parts and by tag, and is listed to 
   expect((await download(closed)).status).toBe(400)
 })
 
-test('the name of a download is said without quotes, and cannot add a header', async () => {
+test('the name of a download is encoded without quotes, and cannot inject a header', async () => {
   await store(open, 'named.bin', Buffer.from('x'))
   const { publicUrl } = guestStorage.from(open).getPublicUrl('named.bin').data
   const dispositionOf = async (query: string) =>
@@ -262,7 +262,7 @@ async function store(bucket: string, path: string, body: Buffer) {
   expect(response.status).toBe(200)
 }
 
-test('buckets are made, changed and removed with the secret key only', async () => {
+test('buckets are created, changed and removed with the secret key only', async () => {
   const id = `test-${randomUUID()}`
   await serviceStorage.createBucket(id, { public: false })
   expect((await serviceStorage.createBucket(id)).error).toMatchObject({ statusCode: '409' })
@@ -275,12 +275,12 @@ test('buckets are made, changed and removed with the secret key only', async () 
   expect((await serviceStorage.getBucket(id)).error).toMatchObject({ statusCode: '404' })
 })
 
-test('a row is not deleted by SQL, which would leave its file', async () => {
+test('a row cannot be deleted by SQL, which would leave its file', async () => {
   await expect(database().query('delete from storage.objects where bucket_id = $1', [bucket]))
     .rejects.toMatchObject({ code: '42501' })
 })
 
-test('an upload that breaks off leaves no object', async () => {
+test('an interrupted upload leaves no object', async () => {
   const path = `${owner.id}/broken.txt`
   const to = new URL(`${projectUrl}/storage/v1/object/${bucket}/${path}`)
   const sent = request(to, {

@@ -37,7 +37,7 @@ export const secret = { apikey: secretKey }
 export const refresh = (token: string) =>
   auth('POST', '/token?grant_type=refresh_token', { refresh_token: token })
 
-/** Somebody with a confirmed email. */
+/** A new user with a confirmed email. */
 export async function newUser(more: Parameters<typeof admin.createUser>[0] = {}) {
   const email = newEmail()
   const password = randomUUID()

@@ -63,7 +63,7 @@ async function opened(stack: Stack, options: Partial<RealtimeOptions>) {
   const { server, tenant, close } = openRealtime(stack, keys, options)
   await listen(server, 0)
   await tenant.connect()
-  await waitUntil('the database is heard', () => tenant.streaming)
+  await waitUntil('the stream is connected', () => tenant.streaming)
   const { port } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}`, server, keys, tenant, close }
 }
@@ -136,7 +136,7 @@ export async function startRealtime(
         ...claims,
       })
     },
-    /** Makes somebody a member of a topic. */
+    /** Adds a member to a topic. */
     member: (topic: string, sub: string, rights: { [right: string]: boolean } = {}) => {
       const { reads = true, writes = true, presence = true } = rights
       return database.query('insert into public.members values ($1, $2, $3, $4, $5)', [
