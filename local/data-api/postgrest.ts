@@ -1,4 +1,4 @@
-// Errors that @supabase/lite words in its own way, in the words of PostgREST.
+// Errors that @supabase/lite 0.10.0 words in its own way, in the words of PostgREST.
 
 type Fetch = (request: Request) => Response | Promise<Response>
 type PostgrestError = { code: string; message: string; details: string | null; hint: string | null }

@@ -5,9 +5,9 @@ const addColumn = /^ALTER TABLE (".+?"\.".+?") ADD COLUMN (".+)$/s
 const createTable = /^CREATE TABLE (".+?"\.".+?") \((.*)\)$/s
 
 /**
- * pg-delta adds columns of a new table one by one when they need something that it makes after the
- * table (a domain, a function), and so puts them last. That gives `select *` and Studio another
- * order than sql/ has: here such a table is made later, and whole.
+ * pg-delta (seen in 1.0.0-alpha.34) adds columns of a new table one by one when they need something
+ * that it creates after the table (a domain, a function), and so puts them last. That gives
+ * `select *` and Studio another order than in sql/: here such a table is created later, and whole.
  */
 export async function wholeTables(actions: Action[], desired: pg.Pool): Promise<Action[]> {
   const added = new Set(actions.flatMap(({ sql }) => addColumn.exec(sql)?.[1] ?? []))
