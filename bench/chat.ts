@@ -1,7 +1,7 @@
 /**
- * Chat against the limit of the same run: the latency from sending to receiving, how many messages a
- * second 100 pairs exchange, how long until 1,000 sockets have received one, how much memory a process
- * of the gateway takes for 1,000 idle sockets, and how many broadcasts an action costs.
+ * Chat against the limit of the same run: the latency from sending to receiving, how many messages
+ * a second 100 pairs exchange, how long until 1,000 sockets have received one, how much memory a
+ * process of the gateway takes for 1,000 idle sockets, and how many broadcasts an action costs.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -118,9 +118,9 @@ async function exchange(
 const rounds = 12
 const warmUp = 100
 /**
- * Milliseconds between two messages of a pair when paced. Back to back a faster transport sends more,
- * and an occasional pause of the machine hits a smaller share of its messages: percentiles can be
- * compared only at the same rate.
+ * Milliseconds between two messages of a pair when paced. Back to back a faster transport sends
+ * more, and an occasional pause of the machine hits a smaller share of its messages: percentiles
+ * can be compared only at the same rate.
  */
 const pace = 5
 
@@ -233,7 +233,8 @@ export async function benchChat(
       ...both.map((viaGateway) => chatGatewayTransport(stack, viaGateway)),
     ]
 
-    // At most ten of an account. First of all, as a process keeps the memory that it used under load.
+    // At most ten of an account. First of all, as a process keeps the memory that it used under
+    // load.
     const silent = Math.min(sockets, people.length * 10)
     say(`${silent} silent sockets at the gateway`)
     const close = await idleSockets(stack.url, people, silent)

@@ -1,6 +1,6 @@
 /**
- * Generates realistic listings, any number in seconds: all areas, kinds and types, fitting prices, and
- * texts with common and rare words. The same number gives the same listings.
+ * Generates realistic listings, any number in seconds: all areas, kinds and types, fitting prices,
+ * and texts with common and rare words. The same number gives the same listings.
  *
  * For scratch databases: it disables the triggers and then writes what they would have written.
  */

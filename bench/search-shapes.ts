@@ -1,7 +1,7 @@
 /**
- * node bench/search-shapes.ts: every shape of a search at 10,000 and 100,000 listings, timed inside the
- * database, as api functions answer them: with the records of the page. Prints a table and ends with
- * one line of JSON. A p99 above the limit or growth above 2 is marked.
+ * node bench/search-shapes.ts: every shape of a search at 10,000 and 100,000 listings, timed inside
+ * the database, as api functions answer them: with the records of the page. Prints a table and ends
+ * with one line of JSON. A p99 above the limit or growth above 2 is marked.
  */
 import type pg from 'pg'
 import { build, connected } from '../local/schema/build.ts'

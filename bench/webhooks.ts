@@ -1,6 +1,6 @@
 /**
- * Webhooks through signature, look-up and transaction, against the bare transaction in the same run.
- * Both settle payments that have not been reported yet, each once.
+ * Webhooks through signature, look-up and transaction, against the bare transaction in the same
+ * run. Both settle payments that have not been reported yet, each once.
  */
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import pg from 'pg'

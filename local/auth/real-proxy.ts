@@ -1,5 +1,6 @@
-// The real Auth server in place of the stand-in: the binary of supabase/auth, named by REAL_AUTH, with
-// its folder `migrations` beside it. It creates its tables itself; the gateway is in front of it.
+// The real Auth server in place of the stand-in: the binary of supabase/auth, named by REAL_AUTH,
+// with its folder `migrations` beside it. It creates its tables itself; the gateway is in front of
+// it.
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,5 @@
-// Runs the real Auth server in place of the stand-in, as a child of this process: see real-proxy.ts.
+// Runs the real Auth server in place of the stand-in, as a child of this process: see
+// real-proxy.ts.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname } from 'node:path'

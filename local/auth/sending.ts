@@ -1,5 +1,5 @@
-// The endpoints that send a code or accept one. In this project the send hooks refuse, so Auth never
-// has a code; what remains is which error each caller gets.
+// The endpoints that send a code or accept one. In this project the send hooks refuse, so Auth
+// never has a code; what remains is which error each caller gets.
 import { transaction } from './database.ts'
 import { type Answer, AuthError, badRequest, forbidden, unprocessable } from './errors.ts'
 import { runHook } from './hooks.ts'

@@ -1,5 +1,6 @@
-// Data API and Studio: @supabase/lite (0.10.0) on our Postgres, in its own process because it is slow
-// and keeps a process busy. Its auth and storage are not used; which schemas it may open we decide.
+// Data API and Studio: @supabase/lite (0.10.0) on our Postgres, in its own process because it is
+// slow and keeps a process busy. Its auth and storage are not used; which schemas it may open we
+// decide.
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'

@@ -105,8 +105,8 @@ export async function openDatabase(
 
 /**
  * Connects as role postgres, which owns what migrations create. Retries for a minute, because the
- * pooler may not know a new role yet; but rarely, because repeated failures make the pooler block the
- * whole project. A password that was given is tried only once.
+ * pooler may not know a new role yet; but rarely, because repeated failures make the pooler block
+ * the whole project. A password that was given is tried only once.
  */
 async function connect({ url, password, temporary }: Login): Promise<pg.Client> {
   for (let pause = 3000, waited = 0;; waited += pause, pause *= 1.5) {

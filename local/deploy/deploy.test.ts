@@ -1,6 +1,6 @@
 /**
- * npm run deploy, as it is run: the program, the real CLI, a real database that is as empty as a new
- * project's, and a Management API that keeps what it is sent (management.ts).
+ * npm run deploy, as it is run: the program, the real CLI, a real database that is as empty as a
+ * new project's, and a Management API that keeps what it is sent (management.ts).
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'

@@ -21,7 +21,9 @@ async function retryUntil<T>(look: () => Promise<T | undefined>, time = settleTi
   }
 }
 
-/** Tries to sign in with the public key, which the captcha must reject before any password check. */
+/**
+ * Tries to sign in with the public key, which the captcha must reject before any password check.
+ */
 export async function verifyCaptcha(projectUrl: string, key: string, time?: number): Promise<void> {
   let last = 'nothing'
   const refused = await retryUntil(async () => {
@@ -58,8 +60,9 @@ const unusedAddress = () => `203.0.113.${randomInt(1, 255)}`
 const fromRight = (list: string[], hops: number) => list.at(-hops)
 
 /**
- * Which entry of X-Forwarded-For, from the right, is the caller's address: entries that the platform
- * wrote are the same whether or not the caller forges some, and the first of them is the caller's.
+ * Which entry of X-Forwarded-For, from the right, is the caller's address: entries that the
+ * platform wrote are the same whether or not the caller forges some, and the first of them is the
+ * caller's.
  */
 export async function measureHops(url: string, key: string, wanted?: number): Promise<number> {
   const forgery = unusedAddress()

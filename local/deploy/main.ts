@@ -1,5 +1,6 @@
-// npm run deploy: deploys migrations, settings, secrets and functions to a hosted project. Everything
-// is checked before anything is sent, and read back after. It can be run again at any time.
+// npm run deploy: deploys migrations, settings, secrets and functions to a hosted project.
+// Everything is checked before anything is sent, and read back after. It can be run again at any
+// time.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

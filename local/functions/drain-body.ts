@@ -1,7 +1,8 @@
 /**
  * A response may be ready before the body of its request has been read. The platform's server reads
  * the rest of the body then; Deno's own resets the connection, and the response is lost with it
- * (denoland/deno#21209, seen on 2.1.4). So the response waits here while more of the body is on its way.
+ * (denoland/deno#21209, seen on 2.1.4). So the response waits here while more of the body is on its
+ * way.
  */
 export async function handleThenDrain(
   request: Request,

@@ -1,5 +1,5 @@
-// Runs edge functions in one Deno process: one function as its worker (workers.ts), or several for a
-// test. A function is written as for Supabase: its module calls Deno.serve once, which here only
+// Runs edge functions in one Deno process: one function as its worker (workers.ts), or several for
+// a test. A function is written as for Supabase: its module calls Deno.serve once, which here only
 // registers the handler.
 import { handleThenDrain } from './drain-body.ts'
 

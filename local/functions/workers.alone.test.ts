@@ -1,5 +1,6 @@
-// Workers of the edge functions as the platform keeps them: what lives on, what is dropped, and what
-// the chat gateway and the facade make of it. They live for seconds here, so nothing runs beside it.
+// Workers of the edge functions as the platform keeps them: what lives on, what is dropped, and
+// what the chat gateway and the facade make of it. They live for seconds here, so nothing runs
+// beside it.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

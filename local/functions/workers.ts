@@ -6,7 +6,9 @@ import { launch, type Running } from '../stack/launch.ts'
 import { workerProgram } from './programs.ts'
 import { functionsEnvironment, type Stack } from '../stack/stack.ts'
 
-/** A worker reserved for one request: `release` it after the answer; `failure` says why none came. */
+/**
+ * A worker reserved for one request: `release` it after the answer; `failure` says why none came.
+ */
 export type Lease = { port: number; release: () => void; failure: () => Promise<Failure> }
 
 export type Failure = { status: number; code: string; message: string; retryAfter?: string }

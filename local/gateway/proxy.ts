@@ -79,7 +79,8 @@ function sendBody(request: IncomingMessage, connection: Connection, chunked: boo
   const { socket } = connection
   const resume = () => request.resume()
   socket.on('drain', resume)
-  // After an early answer the rest of the body is read and dropped, or the client's connection hangs.
+  // After an early answer the rest of the body is read and dropped, or the client's connection
+  // hangs.
   socket.once('close', resume)
   request.on('data', (chunk: Buffer) => {
     if (socket.destroyed) return

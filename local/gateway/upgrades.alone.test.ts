@@ -1,4 +1,5 @@
-// Sockets through the gateway: who reads slowly, who says goodbye first, who dies. It needs no stack.
+// Sockets through the gateway: who reads slowly, who says goodbye first, who dies. It needs no
+// stack.
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'

@@ -186,7 +186,9 @@ export class Connection {
     if (!this.exchange!.onBody(bytes, false)) this.socket.pause()
   }
 
-  /** The answer is complete: the connection becomes idle, unless the request is still being sent. */
+  /**
+   * The answer is complete: the connection becomes idle, unless the request is still being sent.
+   */
   private finish(bytes: Buffer) {
     const exchange = this.exchange!
     this.exchange = undefined

@@ -7,8 +7,8 @@ const rawLine = /^[A-Z]{3,10} [^\r\n]*[\x80-\xff]/
 const escaped = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
 
 /**
- * Accepts raw UTF-8 in a request line, as curl sends what a person typed, by escaping it as a browser
- * would. The platform accepts it too; Node's parser does not (nodejs/node#962).
+ * Accepts raw UTF-8 in a request line, as curl sends what a person typed, by escaping it as a
+ * browser would. The platform accepts it too; Node's parser does not (nodejs/node#962).
  */
 export function acceptUtf8RequestLines(server: Server): void {
   server.on('connection', (socket: Parsed) => {

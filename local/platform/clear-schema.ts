@@ -4,7 +4,9 @@ import type { Stack } from '../stack/stack.ts'
 
 type ServiceSchema = { schema: string; owner: string; migrations: string }
 
-/** Drops the stand-in's tables from a new database: the real server creates them by its migrations. */
+/**
+ * Drops the stand-in's tables from a new database: the real server creates them by its migrations.
+ */
 export async function clearSchema(
   stack: Stack,
   { schema, owner, migrations }: ServiceSchema,

@@ -1,5 +1,5 @@
-// What a migration may do to tables that belong to Auth, Storage and Realtime, as role postgres. Each
-// attempt is undone.
+// What a migration may do to tables that belong to Auth, Storage and Realtime, as role postgres.
+// Each attempt is undone.
 import { expect, test } from 'vitest'
 import { database } from '../../test/support/client.ts'
 

@@ -1,5 +1,5 @@
-// Who may read and write a private topic: found out from the policies on realtime.messages by trying
-// it with the caller's role and claims, in a transaction that is always rolled back.
+// Who may read and write a private topic: found out from the policies on realtime.messages by
+// trying it with the caller's role and claims, in a transaction that is always rolled back.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Json } from './frames.ts'

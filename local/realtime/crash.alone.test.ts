@@ -1,4 +1,6 @@
-/** Realtime on a stack of its own: its process or the database killed under clients that are joined. */
+/**
+ * Realtime on a stack of its own: its process or the database killed under clients that are joined.
+ */
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// The rows that the database adds to realtime.messages, through a temporary logical replication slot:
-// only what is committed, in the order of the commits, with no gaps while the stream lives.
+// The rows that the database adds to realtime.messages, through a temporary logical replication
+// slot: only what is committed, in the order of the commits, with no gaps while the stream lives.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 

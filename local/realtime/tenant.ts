@@ -1,5 +1,5 @@
-// The stream from the project's database: started by the first join, which does not wait for it, and
-// restarted some seconds after it is lost. Clients do not learn of a loss.
+// The stream from the project's database: started by the first join, which does not wait for it,
+// and restarted some seconds after it is lost. Clients do not learn of a loss.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Authorization } from './authorization.ts'
 import { openStream, type Row, type Stream } from './stream.ts'

@@ -1,5 +1,5 @@
-// A database from sql/, the source of truth: its files in the order of their names, in one pass. That
-// is the order of schema_paths in supabase/config.toml as well.
+// A database from sql/, the source of truth: its files in the order of their names, in one pass.
+// That is the order of schema_paths in supabase/config.toml as well.
 //
 // Files whose number begins with 00 or 9 are scripts that may run twice; migrations carry them
 // verbatim. What lies between are the areas, which migrations compare.

@@ -54,8 +54,8 @@ export function supabase(args: string[], own: Record<string, string> = {}): Prom
 }
 
 /**
- * The CLI's flag for a database: on this machine without TLS, whose failure it would report; elsewhere
- * with TLS verified as by everything else here.
+ * The CLI's flag for a database: on this machine without TLS, whose failure it would report;
+ * elsewhere with TLS verified as by everything else here.
  */
 export function remoteFlag(url: string): string {
   const { ssl } = databaseAt(url)
@@ -101,8 +101,8 @@ export async function push(folder: string, url: string): Promise<CliResult> {
 }
 
 /**
- * Pushes again while a migration times out waiting for a lock, five minutes at most: what was applied
- * stays, and the one that timed out was rolled back.
+ * Pushes again while a migration times out waiting for a lock, five minutes at most: what was
+ * applied stays, and the one that timed out was rolled back.
  */
 export async function retryOnLockTimeout(push: () => Promise<CliResult>): Promise<CliResult> {
   for (let pause = 500, waited = 0;; waited += pause, pause = Math.min(2 * pause, 20_000)) {

@@ -14,7 +14,9 @@ export function cliWarnings(stderr: string): string[] {
     .map((line) => line.replace('WARN: ', ''))
 }
 
-/** What the CLI would load of sql/ with these schema_paths, where that is not what is built here. */
+/**
+ * What the CLI would load of sql/ with these schema_paths, where that is not what is built here.
+ */
 export function loadOrderProblems(config: string, toml: Toml, sql: string): string[] {
   const folder = dirname(config)
   // As the CLI reads them: pattern by pattern, the files of each in the order of their names.

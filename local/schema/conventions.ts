@@ -29,7 +29,8 @@ export const conventions: Convention[] = [
       and not exists (select from pg_policy where polrelid = pg_class.oid)`,
   },
   {
-    // A body of the SQL standard is read when the function is made, whatever the search_path then is.
+    // A body of the SQL standard is read when the function is made, whatever the search_path then
+    // is.
     name: 'every function has a fixed search_path, or a body that needs none',
     query: `select pg_proc.oid::regprocedure::text from ${functions}
       and prosqlbody is null

@@ -1,4 +1,6 @@
-/** What db:migration writes for tables that have rows, and what a push of it does to everybody else. */
+/**
+ * What db:migration writes for tables that have rows, and what a push of it does to everybody else.
+ */
 import { spawn } from 'node:child_process'
 import {
   cpSync,

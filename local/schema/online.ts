@@ -1,5 +1,5 @@
-// Online migrations: what pg-delta writes is split into migrations that hold no long lock on a table
-// that may have rows, which is one that an earlier migration created.
+// Online migrations: what pg-delta writes is split into migrations that hold no long lock on a
+// table that may have rows, which is one that an earlier migration created.
 //
 // Indexes are made concurrently, in files of their own, since that runs in no transaction. What
 // needs every row looked at (constraints, not null) holds for new rows first, and in a last file
@@ -138,8 +138,8 @@ function nameOf(create: string): string {
 const besideOf = (name: string) => `"${name.replaceAll('"', '')}_new"`
 
 /**
- * An attempt that was stopped leaves an index that is not valid, so each begins without it. One that
- * replaces another is made beside it, so that there is never none, and then takes its place.
+ * An attempt that was stopped leaves an index that is not valid, so each begins without it. One
+ * that replaces another is made beside it, so that there is never none, and then takes its place.
  */
 function concurrently(
   action: Action,

@@ -55,8 +55,8 @@ function interrupt() {
 }
 
 /**
- * Stops a server at once and waits for it synchronously, because the process is exiting. The lock file
- * goes with the server.
+ * Stops a server at once and waits for it synchronously, because the process is exiting. The lock
+ * file goes with the server.
  */
 function kill(lock: string) {
   const pid = existsSync(lock) ? Number(readFileSync(lock, 'utf8').split('\n')[0]) : 0

@@ -27,7 +27,10 @@ export function requirePackages(): void {
   denoBinary()
 }
 
-/** How Deno finds the packages here; a hosted project has no such folder, so deno.json cannot say it. */
+/**
+ * How Deno finds the packages here; a hosted project has no such folder, so deno.json cannot say
+ * it.
+ */
 export const denoPackages = [
   '--config',
   join(root, 'functions', 'deno.json'),

@@ -150,7 +150,9 @@ async function deleteObjects(
   return rows
 }
 
-/** DELETE /object/:bucket with { prefixes }: missing and denied objects are absent from the answer. */
+/**
+ * DELETE /object/:bucket with { prefixes }: missing and denied objects are absent from the answer.
+ */
 export async function removeMany(context: Context, request: StorageRequest, bucket: string) {
   const prefixes = textsIn(await readJson(request), 'prefixes')
   if (prefixes.length > 1000) {

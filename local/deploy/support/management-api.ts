@@ -1,6 +1,6 @@
 /**
- * A stand-in for the Management API and a hosted project: it records what it is sent, and answers in
- * the formats that the CLI accepts. Its database is real.
+ * A stand-in for the Management API and a hosted project: it records what it is sent, and answers
+ * in the formats that the CLI accepts. Its database is real.
  */
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
@@ -288,7 +288,9 @@ export async function startPlatform(
   return Object.assign(platform, { url, stop })
 }
 
-/** Parses a form with the full paths of its files, of which other parsers keep the last part only. */
+/**
+ * Parses a form with the full paths of its files, of which other parsers keep the last part only.
+ */
 function readUpload(form: string) {
   const boundary = form.slice(0, form.indexOf('\r\n'))
   const files = new Map<string, Buffer>()

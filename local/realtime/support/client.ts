@@ -69,8 +69,8 @@ async function opened(stack: Stack, options: Partial<RealtimeOptions>) {
 }
 
 /**
- * The project with another Realtime server on its database, which a test can break, and the settings
- * that make the functions use it.
+ * The project with another Realtime server on its database, which a test can break, and the
+ * settings that make the functions use it.
  */
 export async function startOtherRealtime(options: Partial<RealtimeOptions> = {}) {
   const stack = stackOf(false)
