@@ -26,7 +26,10 @@ export function openRates(on: boolean) {
     const bucket = buckets.get(`${rule} ${ip}`) ?? { tokens: burst, at: now }
     bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / 300_000 * limit)
     bucket.at = now
-    if (buckets.size > 10_000) buckets.clear()
+    if (buckets.size > 10_000) {
+      // After five minutes any bucket is full again.
+      for (const [name, { at }] of buckets) if (now - at > 300_000) buckets.delete(name)
+    }
     buckets.set(`${rule} ${ip}`, bucket)
     if (bucket.tokens < 1) {
       throw new AuthError(429, 'over_request_rate_limit', 'Request rate limit reached')

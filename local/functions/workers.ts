@@ -143,8 +143,9 @@ export class Workers {
   }
 
   private start(fn: Stack['config']['functions'][number]): Promise<Worker> {
-    const program = workerProgram(this.stack, { fn, settings: this.settings })
-    const starting = launch(program).then((running) => {
+    const { stack, settings } = this
+    const launched = Promise.resolve().then(() => launch(workerProgram(stack, { fn, settings })))
+    const starting = launched.then((running) => {
       const worker = new Worker(running, this.stack.workerLife * 1000, forget)
       this.all.add(worker)
       running.process.once('exit', () => this.all.delete(worker))
