@@ -64,11 +64,7 @@ for (const [file, targets] of imports) {
     areas.set(areaOf(file), (areas.get(areaOf(file)) ?? new Set()).add(areaOf(target)))
   }
 }
-// Those of chat are being undone.
-const inChat = (circle: string) => circle.startsWith('chat/')
-faults.push(
-  ...circlesIn(imports).filter((circle) => !inChat(circle)).map((circle) => `circle: ${circle}`),
-)
+faults.push(...circlesIn(imports).map((circle) => `circle: ${circle}`))
 faults.push(...circlesIn(areas).map((circle) => `circle of areas: ${circle}`))
 
 for (const fault of faults) console.log(fault)

@@ -127,7 +127,7 @@ export async function uploadListings(c: ApiContext, startedAt: number): Promise<
   }
 }
 
-/** 422 with what is invalidFields with each; 402 when they were good and had no room. */
+/** 422 with what is wrong with each; 402 when they were good but beyond the quota. */
 function allRejected(files: File[]) {
   const rejected = files.map((file) => (file as { rejected: RejectedFile }).rejected)
   if (rejected.every(({ code }) => code === 'quota_exceeded')) return refusalFor(rejected[0])
@@ -141,7 +141,7 @@ function allRejected(files: File[]) {
 
 type Row = { index: number; mediaId?: string; url?: string; position?: number; error?: ErrorCode }
 
-/** The answer of the database, with what the files were called and what was invalidFields with the bad ones. */
+/** The answer of the database, with the names of the files and what was wrong with the rejected ones. */
 function merged(answer: string, files: File[]): string {
   const { files: rows, ...rest } = JSON.parse(answer) as { files: Row[] }
   const known = new Map(rows.map((row) => [row.index, row]))

@@ -33,14 +33,16 @@
  * `supabase.auth.getSession()` has it. After `leave` no event of that conversation comes any more,
  * `conversation_updated` included.
  */
-import { type Api, api, type ApiOptions, ChatFailure, wait } from './api.ts'
+import { api, type ApiOptions, ChatFailure, wait } from './api.ts'
 import { lastSeqOf } from '../conversation-states.ts'
 import { MessageFeed, type Page } from '../message-feed.ts'
 import type { ChatError, ConversationUpdated, Message, NewMessage } from '../protocol.ts'
+import type { Link } from './link.ts'
 
 export { gateway } from './gateway.ts'
 export { realtime } from './realtime.ts'
 export { ChatFailure } from './api.ts'
+export type { Link, LinkListener } from './link.ts'
 export type * from '../protocol.ts'
 
 /** What an app can listen for. */
@@ -52,30 +54,6 @@ export type Events = {
   /** Whether the other side has the conversation open. */
   presence: { conversationId: string; here: boolean }
   error: ChatError
-}
-
-/** A transport; see gateway.ts and realtime.ts. */
-export type Link = {
-  start(api: Api, listener: LinkListener): void
-  /** Settled when everything that is sent from then on will be heard. */
-  join(conversationId: string): Promise<void>
-  leave(conversationId: string): void
-  send(message: NewMessage): Promise<Message>
-  typing(conversationId: string): void
-  close(): void
-}
-
-/** What a transport hears. */
-export type LinkListener = {
-  message(message: Message): void
-  updated(update: ConversationUpdated): void
-  typing(conversationId: string): void
-  presence(conversationId: string, here: boolean): void
-  /** The conversation is heard again after a break. */
-  resumed(conversationId: string): void
-  /** There is no right to hear it any more. */
-  removed(conversationId: string, error: ChatError): void
-  error(error: ChatError): void
 }
 
 export type ChatClient = {

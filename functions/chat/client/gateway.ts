@@ -1,6 +1,6 @@
 /** The link through the chat gateway: one socket, frames as in protocol.ts. */
 import { type Api, ChatFailure, retryPause, wait } from './api.ts'
-import type { Link, LinkListener } from './client.ts'
+import type { Link, LinkListener } from './link.ts'
 import {
   type Acked,
   type ChatError,

@@ -4,7 +4,7 @@
  */
 import { type Api, ChatFailure, retryPause, wait } from './api.ts'
 import { type Broadcast, type Channel, FollowedChannel, type Supabase } from './channel.ts'
-import type { Link, LinkListener } from './client.ts'
+import type { Link, LinkListener } from './link.ts'
 import { ConversationStates } from '../conversation-states.ts'
 import type { ConversationUpdated, Message, NewMessage } from '../protocol.ts'
 
