@@ -108,7 +108,7 @@ app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
   type: 'http',
   scheme: 'bearer',
   bearerFormat: 'JWT',
-  description: 'An access token of Supabase Auth, as sign-in gives it.',
+  description: 'An access token of Supabase Auth, as returned by sign-in.',
 })
 
 let description: ReturnType<typeof app.getOpenAPI31Document> | undefined

@@ -18,7 +18,7 @@ const health = route({
   operationId: 'get_health',
   method: 'get',
   path: '/health',
-  summary: 'Whether the parts that this stands on answer',
+  summary: 'Health of the service and of the parts that it depends on',
   responses: {
     200: json(
       z.object({
@@ -42,7 +42,7 @@ const table = route({
   operationId: 'list_errors',
   method: 'get',
   path: '/errors',
-  summary: 'Every error code with its status and texts',
+  summary: 'All error codes with their statuses and texts',
   responses: {
     200: json(
       z.object({

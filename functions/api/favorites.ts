@@ -14,12 +14,12 @@ const toggle = route({
   operationId: 'toggle_favorite',
   method: 'post',
   path: '/{propertyId}',
-  summary: 'Save a property, or forget it when it is saved',
+  summary: 'Toggle a favorite',
   request: { params: OneProperty },
   responses: {
     200: json(
       z.object({ propertyId: z.uuid(), isFavorite: z.boolean() }).openapi('FavoriteState'),
-      'What holds now.',
+      'The new state.',
     ),
     ...problems(401, 403, 404),
   },
@@ -31,12 +31,12 @@ const list = route({
   operationId: 'list_favorites',
   method: 'get',
   path: '/',
-  summary: 'What I saved, newest first',
+  summary: 'List my favorites, newest first',
   request: { query: PageQuery },
   responses: {
     200: json(
       pageOf(z.union([Unavailable, Property])).openapi('FavoritePage'),
-      'Listings, and what was saved and cannot be shown now.',
+      'Listings, and favorites that are not available at the moment.',
     ),
     ...problems(401, 403),
   },
@@ -48,7 +48,7 @@ const ids = route({
   operationId: 'list_favorite_ids',
   method: 'get',
   path: '/ids',
-  summary: 'The ids of everything I saved',
+  summary: 'List the ids of my favorites',
   responses: {
     200: json(z.object({ ids: z.array(z.uuid()) }).openapi('FavoriteIds'), 'Newest first.'),
     ...problems(401, 403),
@@ -61,10 +61,10 @@ const check = route({
   operationId: 'check_favorite',
   method: 'get',
   path: '/check/{propertyId}',
-  summary: 'Whether I saved a property',
+  summary: 'Check whether a listing is one of my favorites',
   request: { params: OneProperty },
   responses: {
-    200: json(z.boolean(), 'false also for a property that does not exist.'),
+    200: json(z.boolean(), 'false also for a listing that does not exist.'),
     ...problems(401, 403),
   },
 })

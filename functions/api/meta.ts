@@ -57,16 +57,21 @@ const listed = <Name extends string, T extends z.ZodType>(
 const governorates = listed(
   'list_governorates',
   '/governorates',
-  'The governorates of Kuwait',
+  'List the governorates of Kuwait',
   pageOf(Governorate),
 )
-const areas = listed('list_areas', '/areas', 'The areas of Kuwait', pageOf(Area))
-const kinds = listed('list_kinds', '/kinds', 'Kinds of property', pageOf(Kind))
-const amenities = listed('list_amenities', '/amenities', 'What a property may have', pageOf(Word))
+const areas = listed('list_areas', '/areas', 'List the areas of Kuwait', pageOf(Area))
+const kinds = listed('list_kinds', '/kinds', 'List the kinds of property', pageOf(Kind))
+const amenities = listed(
+  'list_amenities',
+  '/amenities',
+  'List the amenities of properties',
+  pageOf(Word),
+)
 const enums = listed(
   'list_enums',
   '/enums',
-  'Every vocabulary by its name',
+  'Get all vocabularies by name',
   z.record(z.string(), z.array(Word)).openapi('Enums'),
 )
 

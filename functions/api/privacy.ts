@@ -42,8 +42,8 @@ const exported = route({
   operationId: 'export_account',
   method: 'get',
   path: '/me/export',
-  summary: 'Everything that I own, as one JSON',
-  responses: { 200: json(Export, 'All of it.'), ...problems(401, 403) },
+  summary: 'Export everything that I own as one JSON document',
+  responses: { 200: json(Export, 'The export.'), ...problems(401, 403) },
 })
 
 export const accountExport = area()

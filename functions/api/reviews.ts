@@ -21,7 +21,7 @@ const OneReview = z.strictObject({ id: z.uuid() })
 const Review = z
   .object({
     id: z.uuid(),
-    identityId: z.uuid().openapi({ description: 'Who is reviewed.' }),
+    identityId: z.uuid().openapi({ description: 'The reviewed identity.' }),
     propertyId: z.uuid().nullable(),
     author: Party,
     rating: z.int().min(1).max(5),
@@ -42,14 +42,14 @@ const list = route({
   operationId: 'list_reviews',
   method: 'get',
   path: '/',
-  summary: 'What is said of an identity, newest first',
+  summary: 'List the reviews of an identity, newest first',
   request: {
     query: z.strictObject({ identityId: z.uuid(), cursor: Cursor.optional(), limit: Limit }),
   },
   responses: {
     200: json(
       pageOf(Review).extend(ReviewSummary.shape).openapi('ReviewPage'),
-      'With average, count and histogram of all of it.',
+      'With average, count and histogram of all reviews.',
     ),
     ...problems(404),
   },
@@ -61,14 +61,14 @@ const create = route({
   operationId: 'create_review',
   method: 'post',
   path: '/',
-  summary: 'Review an identity after a contact with it',
+  summary: 'Review an identity after contacting it',
   request: body(z.strictObject({
     identityId: z.uuid(),
     propertyId: z.uuid().nullish(),
     rating,
     comment,
   })),
-  responses: { 201: json(Review, 'Written.'), ...problems(401, 403, 404, 409) },
+  responses: { 201: json(Review, 'The new review.'), ...problems(401, 403, 404, 409) },
 })
 
 const change = route({
@@ -77,7 +77,7 @@ const change = route({
   operationId: 'update_review',
   method: 'patch',
   path: '/{id}',
-  summary: 'Change my review, for 48 hours',
+  summary: 'Change my review, within 48 hours',
   request: { params: OneReview, ...body(z.strictObject({ rating: rating.optional(), comment })) },
   responses: { 200: json(Review, 'As it is now.'), ...problems(401, 403, 404, 409) },
 })
@@ -88,7 +88,7 @@ const remove = route({
   operationId: 'delete_review',
   method: 'delete',
   path: '/{id}',
-  summary: 'Take my review back',
+  summary: 'Delete my review',
   request: { params: OneReview },
   responses: { 204: { description: 'Gone.' }, ...problems(401, 403, 404) },
 })
@@ -99,14 +99,14 @@ const reply = route({
   operationId: 'reply_to_review',
   method: 'post',
   path: '/{id}/reply',
-  summary: 'Answer what is said of me; for 48 hours a second answer takes its place',
+  summary: 'Reply to a review of me; within 48 hours a second reply replaces the first',
   request: {
     params: OneReview,
     ...body(z.strictObject({
       body: z.string().max(2000).openapi({ description: 'At most 1000 characters.' }),
     })),
   },
-  responses: { 200: json(Review, 'Answered.'), ...problems(401, 403, 404, 409) },
+  responses: { 200: json(Review, 'The review with the reply.'), ...problems(401, 403, 404, 409) },
 })
 
 export const reviews = area()

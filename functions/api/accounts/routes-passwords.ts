@@ -22,7 +22,7 @@ const forgot = route({
   operationId: 'forgot_password',
   method: 'post',
   path: '/password/forgot',
-  summary: 'Ask for a code to set a new password',
+  summary: 'Request a code to set a new password',
   request: body(z.strictObject({ identifier: Identifier })),
   responses: {
     202: json(
@@ -40,7 +40,7 @@ const reset = route({
   operationId: 'reset_password',
   method: 'post',
   path: '/password/reset',
-  summary: 'Set a new password with a code; every session ends',
+  summary: 'Set a new password with a code; all sessions end',
   request: body(
     z.strictObject({
       identifier: Identifier,

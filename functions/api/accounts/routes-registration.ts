@@ -34,7 +34,7 @@ const Registered = z.union([
   z.object({ accountId: z.uuid(), status: z.literal('active') }),
   z.object({
     status: z.literal('awaiting_otp'),
-    registrationId: z.uuid().openapi({ description: 'Secret name of this attempt.' }),
+    registrationId: z.uuid().openapi({ description: 'Secret id of this registration.' }),
     otp: z.object({ resendAfter: z.int(), expiresIn: z.int() }),
   }),
 ]).openapi('Registered')
@@ -47,7 +47,7 @@ const register = {
   unlimited: true,
   request: body(Registration),
   responses: {
-    201: json(Registered, 'An account, or an attempt that waits for its code.'),
+    201: json(Registered, 'An account, or a registration that awaits its code.'),
     ...problems(400, 409, 502),
   },
 } as const
@@ -64,7 +64,7 @@ const verify = route({
   operationId: 'verify_otp',
   method: 'post',
   path: '/register/verify-otp',
-  summary: 'Prove the phone with the code: the account is made and signed in',
+  summary: 'Verify the phone with the code: the account is created and signed in',
   request: body(z.strictObject({
     identifier: Identifier,
     code: Code,
@@ -78,7 +78,7 @@ const resend = route({
   operationId: 'resend_otp',
   method: 'post',
   path: '/otp/resend',
-  summary: 'Send another code; the one before it dies',
+  summary: 'Send a new code; the previous one becomes invalid',
   request: body(z.strictObject({
     identifier: Identifier,
     purpose: z.enum(['register', 'reset', 'delete']),
@@ -87,7 +87,7 @@ const resend = route({
   responses: {
     202: json(
       z.object({ resendAfter: z.int() }).openapi('CodeSent'),
-      'The same whether there is anybody to send it to.',
+      'The same whether or not there is anybody to send it to.',
     ),
     ...problems(400),
   },

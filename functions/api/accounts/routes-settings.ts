@@ -23,7 +23,8 @@ const Settings = z.object({
   language: Language,
   notifications: z.object(each(categories, z.object(each(channels, z.boolean())))),
   quietHours: z.object(hours).nullable().openapi({
-    description: 'Pushes wait until they end; security_login and security_password do not.',
+    description:
+      'Pushes are held back until they end, except security_login and security_password.',
   }),
   privacy: z.object(each(secrets, z.boolean())),
   marketingConsent: z.boolean(),
@@ -51,8 +52,8 @@ const get = route({
   operationId: 'get_settings',
   method: 'get',
   path: '/',
-  summary: 'My settings',
-  responses: { 200: json(Settings, 'With what holds where nothing was chosen.') },
+  summary: 'Get my settings',
+  responses: { 200: json(Settings, 'With defaults where nothing was chosen.') },
 })
 
 const change = route({
@@ -63,7 +64,7 @@ const change = route({
   path: '/',
   summary: 'Change some of my settings',
   request: body(Changes),
-  responses: { 200: json(Settings, 'All of them, changed.') },
+  responses: { 200: json(Settings, 'All settings.') },
 })
 
 export const settings = area()

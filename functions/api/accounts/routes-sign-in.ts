@@ -27,7 +27,7 @@ const login = route({
   request: body(z.strictObject({
     identifier: Identifier,
     password: Password,
-    rememberMe: z.unknown().optional().openapi({ description: 'Taken and changes nothing.' }),
+    rememberMe: z.unknown().optional().openapi({ description: 'Accepted and ignored.' }),
   })),
   responses: { 200: json(Session, 'Signed in.'), ...problems(400, 401, 403) },
 })
@@ -37,9 +37,9 @@ const refresh = route({
   operationId: 'refresh',
   method: 'post',
   path: '/refresh',
-  summary: 'Fresh tokens for a refreshSession token',
+  summary: 'Get new tokens for a refresh token',
   request: body(z.strictObject({ refreshToken: z.string().min(1).max(1024) })),
-  responses: { 200: json(Session, 'The session goes on.'), ...problems(400, 401, 403) },
+  responses: { 200: json(Session, 'The renewed session.'), ...problems(400, 401, 403) },
 })
 
 const logout = route({
@@ -48,7 +48,7 @@ const logout = route({
   operationId: 'logout',
   method: 'post',
   path: '/logout',
-  summary: 'End this session, the others, or all',
+  summary: 'Sign out of this session, the others, or all',
   request: {
     body: {
       content: {

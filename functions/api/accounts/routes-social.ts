@@ -20,10 +20,10 @@ const tags = ['sign-in']
 const fields = {
   idToken: z.string().min(1).max(8192).openapi({ description: 'The id token of the provider.' }),
   nonce: z.string().min(1).max(256).optional().openapi({
-    description: 'The nonce whose SHA-256, in lower-case hex, the provider was given.',
+    description: 'The nonce whose SHA-256 in lower-case hex the provider was given.',
   }),
   fullName: PersonName.optional().openapi({
-    description: 'Apple tells the app a name once, at the first sign-in.',
+    description: 'Apple gives the app a name only once, at the first sign-in.',
   }),
 }
 const GivenByGoogle = z.strictObject(fields)
@@ -47,7 +47,7 @@ const requireProvider = (provider: ProviderName): Check => (c) => {
 const described = (provider: ProviderName) => ({
   tags,
   method: 'post' as const,
-  summary: `Sign in with ${providers[provider].name}; a new subject gets an account`,
+  summary: `Sign in with ${providers[provider].name}; a new user gets an account`,
   checks: [requireProvider(provider)],
   responses: {
     200: json(SocialSession, 'Signed in.'),

@@ -16,8 +16,8 @@ const me = route({
   operationId: 'get_me',
   method: 'get',
   path: '/me',
-  summary: 'Who I am and whom I act as',
-  responses: { 200: json(Me, 'The caller.'), ...problems(401, 403) },
+  summary: 'Get my profile, my identities and the active one',
+  responses: { 200: json(Me, 'The calling account.'), ...problems(401, 403) },
 })
 
 const changeMe = route({
@@ -31,10 +31,10 @@ const changeMe = route({
     fullName: PersonName.optional(),
     language: z.enum(['ar', 'en']).optional(),
     avatarMediaId: z.uuid().nullable().optional().openapi({
-      description: 'From POST /media/upload/avatar; null takes the picture away.',
+      description: 'From POST /media/upload/avatar; null removes the picture.',
     }),
   })),
-  responses: { 200: json(Me, 'The caller, changed.'), ...problems(400, 401, 403, 404) },
+  responses: { 200: json(Me, 'The changed profile.'), ...problems(400, 401, 403, 404) },
 })
 
 const deleteMe = route({
@@ -43,12 +43,12 @@ const deleteMe = route({
   operationId: 'request_deletion',
   method: 'post',
   path: '/me/delete',
-  summary: 'Ask for my account to be deleted in 14 days; signing in again takes it back',
+  summary: 'Request the deletion of my account in 14 days; signing in again cancels it',
   request: body(z.union([z.strictObject({ password: Password }), z.strictObject({ code: Code })])),
   responses: {
     202: json(
       z.object({ deleteAt: Time }).openapi('Deletion'),
-      'Asked.',
+      'Requested.',
     ),
     ...problems(400, 401, 403, 409, 410),
   },
@@ -60,7 +60,7 @@ const list = route({
   operationId: 'list_identities',
   method: 'get',
   path: '/identities',
-  summary: 'All my identities, in any state',
+  summary: 'List my identities, of any status',
   responses: { 200: json(pageOf(IdentityRecord), 'Oldest first.'), ...problems(401, 403) },
 })
 
@@ -70,10 +70,10 @@ const add = route({
   operationId: 'add_identity',
   method: 'post',
   path: '/identities',
-  summary: 'Ask for a company or office identity',
+  summary: 'Request a company or office identity',
   request: body(NewIdentity),
   responses: {
-    201: json(IdentityRecord, 'Waiting for verification by an admin.'),
+    201: json(IdentityRecord, 'The identity, which awaits verification by an admin.'),
     ...problems(400, 401, 403, 409),
   },
 })
@@ -84,7 +84,7 @@ const get = route({
   operationId: 'get_identity',
   method: 'get',
   path: '/identities/{identityId}',
-  summary: 'One of my identities, in any state',
+  summary: 'Get one of my identities, of any status',
   request: { params: OneIdentity },
   responses: { 200: json(IdentityRecord, 'The identity.'), ...problems(401, 403, 404) },
 })
@@ -98,7 +98,7 @@ const change = route({
   summary: 'Change one of my company or office identities',
   request: { params: OneIdentity, ...body(IdentityChanges) },
   responses: {
-    200: json(IdentityRecord, 'Changed; name and licence go back to verification.'),
+    200: json(IdentityRecord, 'Changed; a new name or licence is verified again.'),
     ...problems(400, 401, 403, 404, 409),
   },
 })
@@ -109,9 +109,9 @@ const switchTo = route({
   operationId: 'switch_identity',
   method: 'post',
   path: '/identity/switch',
-  summary: 'Act as another of my identities from now on, on every device',
+  summary: 'Switch my active identity, on every device',
   request: body(OneIdentity),
-  responses: { 200: json(Switched, 'Whom I act as now.'), ...problems(400, 401, 403, 404) },
+  responses: { 200: json(Switched, 'The new active identity.'), ...problems(400, 401, 403, 404) },
 })
 
 export const accounts = area()

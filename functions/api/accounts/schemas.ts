@@ -46,7 +46,7 @@ const identities = {
   user: User,
   // As a union: beside nullable() the description would be the object's alone.
   activeIdentity: z.union([Identity, z.null()]).openapi({
-    description: 'The identity that the account acts as; null when it was taken away.',
+    description: 'The identity that the account acts as; null if it lost it.',
   }),
   identities: z.array(Identity),
 }
@@ -132,7 +132,7 @@ export const NewIdentity = z.strictObject({
 })
 
 const picture = z.uuid().nullish().openapi({
-  description: 'A picture that this identity has uploaded; null takes the present one away.',
+  description: 'A picture that this identity has uploaded; null removes the current one.',
 })
 
 export const IdentityChanges = z.strictObject({

@@ -26,7 +26,7 @@ const refund = route({
   operationId: 'refund_invoice',
   method: 'post',
   path: '/invoices/{invoiceId}/refund',
-  summary: 'Give back all or a part of what was paid',
+  summary: 'Refund an invoice, in full or in part',
   request: {
     params: z.strictObject({ invoiceId: z.uuid() }),
     ...body(z.strictObject({
@@ -35,7 +35,7 @@ const refund = route({
       to: z.enum(['wallet', 'source']),
       reason: z.string().trim().min(1).max(500),
       paymentId: z.uuid().optional().openapi({
-        description: 'The payment, where an invoice was paid twice: its surplus leaves the wallet.',
+        description: 'Which payment, if an invoice was paid twice: its surplus leaves the wallet.',
       }),
     })),
   },
@@ -85,7 +85,10 @@ const events = route({
   summary: 'Events of payment providers and their outcome, newest first',
   request: { query: PageQuery.extend({ outcome: Outcome.optional() }) },
   responses: {
-    200: json(pageOf(PaymentEvent).openapi('PaymentEventPage'), 'mismatch needs a look.'),
+    200: json(
+      pageOf(PaymentEvent).openapi('PaymentEventPage'),
+      'An event with outcome mismatch needs attention.',
+    ),
     ...problems(401, 403),
   },
 })

@@ -39,7 +39,7 @@ const users = route({
   operationId: 'list_users',
   method: 'get',
   path: '/users',
-  summary: 'Accounts, newest first',
+  summary: 'List accounts, newest first',
   request: {
     query: z.strictObject({
       q: z.string().min(3).max(120).optional().openapi({
@@ -51,7 +51,7 @@ const users = route({
       limit: Limit,
     }),
   },
-  responses: { 200: json(pageOf(AdminUser), 'A page of them.'), ...problems(401, 403) },
+  responses: { 200: json(pageOf(AdminUser), 'A page of accounts.'), ...problems(401, 403) },
 })
 
 const user = route({
@@ -60,7 +60,7 @@ const user = route({
   operationId: 'get_user',
   method: 'get',
   path: '/users/{userId}',
-  summary: 'An account with its identities, and what admins did to it',
+  summary: 'Get an account with its identities and audit entries',
   request: { params: OneUser },
   responses: { 200: json(AdminUserPage, 'The account.'), ...problems(401, 403, 404) },
 })
@@ -73,7 +73,7 @@ const userStatus = route({
   path: '/users/{userId}/status',
   summary: 'Suspend or ban an account, or make it active again; its sessions end at once',
   request: { params: OneUser, ...body(UserStatus) },
-  responses: { 200: json(AdminUser, 'The account, changed.'), ...problems(401, 403, 404, 409) },
+  responses: { 200: json(AdminUser, 'The changed account.'), ...problems(401, 403, 404, 409) },
 })
 
 const deleteUser = route({
@@ -82,7 +82,7 @@ const deleteUser = route({
   operationId: 'delete_user',
   method: 'delete',
   path: '/users/{userId}',
-  summary: 'Make an account anonymous for good; records of money stay',
+  summary: 'Delete an account: it becomes anonymous for good, financial records stay',
   request: { params: OneUser, ...body(z.strictObject({ reason: Reason })) },
   responses: { 204: { description: 'Gone.' }, ...problems(401, 403, 404, 409) },
 })
@@ -93,13 +93,13 @@ const identityStatus = route({
   operationId: 'set_identity_status',
   method: 'patch',
   path: '/identities/{identityId}/status',
-  summary: 'Verify, reject or suspend an identity, or take that back',
+  summary: 'Verify, reject or suspend an identity, or undo that',
   request: {
     params: z.strictObject({ identityId: z.uuid() }),
     ...body(IdentityStatus),
   },
   responses: {
-    200: json(IdentityRecord, 'The identity, changed.'),
+    200: json(IdentityRecord, 'The changed identity.'),
     ...problems(401, 403, 404, 409),
   },
 })
@@ -110,7 +110,7 @@ const moderation = route({
   operationId: 'list_moderation',
   method: 'get',
   path: '/moderation',
-  summary: 'What waits for a decision, the oldest first',
+  summary: 'List what awaits a decision, oldest first',
   request: {
     query: z.strictObject({
       kind: z.enum(moderationKinds).optional(),
@@ -118,7 +118,7 @@ const moderation = route({
       limit: Limit,
     }),
   },
-  responses: { 200: json(pageOf(ModerationItem), 'A page of it.'), ...problems(401, 403) },
+  responses: { 200: json(pageOf(ModerationItem), 'A page of items.'), ...problems(401, 403) },
 })
 
 const decide = route({
@@ -127,9 +127,12 @@ const decide = route({
   operationId: 'decide_moderation',
   method: 'post',
   path: '/moderation/{id}/decide',
-  summary: 'Approve or reject what waits, suspend or restore a listing, decide about a report',
+  summary: 'Approve or reject an item, suspend or restore a listing, decide on a report',
   request: { params: z.strictObject({ id: z.uuid() }), ...body(Decision) },
-  responses: { 200: json(Decided, 'What became of it.'), ...problems(401, 402, 403, 404, 409) },
+  responses: {
+    200: json(Decided, 'The result of the decision.'),
+    ...problems(401, 402, 403, 404, 409),
+  },
 })
 
 const audit = route({
@@ -138,9 +141,9 @@ const audit = route({
   operationId: 'list_audit',
   method: 'get',
   path: '/audit',
-  summary: 'What admins did, newest first',
+  summary: 'List the audit trail of admins, newest first',
   request: { query: AuditQuery },
-  responses: { 200: json(pageOf(AuditEntry), 'A page of it.'), ...problems(401, 403) },
+  responses: { 200: json(pageOf(AuditEntry), 'A page of entries.'), ...problems(401, 403) },
 })
 
 const stats = route({
@@ -149,8 +152,8 @@ const stats = route({
   operationId: 'get_admin_stats',
   method: 'get',
   path: '/stats',
-  summary: 'How many there are of what, and how much waits',
-  responses: { 200: json(AdminStats, 'The figures now.'), ...problems(401, 403) },
+  summary: 'Get figures of accounts, identities, listings and pending decisions',
+  responses: { 200: json(AdminStats, 'The current figures.'), ...problems(401, 403) },
 })
 
 export const admin = area()

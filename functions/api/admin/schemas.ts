@@ -44,7 +44,7 @@ export const AuditEntry = z
     actor: z.object({ id: z.uuid(), fullName: z.string().nullable() }).nullable().openapi({
       description: 'null for a change made in Studio, by SQL or by a job.',
     }),
-    actorRole: z.string().openapi({ description: 'The login at the database.' }),
+    actorRole: z.string().openapi({ description: 'The database role.' }),
     action: z.string().openapi({ example: 'account.status' }),
     targetType: z.string().openapi({ example: 'account' }),
     targetId: z.uuid().nullable(),
@@ -57,7 +57,7 @@ export const AuditEntry = z
 const count = z.int()
 const listingStatuses = [...statuses, 'deleted'] as const
 const byStatus = <T extends string>(states: readonly T[]) =>
-  z.partialRecord(z.enum(states), count).openapi({ description: 'Those that there are.' })
+  z.partialRecord(z.enum(states), count).openapi({ description: 'Only statuses that occur.' })
 
 export const AdminUserPage = z
   .object({
@@ -72,7 +72,7 @@ export const AdminUserPage = z
 export const UserStatus = z.strictObject({
   status: z.enum(['active', 'suspended', 'banned']),
   reason: Reason,
-  until: Time.optional().openapi({ description: 'When a suspension ends by itself.' }),
+  until: Time.optional().openapi({ description: 'When the suspension ends.' }),
 })
 
 export const IdentityStatus = z.strictObject({
@@ -125,7 +125,7 @@ const Reported = z.object({
       text: z.string().nullable(),
     })
     .nullable()
-    .openapi({ description: 'Whom it is about, and what there is to see of it.' }),
+    .openapi({ description: 'Whom the report is about, and its visible content.' }),
 })
 
 export const ModerationItem = z
@@ -136,7 +136,7 @@ export const ModerationItem = z
     decisions: z.array(z.enum(decisions)),
     listing: z.union([Property, z.null()]),
     changes: z.record(z.string(), z.unknown()).nullable().openapi({
-      description: 'What the owner wants to change; until decided the listing stays as it was.',
+      description: 'What the owner wants to change; until the decision the listing stays as it is.',
     }),
     report: Reported.nullable(),
   })
@@ -144,7 +144,7 @@ export const ModerationItem = z
 
 export const Decision = z.strictObject({
   decision: z.enum(decisions),
-  reason: Reason.optional().openapi({ description: 'Needed to reject, suspend and uphold.' }),
+  reason: Reason.optional().openapi({ description: 'Required to reject, suspend and uphold.' }),
 })
 
 export const Decided = z

@@ -15,7 +15,7 @@ const list = route({
   operationId: 'list_invoices',
   method: 'get',
   path: '/',
-  summary: 'My invoices, newest first',
+  summary: 'List my invoices, newest first',
   request: { query: PageQuery.extend({ state: InvoiceState.optional() }) },
   responses: {
     200: json(pageOf(Invoice).openapi('InvoicePage'), 'Of the acting identity.'),
@@ -29,7 +29,7 @@ const one = route({
   operationId: 'get_invoice',
   method: 'get',
   path: '/{id}',
-  summary: 'One invoice',
+  summary: 'Get an invoice',
   request: { params: OneInvoice },
   responses: { 200: json(Invoice, 'As it is now.'), ...problems(401, 403, 404) },
 })
@@ -40,15 +40,15 @@ const receipt = route({
   operationId: 'get_receipt',
   method: 'get',
   path: '/{id}/receipt',
-  summary: 'The receipt of a paid invoice, and a page to print',
+  summary: 'Get the receipt of a paid invoice, with a printable page',
   request: { params: OneInvoice },
   responses: {
     200: json(
       z.object({
         receipt: z.looseObject({ number: z.string(), total: z.string(), payer: z.string() }),
-        html: z.string().openapi({ description: 'A whole page in Arabic.' }),
+        html: z.string().openapi({ description: 'A complete page in Arabic.' }),
       }).openapi('Receipt'),
-      'The same for ever, once the invoice is paid.',
+      'Never changes once the invoice is paid.',
     ),
     ...problems(401, 403, 404),
   },

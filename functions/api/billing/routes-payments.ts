@@ -42,11 +42,11 @@ const charge = route({
   operationId: 'charge_invoice',
   method: 'post',
   path: '/charge',
-  summary: 'Start paying an invoice; within 15 minutes the same charge again',
+  summary: 'Start paying an invoice; within 15 minutes the same charge is returned',
   request: body(z.strictObject({
     invoiceId: z.uuid(),
     returnUrl: z.string().max(250).refine((address) => isAllowedReturnUrl(address)).openapi({
-      description: 'One of the addresses that are allowed (RETURN_URLS), or under it.',
+      description: 'One of the allowed addresses (RETURN_URLS), or a path below one.',
       example: env.returnUrls.at(-1),
     }),
   })),
@@ -114,7 +114,7 @@ const status = route({
   operationId: 'get_payment_status',
   method: 'get',
   path: '/status/{invoiceId}',
-  summary: 'How an invoice stands: the same as in the list of invoices',
+  summary: 'Get the status of an invoice, the same as in the list of invoices',
   request: { params: OneInvoice },
   responses: { 200: json(Invoice, 'As it is now.'), ...problems(401, 403, 404) },
 })
@@ -162,7 +162,7 @@ const webhookAny = route({
   ...webhook,
   operationId: 'receive_webhook',
   path: '/webhook',
-  summary: 'For payment providers: their own API is asked what happened, and believed',
+  summary: 'Webhook of payment providers; their own API is asked what happened',
   request: anyEvent,
 })
 
@@ -170,7 +170,7 @@ const webhookOf = route({
   ...webhook,
   operationId: 'receive_webhook_of',
   path: '/webhook/{provider}',
-  summary: 'The same, at an address of its own for each provider',
+  summary: 'Webhook of one payment provider',
   request: {
     ...anyEvent,
     params: z.strictObject({ provider: z.enum(['tap', 'myfatoorah', 'sandbox']) }),

@@ -12,7 +12,7 @@ const Plan = z.object({
   nameAr: z.string(),
   nameEn: z.string(),
   audience: z.enum(['individual', 'office', 'company']),
-  price: z.number().openapi({ description: 'KWD for one interval.' }),
+  price: z.number().openapi({ description: 'KWD per interval.' }),
   intervalDays: z.int(),
   activeListings: z.int(),
   listingDays: z.int(),
@@ -27,7 +27,7 @@ const CurrentPlan = z.object({
     endsAt: z.string(),
     payWith: z.enum(['invoice', 'wallet']),
     renews: z.boolean(),
-  }).nullable().openapi({ description: 'null with the free plan.' }),
+  }).nullable().openapi({ description: 'null on the free plan.' }),
   usage: z.object({
     activeListings: z.object({ limit: z.int(), used: z.int() }),
     photosPerListing: z.object({ limit: z.int() }),
@@ -41,9 +41,9 @@ const list = route({
   operationId: 'list_plans',
   method: 'get',
   path: '/',
-  summary: 'The plans that are on sale',
+  summary: 'List the available plans',
   responses: {
-    200: json(z.object({ items: z.array(Plan) }).openapi('Plans'), 'In order.'),
+    200: json(z.object({ items: z.array(Plan) }).openapi('Plans'), 'In display order.'),
     ...problems(401, 403),
   },
 })
@@ -54,8 +54,8 @@ const current = route({
   operationId: 'current_plan',
   method: 'get',
   path: '/current',
-  summary: 'The plan of the acting identity, and how much of it is used',
-  responses: { 200: json(CurrentPlan, 'As it holds now.'), ...problems(401, 403) },
+  summary: 'Get the current plan of the acting identity and its usage',
+  responses: { 200: json(CurrentPlan, 'The current plan.'), ...problems(401, 403) },
 })
 
 const subscribe = route({
@@ -64,7 +64,7 @@ const subscribe = route({
   operationId: 'subscribe_plan',
   method: 'post',
   path: '/subscribe',
-  summary: 'Buy a plan: by an invoice to be charged, or from the wallet at once',
+  summary: 'Subscribe to a plan, by invoice or from the wallet',
   request: body(z.strictObject({ planId: z.uuid(), payWith: z.enum(['invoice', 'wallet']) })),
   responses: {
     201: json(
@@ -81,8 +81,8 @@ const cancel = route({
   operationId: 'cancel_plan',
   method: 'post',
   path: '/cancel',
-  summary: 'Let the plan end when its time is over',
-  responses: { 200: json(CurrentPlan, 'It still holds until endsAt.'), ...problems(404) },
+  summary: 'Cancel the renewal of my plan',
+  responses: { 200: json(CurrentPlan, 'It stays active until endsAt.'), ...problems(404) },
 })
 
 export const plans = area()

@@ -13,11 +13,11 @@ const wallet = route({
   operationId: 'get_wallet',
   method: 'get',
   path: '/',
-  summary: 'What I may spend',
+  summary: 'Get the balance of my wallet',
   responses: {
     200: json(
       z.object({ available: z.number(), held: z.number(), currency }).openapi('Wallet'),
-      'held is on its way back to where it came from.',
+      'held is being refunded to its source.',
     ),
     ...problems(401, 403),
   },
@@ -28,7 +28,7 @@ const Transaction = z.object({
   transferId: z.uuid(),
   kind: z.enum(['topup', 'payment', 'purchase', 'refund', 'hold', 'release', 'adjustment']),
   part: z.enum(['available', 'held']),
-  amount: z.number().openapi({ description: 'Above zero comes in, below goes out.' }),
+  amount: z.number().openapi({ description: 'Positive for credits, negative for debits.' }),
   balanceAfter: z.number(),
   currency,
   invoiceId: z.uuid().nullable(),
@@ -41,10 +41,10 @@ const transactions = route({
   operationId: 'list_wallet_transactions',
   method: 'get',
   path: '/transactions',
-  summary: 'What came in and went out, newest first',
+  summary: 'List the transactions of my wallet, newest first',
   request: { query: PageQuery },
   responses: {
-    200: json(pageOf(Transaction).openapi('WalletTransactionPage'), 'Entries of the ledger.'),
+    200: json(pageOf(Transaction).openapi('WalletTransactionPage'), 'Ledger entries.'),
     ...problems(401, 403),
   },
 })
@@ -57,7 +57,7 @@ const topUp = route({
   operationId: 'top_up_wallet',
   method: 'post',
   path: '/topup',
-  summary: 'An invoice whose payment goes into the wallet',
+  summary: 'Create an invoice that tops up my wallet',
   request: body(z.strictObject({
     amount: z.number().min(1, outside).max(1000, outside)
       .refine((amount) => /^\d+(\.\d{1,3})?$/.test(String(amount)), outside),

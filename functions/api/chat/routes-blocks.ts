@@ -15,7 +15,7 @@ const list = route({
   operationId: 'list_blocks',
   method: 'get',
   path: '/',
-  summary: 'Whom I block, newest first',
+  summary: 'List whom I block, newest first',
   request: { query: PageQuery },
   responses: { 200: json(pageOf(Block).openapi('BlockPage'), 'Of the account.'), ...problems(401) },
 })
@@ -26,7 +26,7 @@ const block = route({
   operationId: 'block_identity',
   method: 'post',
   path: '/{identityId}',
-  summary: 'Block somebody: neither writes to the other; again changes nothing',
+  summary: 'Block an identity: neither can write to the other',
   request: { params: OneIdentity },
   responses: { 204: { description: 'Blocked.' }, ...problems(401, 404) },
 })
@@ -37,7 +37,7 @@ const unblock = route({
   operationId: 'unblock_identity',
   method: 'delete',
   path: '/{identityId}',
-  summary: 'Block somebody no longer',
+  summary: 'Unblock an identity',
   request: { params: OneIdentity },
   responses: { 204: { description: 'Not blocked.' }, ...problems(401, 404) },
 })

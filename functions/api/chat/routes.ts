@@ -29,7 +29,7 @@ const create = route({
   operationId: 'create_conversation',
   method: 'post',
   path: '/',
-  summary: 'Talk to an advertiser, about a listing or as such',
+  summary: 'Start a conversation with an advertiser, about a listing or in general',
   request: body(
     z.strictObject({
       propertyId: z.uuid().optional(),
@@ -42,8 +42,8 @@ const create = route({
     }),
   ),
   responses: {
-    200: json(Conversation, 'The conversation that there is already.'),
-    201: json(Conversation, 'A new one.'),
+    200: json(Conversation, 'The existing conversation.'),
+    201: json(Conversation, 'A new conversation.'),
     ...problems(401, 403, 404),
   },
 })
@@ -54,7 +54,7 @@ const list = route({
   operationId: 'list_conversations',
   method: 'get',
   path: '/',
-  summary: 'My conversations, those with the newest message first',
+  summary: 'List my conversations, by newest message',
   request: { query: PageQuery },
   responses: {
     200: json(
@@ -73,7 +73,7 @@ const get = route({
   operationId: 'get_conversation',
   method: 'get',
   path: '/{id}',
-  summary: 'One of my conversations',
+  summary: 'Get one of my conversations',
   request: { params: OneConversation },
   responses: { 200: json(Conversation, 'As in the list.'), ...problems(401, 403, 404) },
 })
@@ -84,7 +84,7 @@ const messages = route({
   operationId: 'list_messages',
   method: 'get',
   path: '/{id}/messages',
-  summary: 'The history: the newest, or what lies before or after a message',
+  summary: 'List messages: the newest, or those before or after a message',
   request: {
     params: OneConversation,
     query: z.strictObject({ beforeSeq: Seq, afterSeq: Seq, limit: Limit }).refine(
@@ -110,7 +110,7 @@ const sendMessage = route({
   summary: 'Send a message',
   request: { params: OneConversation, ...body(NewMessage) },
   responses: {
-    200: json(Message, 'It was sent before under this clientMessageId.'),
+    200: json(Message, 'Already sent with this clientMessageId.'),
     201: json(Message, 'Sent.'),
     ...problems(401, 403, 404),
   },
@@ -122,7 +122,7 @@ const read = route({
   operationId: 'read_conversation',
   method: 'post',
   path: '/{id}/read',
-  summary: 'I have read up to a message, or all of it',
+  summary: 'Mark a conversation as read, up to a message or entirely',
   request: {
     params: OneConversation,
     body: {
@@ -135,7 +135,7 @@ const read = route({
     },
   },
   responses: {
-    200: json(z.object({ unread: z.int() }).openapi('Unread'), 'What is left.'),
+    200: json(z.object({ unread: z.int() }).openapi('Unread'), 'The remaining unread messages.'),
     ...problems(401, 403, 404),
   },
 })

@@ -39,7 +39,7 @@ export const Conversation = z
         status: z.string(),
       })
       .nullable()
-      .openapi({ description: 'null: about none, or one that cannot be seen any more.' }),
+      .openapi({ description: 'null: about no listing, or one that is no longer visible.' }),
     peer: Party,
     lastMessage: z
       .object({

@@ -11,7 +11,7 @@ const order = route({
   operationId: 'order_property_media',
   method: 'put',
   path: '/{id}/media/order',
-  summary: 'Put the pictures of my listing in an order',
+  summary: 'Reorder the pictures of my listing',
   request: {
     params: OneProperty,
     ...body(
@@ -29,7 +29,7 @@ const remove = route({
   operationId: 'delete_property_media',
   method: 'delete',
   path: '/{id}/media/{mediaId}',
-  summary: 'Take a picture out of my listing',
+  summary: 'Remove a picture from my listing',
   request: { params: OneProperty.extend({ mediaId: z.uuid() }) },
   responses: { 204: { description: 'It is gone.' }, ...problems(404) },
 })

@@ -28,13 +28,13 @@ const avatar = route({
   operationId: 'upload_avatar',
   method: 'post',
   path: '/upload/avatar',
-  summary: 'Upload a picture of mine, to be named at PATCH /auth/me',
+  summary: 'Upload my avatar, to be set with PATCH /auth/me',
   request: form({ file: { ...picture, description: 'At most 5 MiB.' } }, ['file']),
   responses: {
     201: json(
       z.object({ mediaId: z.uuid(), url: z.string(), width: z.int(), height: z.int() })
         .openapi('UploadedAvatar'),
-      'It is removed after a day unless it is used.',
+      'Removed after a day unless it is used.',
     ),
     ...problems(402, 404, 408, 413, 415),
   },
@@ -64,19 +64,23 @@ const listings = route({
   operationId: 'upload_listing_media',
   method: 'post',
   path: '/upload/listings',
-  summary: 'Upload pictures of a listing, or of one that is still to be written',
+  summary: 'Upload pictures of a listing, existing or still to be created',
   request: form({
     files: { type: 'array', items: picture, minItems: 1, maxItems: maxFiles },
     propertyId: { type: 'string', format: 'uuid' },
     uploadSessionId: {
       type: 'string',
       format: 'uuid',
-      description: 'Names the flow; chosen by the client, or taken from the first answer.',
+      description:
+        'Identifies the upload session; chosen by the client, or taken from the first answer.',
     },
     startPosition: { type: 'integer', minimum: 0, maximum: 999 },
   }, ['files']),
   responses: {
-    201: json(Uploaded, 'In the order sent. The good ones are kept, the bad ones named.'),
+    201: json(
+      Uploaded,
+      'In the order sent: accepted files are stored, rejected ones carry an error.',
+    ),
     ...problems(402, 404, 408, 413, 415),
   },
 })

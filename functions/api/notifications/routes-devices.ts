@@ -13,7 +13,7 @@ const Device = z.object({
   platform: z.enum(['ios', 'android', 'web']),
   appVersion: z.string().nullable(),
   locale: z.string().nullable(),
-  current: z.boolean().openapi({ description: 'Registered by the session that asks.' }),
+  current: z.boolean().openapi({ description: 'Registered by the calling session.' }),
   createdAt: Time,
   updatedAt: Time,
 }).openapi('Device')
@@ -28,19 +28,19 @@ const register = route({
   operationId: 'register_device',
   method: 'put',
   path: '/',
-  summary: 'Send my pushes to this device, until its session ends',
+  summary: 'Register a device for pushes, until its session ends',
   request: body(z.strictObject({
     deviceId: DeviceId,
     platform: Platform,
     pushToken: z.string().max(2048).regex(/^[\x21-\x7E]+$/).openapi({
-      description: 'Of FCM. It belongs to whoever registered it last.',
+      description: 'The FCM token. It belongs to the account that registered it last.',
       example: 'fGw3ZJ0kTzm1:APA91bHun4',
     }),
     appVersion: z.string().min(1).max(40).regex(visible).optional(),
     locale: z.string().max(35).regex(/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/)
       .openapi({ example: 'ar-KW' }).optional(),
   })),
-  responses: { 200: json(Device, 'Registered, or changed.') },
+  responses: { 200: json(Device, 'Registered or updated.') },
 })
 
 const list = route({
@@ -49,8 +49,8 @@ const list = route({
   operationId: 'list_devices',
   method: 'get',
   path: '/',
-  summary: 'The devices that my pushes go to',
-  responses: { 200: json(pageOf(Device).openapi('DevicePage'), 'The last registered first.') },
+  summary: 'List my devices',
+  responses: { 200: json(pageOf(Device).openapi('DevicePage'), 'Last registered first.') },
 })
 
 const remove = route({
@@ -59,7 +59,7 @@ const remove = route({
   operationId: 'remove_device',
   method: 'delete',
   path: '/{deviceId}',
-  summary: 'Send no more pushes to this device',
+  summary: 'Remove a device',
   request: { params: OneDevice },
   responses: { 204: { description: 'Gone.' }, ...problems(404) },
 })

@@ -37,7 +37,7 @@ const kinds = [
 const Notification = z.object({
   id: z.uuid(),
   identityId: z.uuid().nullable().openapi({
-    description: 'Which identity of the account it is about; null: the account itself.',
+    description: 'The identity that it is about; null: the account itself.',
   }),
   kind: z.enum(kinds),
   titleAr: z.string(),
@@ -45,10 +45,10 @@ const Notification = z.object({
   titleEn: z.string(),
   bodyEn: z.string(),
   data: z.object({
-    route: z.string().openapi({ description: 'The screen that it opens, for entityId.' }),
+    route: z.string().openapi({ description: 'The screen to open, for entityId.' }),
     entityId: z.uuid().nullable(),
   }),
-  createdAt: Time.openapi({ description: 'Of the latest news that it stands for.' }),
+  createdAt: Time.openapi({ description: 'Of the latest event that it summarizes.' }),
   readAt: Time.nullable(),
 }).openapi('Notification')
 
@@ -63,7 +63,7 @@ const list = route({
   operationId: 'list_notifications',
   method: 'get',
   path: '/',
-  summary: 'What I should hear of, newest first',
+  summary: 'List my notifications, newest first',
   request: {
     query: z.strictObject({
       unread: z.enum(['true', 'false']).transform((text) => text === 'true').optional()
@@ -83,7 +83,7 @@ const count = route({
   operationId: 'count_unread_notifications',
   method: 'get',
   path: '/unread-count',
-  summary: 'How many I have not read: for a badge',
+  summary: 'Count my unread notifications',
   responses: { 200: json(Unread, 'Of all my identities.') },
 })
 
@@ -93,9 +93,9 @@ const read = route({
   operationId: 'read_notification',
   method: 'post',
   path: '/{notificationId}/read',
-  summary: 'I have read it',
+  summary: 'Mark a notification as read',
   request: { params: OneNotification },
-  responses: { 200: json(Unread, 'How many are left.'), ...problems(404) },
+  responses: { 200: json(Unread, 'The remaining unread notifications.'), ...problems(404) },
 })
 
 const readAll = route({
@@ -104,8 +104,8 @@ const readAll = route({
   operationId: 'read_all_notifications',
   method: 'post',
   path: '/read-all',
-  summary: 'I have read all of them',
-  responses: { 200: json(Unread, 'How many came meanwhile.') },
+  summary: 'Mark all notifications as read',
+  responses: { 200: json(Unread, 'Notifications that arrived meanwhile.') },
 })
 
 const remove = route({
@@ -114,7 +114,7 @@ const remove = route({
   operationId: 'delete_notification',
   method: 'delete',
   path: '/{notificationId}',
-  summary: 'Take it from my list',
+  summary: 'Delete a notification',
   request: { params: OneNotification },
   responses: { 204: { description: 'Gone.' }, ...problems(404) },
 })

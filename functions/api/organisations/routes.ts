@@ -31,7 +31,7 @@ const OneOrganisation = z.strictObject({ id: z.uuid() })
 
 const Wanted = z.strictObject({
   q: z.string().max(200).optional().openapi({
-    description: 'Words, or beginnings of words, of the name.',
+    description: 'Words of the name, or their beginnings.',
   }),
   governorateId: z.string().max(60).optional(),
   areaId: z.string().max(60).optional(),
@@ -60,9 +60,9 @@ for (const { one, many, own } of Object.values(names)) {
     operationId: `list_${many}`,
     method: 'get',
     path: `/${many}`,
-    summary: `Verified ${many}`,
+    summary: `List verified ${many}`,
     request: { query: Wanted },
-    responses: { 200: json(pageOf(Organisation), 'In the order asked for.'), ...problems() },
+    responses: { 200: json(pageOf(Organisation), 'In the requested order.'), ...problems() },
   })
 
   const get = route({
@@ -70,7 +70,7 @@ for (const { one, many, own } of Object.values(names)) {
     operationId: `get_${one}`,
     method: 'get',
     path: `/${one}/{id}`,
-    summary: `One verified ${one}, with its newest listings and a summary of its reviews`,
+    summary: `Get a verified ${one}, with its newest listings and a summary of its reviews`,
     request: { params: OneOrganisation },
     responses: { 200: json(OrganisationPage, 'Its page.'), ...problems(404) },
   })
@@ -81,7 +81,7 @@ for (const { one, many, own } of Object.values(names)) {
     operationId: `get_${one}_profile`,
     method: 'get',
     path: `/${one}/profile`,
-    summary: `The page of ${own}`,
+    summary: `Get the profile of ${own}`,
     responses: { 200: json(OrganisationProfile, 'As it is now.'), ...onlyIt },
   })
 
@@ -91,7 +91,7 @@ for (const { one, many, own } of Object.values(names)) {
     operationId: `update_${one}_profile`,
     method: 'patch',
     path: `/${one}/profile`,
-    summary: `Change the page of ${own}; name and licence go back to verification`,
+    summary: `Change the profile of ${own}; a new name or licence is verified again`,
     request: body(IdentityChanges),
     responses: {
       200: json(OrganisationProfile, 'Changed.'),
@@ -105,9 +105,9 @@ for (const { one, many, own } of Object.values(names)) {
     operationId: `list_${one}_listings`,
     method: 'get',
     path: `/${one}/listings`,
-    summary: `The listings of ${own}, newest first`,
+    summary: `List the listings of ${own}, newest first`,
     request: { query: ListingsQuery },
-    responses: { 200: json(pageOf(Property), 'All, or those in one state.'), ...onlyIt },
+    responses: { 200: json(pageOf(Property), 'All, or those of one status.'), ...onlyIt },
   })
 
   const leads = route({
@@ -116,9 +116,9 @@ for (const { one, many, own } of Object.values(names)) {
     operationId: `list_${one}_leads`,
     method: 'get',
     path: `/${one}/leads`,
-    summary: `Who asked ${own} for a contact, newest first`,
+    summary: `List the leads of ${own}, newest first`,
     request: { query: PageQuery },
-    responses: { 200: json(pageOf(Lead), 'Each way of contact counts once a day.'), ...onlyIt },
+    responses: { 200: json(pageOf(Lead), 'Each kind of contact counts once a day.'), ...onlyIt },
   })
 
   const stats = route({
@@ -127,8 +127,8 @@ for (const { one, many, own } of Object.values(names)) {
     operationId: `get_${one}_stats`,
     method: 'get',
     path: `/${one}/stats`,
-    summary: `Figures of ${own}`,
-    responses: { 200: json(OrganisationStats, 'As they are now.'), ...onlyIt },
+    summary: `Get the statistics of ${own}`,
+    responses: { 200: json(OrganisationStats, 'The current figures.'), ...onlyIt },
   })
 
   organisations

@@ -47,7 +47,7 @@ export const ReviewSummary = z
 export const OrganisationPage = z
   .object({
     ...OrganisationFields.shape,
-    listings: z.array(Property).openapi({ description: 'The newest ten.' }),
+    listings: z.array(Property).openapi({ description: 'The ten newest.' }),
     reviews: ReviewSummary,
   })
   .openapi('OrganisationPage')
@@ -56,7 +56,7 @@ export const OrganisationProfile = z
   .object({
     ...OrganisationFields.shape,
     status: z.string().openapi({
-      description: 'active; pending_verification after a change that is verified again.',
+      description: 'active, or pending_verification after a change that has to be verified.',
     }),
     statusReason: text,
   })
@@ -84,8 +84,8 @@ export const Lead = z
 
 export const OrganisationStats = z
   .object({
-    activeListings: z.int().openapi({ description: 'Listings that strangers see now.' }),
-    listings: z.record(z.string(), z.int()).openapi({ description: 'How many in each state.' }),
+    activeListings: z.int().openapi({ description: 'Publicly visible listings.' }),
+    listings: z.record(z.string(), z.int()).openapi({ description: 'Count by status.' }),
     views: z.int(),
     favorites: z.int(),
     leads: z.object({

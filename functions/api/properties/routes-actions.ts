@@ -9,16 +9,20 @@ export const tags = ['properties']
 export const property = json(Property, 'The listing.')
 
 const actions = [
-  ['publish', 'publish_property', 'Publish my draft, or hand it in where an admin looks first'],
-  ['pause', 'pause_property', 'Hide my active listing; its time stands still'],
-  ['resume', 'resume_property', 'Show my paused listing again'],
-  ['renew', 'renew_property', 'Give my listing that expired within 90 days a new time'],
-  ['archive', 'archive_property', 'Put my listing away'],
-  ['restore', 'restore_property', 'Make my archived listing a draft again'],
-  ['mark-sold', 'mark_property_sold', 'My listing for sale is sold'],
-  ['mark-rented', 'mark_property_rented', 'My listing for rent is rented'],
-  ['mark-exchanged', 'mark_property_exchanged', 'My listing for exchange is exchanged'],
-  ['confirm-available', 'confirm_property_available', 'My active listing still holds'],
+  ['publish', 'publish_property', 'Publish my draft, or submit it for review'],
+  ['pause', 'pause_property', 'Pause my active listing; its remaining time is kept'],
+  ['resume', 'resume_property', 'Resume my paused listing'],
+  ['renew', 'renew_property', 'Renew my listing that expired within 90 days'],
+  ['archive', 'archive_property', 'Archive my listing'],
+  ['restore', 'restore_property', 'Restore my archived listing as a draft'],
+  ['mark-sold', 'mark_property_sold', 'Mark my listing for sale as sold'],
+  ['mark-rented', 'mark_property_rented', 'Mark my listing for rent as rented'],
+  ['mark-exchanged', 'mark_property_exchanged', 'Mark my listing for exchange as exchanged'],
+  [
+    'confirm-available',
+    'confirm_property_available',
+    'Confirm that my active listing is still available',
+  ],
 ] as const
 
 const actionRoute = ([path, operationId, summary]: (typeof actions)[number]) =>
@@ -39,7 +43,7 @@ const contact = route({
   operationId: 'contact_property',
   method: 'post',
   path: '/{id}/contact',
-  summary: 'How to reach the owner; counts as a lead',
+  summary: 'Get a way to contact the owner; counts as a lead',
   request: {
     params: OneProperty,
     ...body(z.strictObject({ kind: z.enum(['call', 'whatsapp', 'chat']) }).openapi('ContactKind')),
@@ -51,7 +55,7 @@ const contact = route({
         whatsappUrl: z.url().optional(),
         conversationId: z.uuid().optional(),
       }).openapi('Contact'),
-      'What was asked for.',
+      'The requested way of contact.',
     ),
     ...problems(400, 401, 403, 404, 409, 413, 415),
   },
@@ -63,7 +67,7 @@ const setAuction = route({
   operationId: 'set_auction',
   method: 'post',
   path: '/{id}/auction',
-  summary: 'Offer my listing for sale in an auction',
+  summary: 'Set an auction for my listing',
   request: { params: OneProperty, ...body(NewAuction) },
   responses: {
     201: json(Property, 'The listing with its auction.'),
@@ -77,9 +81,9 @@ const removeAuction = route({
   operationId: 'remove_auction',
   method: 'delete',
   path: '/{id}/auction',
-  summary: 'Take back an auction that is not running',
+  summary: 'Remove an auction that is not running',
   request: { params: OneProperty },
-  responses: { 204: { description: 'There is none.' }, ...problems(401, 403, 404, 409) },
+  responses: { 204: { description: 'Removed.' }, ...problems(401, 403, 404, 409) },
 })
 
 export const propertyActions = area()

@@ -25,10 +25,10 @@ const create = route({
   operationId: 'create_property',
   method: 'post',
   path: '/',
-  summary: 'Write a listing: a draft, or published at once',
+  summary: 'Create a listing, as a draft or published at once',
   request: body(NewProperty),
   responses: {
-    201: json(Property, 'It is draft, active or pending_review.'),
+    201: json(Property, 'The listing: draft, active or pending_review.'),
     ...problems(400, 401, 402, 403, 404, 409, 413, 415),
   },
 })
@@ -39,7 +39,7 @@ const listMine = route({
   operationId: 'list_my_properties',
   method: 'get',
   path: '/mine',
-  summary: 'My own listings, newest first',
+  summary: 'List my own listings, newest first',
   request: { query: PageQuery.extend({ status: z.enum(statuses).optional() }) },
   responses: { 200: page, ...problems(401, 403) },
 })
@@ -49,7 +49,7 @@ const read = route({
   operationId: 'get_property',
   method: 'get',
   path: '/{id}',
-  summary: 'A listing',
+  summary: 'Get a listing',
   request: { params: OneProperty },
   responses: { 200: property, ...problems(404) },
 })
@@ -89,7 +89,7 @@ const prices = route({
   operationId: 'list_price_history',
   method: 'get',
   path: '/{id}/price-history',
-  summary: 'What a listing has cost since it was first published',
+  summary: 'List the prices of a listing since it was first published',
   request: { params: OneProperty, query: PageQuery },
   responses: {
     200: json(
@@ -105,7 +105,7 @@ const similar = route({
   operationId: 'list_similar_properties',
   method: 'get',
   path: '/{id}/similar',
-  summary: 'Listings like this one, ten at most',
+  summary: 'List similar listings, at most ten',
   request: { params: OneProperty },
   responses: { 200: page, ...problems(404) },
 })

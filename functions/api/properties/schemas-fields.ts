@@ -112,7 +112,7 @@ const fields = {
   amenities: maybe(codes),
   documentType: maybe(code),
   isDirect: maybe(z.boolean()).openapi({ description: 'Individuals only.' }),
-  governorateId: maybe(code).openapi({ description: 'Follows from areaId when left out.' }),
+  governorateId: maybe(code).openapi({ description: 'Derived from areaId if omitted.' }),
   areaId: maybe(code),
   block: maybe(line(1, 30)),
   street: maybe(line(1, 120)),
@@ -134,14 +134,14 @@ export const NewProperty = z
     ...fields,
     publish: z.boolean().optional().openapi({ description: 'Publishes at once.' }),
     uploadSessionId: z.uuid().optional().openapi({
-      description: 'Its pictures become those of the listing, in order.',
+      description: 'Its pictures are attached to the listing, in order.',
     }),
   })
   .openapi('NewProperty')
 
 export const PropertyChanges = z
   .strictObject({ type: Type.optional(), ...fields })
-  .openapi('PropertyChanges', { description: 'What is absent stays, null clears.' })
+  .openapi('PropertyChanges', { description: 'Omitted fields stay, null clears.' })
 
 export const NewAuction = z
   .strictObject({
@@ -151,5 +151,5 @@ export const NewAuction = z
     minIncrement: decimal(0.001, 99_999_999_999.999),
   })
   .openapi('NewAuction', {
-    description: 'Begins in the future, lasts an hour or more, ends within 90 days.',
+    description: 'Starts in the future, lasts at least an hour, ends within 90 days.',
   })

@@ -74,7 +74,7 @@ export const Property = z
     pricePeriod: z.enum(['month', 'once']).nullable(),
     priceLabel: z.string().openapi({ example: '650 د.ك / شهرياً' }),
     isNegotiable: z.boolean(),
-    propertyIncome: Money.nullable().openapi({ description: '0 is 0; null is no data.' }),
+    propertyIncome: Money.nullable().openapi({ description: 'null: no data.' }),
     requestYear: z.int().nullable(),
     requiredYear: z.int().nullable(),
     rentConditions: z.array(RentCondition),
@@ -97,7 +97,9 @@ export const Property = z
     street: z.string().nullable(),
     building: z.string().nullable(),
     paciNo: z.string().nullable(),
-    location: Location.nullable().openapi({ description: 'Within about 250 m unless exact.' }),
+    location: Location.nullable().openapi({
+      description: 'Within about 250 m unless precision is exact.',
+    }),
     media: z.array(Media),
     owner: Owner,
     allowCall: z.boolean(),
@@ -118,7 +120,7 @@ export const Property = z
     deal: z.object({ dropPct: z.number(), until: Time }).nullable(),
     statusReason: z.string().nullable().openapi({ description: 'Shown to the owner only.' }),
     pendingChanges: z.record(z.string(), z.unknown()).nullable().openapi({
-      description: 'Shown to the owner only: what waits for review.',
+      description: 'Shown to the owner only: changes that await review.',
     }),
   })
   .openapi('Property')

@@ -16,12 +16,13 @@ const OfficeItem = OrganisationFields.extend({ kind: z.literal('office') }).open
 const FeedPage = z
   .object({
     items: z.array(z.discriminatedUnion('kind', [PropertyItem, OfficeItem])).openapi({
-      description: 'Shorter than the limit where listings have gone: only hasMore ends the walk.',
+      description: 'Shorter than the limit where listings are gone: only hasMore marks the end.',
     }),
     page: z.int(),
     hasMore: z.boolean(),
     snapshot: Time.openapi({
-      description: 'Send it with the next page: the numbering holds for it, 6 hours long.',
+      description:
+        'To be sent with the next pages: page numbers are stable for a snapshot, for 6 hours.',
     }),
   })
   .openapi('FeedPage')
@@ -31,7 +32,8 @@ const list = route({
   operationId: 'list_feed',
   method: 'get',
   path: '/',
-  summary: 'The home feed, newest first; on all, every eighth slot is a verified office',
+  summary:
+    'Get the home feed, newest first; with filter all every eighth slot is a verified office',
   request: {
     query: z.strictObject({
       filter: z

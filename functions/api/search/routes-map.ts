@@ -31,7 +31,7 @@ const Cluster = z
     count: z.int(),
     minPrice: z.number().nullable(),
     bbox: z.array(z.number()).length(4).openapi({
-      description: 'Around its listings: minLng, minLat, maxLng, maxLat.',
+      description: 'The bounds of its listings: minLng, minLat, maxLng, maxLat.',
     }),
   })
   .openapi('MapCluster')
@@ -50,14 +50,14 @@ const Point = z
 
 const Clusters = z
   .object({
-    clusters: z.array(Cluster).openapi({ description: 'The fullest first, 5,000 at most.' }),
+    clusters: z.array(Cluster).openapi({ description: 'Largest first, at most 5,000.' }),
     approximate: z.boolean().openapi({ description: 'Counted from a sample.' }),
   })
   .openapi('MapClusters')
 
 const Points = z
   .object({
-    points: z.array(Point).openapi({ description: 'The newest first, 500 at most.' }),
+    points: z.array(Point).openapi({ description: 'Newest first, at most 500.' }),
     truncated: z.boolean(),
   })
   .openapi('MapPoints')
@@ -68,10 +68,10 @@ const listings = route({
   operationId: 'list_map_listings',
   method: 'get',
   path: '/listings',
-  summary: 'What is listed in a box: clusters below zoom 15, else points',
+  summary: 'Get the listings in a box: clusters below zoom 15, points above',
   request: { query: z.strictObject({ ...filters, bbox, zoom }, unknownFilter) },
   responses: {
-    200: json(z.union([Clusters, Points]), 'Each listing at the point that it shows.'),
+    200: json(z.union([Clusters, Points]), 'Each listing at its public location.'),
     ...problems(),
   },
 })
@@ -96,7 +96,7 @@ const areas = route({
   operationId: 'list_map_areas',
   method: 'get',
   path: '/areas',
-  summary: 'How many listings each area has, and what they cost',
+  summary: 'Get the number of listings and the median prices of each area',
   request: { query: z.strictObject(filters, unknownFilter) },
   responses: {
     200: json(pageOf(AreaPrices), 'Every area of Kuwait; no median of fewer than 5 prices.'),

@@ -53,7 +53,7 @@ const quick = route({
   operationId: 'quick_search',
   method: 'get',
   path: '/',
-  summary: 'The same as strategy standard, in a query string',
+  summary: 'Search by strategy standard, with filters in the query string',
   request: { query: z.strictObject({ ...common, limit: Limit, ...queryFilters }, unknownFilter) },
   responses: { 200: page, ...problems() },
 })

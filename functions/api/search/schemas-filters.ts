@@ -23,7 +23,7 @@ const common = {
   usage: code.optional(),
   furnished: code.optional(),
   postedSince: z.iso.date().or(Time).optional().openapi({
-    description: 'A moment, or a day in Kuwait from its beginning.',
+    description: 'A point in time, or a date: then from its beginning in Kuwait.',
     example: '2026-11-01',
   }),
   companyId: z.uuid().optional().openapi({ description: 'Strategy company only.' }),
@@ -57,7 +57,7 @@ const numbers = (given: unknown) =>
 
 const codesInQuery = z.preprocess(commas, z.array(code).max(200)).optional().openapi({
   type: 'string',
-  description: 'Codes with commas between.',
+  description: 'Comma-separated codes.',
 })
 const booleanInQuery = z
   .enum(['true', 'false'])
