@@ -102,7 +102,7 @@ describe('states', () => {
     refunded: ['paid', 'refunded'],
   }
   const paid = ['paid', 'partially_refunded', 'refunded']
-  // In a block, as functions do it: by hand it is refused (studio-edits.test.ts).
+  // In a block, as functions do it: by hand it is refused (admin/studio-edits.test.ts).
   const put = (
     id: string,
     state: string,

@@ -5,36 +5,20 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { get, loadHttp } from '../../bench/http-load.ts'
-import { database, type Person, projectUrl, signUp } from '../support/client.ts'
+import { database, projectUrl, signUp } from '../support/client.ts'
 import { type Facade, startFacade, usualSettings } from '../support/facade.ts'
 import {
   alarmsAbout,
-  createCharge,
   hasSandbox,
   type Invoice,
   moneyFingerprint,
   sandboxCallback,
-  sandboxSignature,
   sendCallback,
-  submitSandboxPage,
   topUpInvoice,
   walletOf,
 } from '../support/money.ts'
 import { type RawRequest, sendRaw } from '../support/races.ts'
-
-const paidInSecret = async (person: Person, amount: number | string = 1) => {
-  const invoice: Invoice = await topUpInvoice(person, amount)
-  const { ref, paymentId } = await createCharge(person, invoice)
-  await submitSandboxPage(ref)
-  return { invoice, ref, paymentId }
-}
-
-const webhook = (raw: string, base?: string): RawRequest => ({
-  path: '/payments/webhook/sandbox',
-  body: raw,
-  headers: [['sandbox-signature', sandboxSignature(raw)]],
-  base,
-})
+import { payWithoutCallback, webhook } from './payment-steps.ts'
 
 /** All of them over so many connections; 503 is sent again, as a provider does. */
 async function pour(shots: RawRequest[], connections = 200) {
@@ -67,7 +51,7 @@ async function deliver(raw: string, base: string): Promise<number> {
 describe.runIf(hasSandbox)('payments under fire', () => {
   test('PAY-02 a thousand copies of one webhook over 200 connections are one effect', async () => {
     const person = await signUp()
-    const { ref, paymentId } = await paidInSecret(person, 10)
+    const { ref, paymentId } = await payWithoutCallback(person, 10)
     const raw = sandboxCallback(ref)
     const bodies = await pour(Array.from({ length: 1000 }, () => webhook(raw)))
     expect(bodies.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
@@ -83,7 +67,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
 
   test('PAY-02 a thousand different events of twenty invoices are twenty effects', async () => {
     const person = await signUp()
-    const all = await Promise.all(Array.from({ length: 20 }, () => paidInSecret(person)))
+    const all = await Promise.all(Array.from({ length: 20 }, () => payWithoutCallback(person, 1)))
     const shots = Array.from({ length: 1000 }, (_, i) => webhook(sandboxCallback(all[i % 20]!.ref)))
     await pour(shots, 100)
     expect((await walletOf(person)).available).toBe(20)
@@ -95,7 +79,9 @@ describe.runIf(hasSandbox)('payments under fire', () => {
       const person = await signUp()
       let count = 0
       for (let round = 0; round < 50; round++) {
-        const all = await Promise.all(Array.from({ length: 3 }, () => paidInSecret(person)))
+        const all = await Promise.all(
+          Array.from({ length: 3 }, () => payWithoutCallback(person, 1)),
+        )
         const raws = all.map(({ ref }) => sandboxCallback(ref))
         const doomed = await startFacade()
         // The first request pays for the opening of connections, so it is not the one that counts.
@@ -164,7 +150,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
 
   test('PAY-13 while the database is away nothing is acknowledged, and nothing is lost', async () => {
     const person = await signUp()
-    const all = await Promise.all(Array.from({ length: 20 }, () => paidInSecret(person)))
+    const all = await Promise.all(Array.from({ length: 20 }, () => payWithoutCallback(person, 1)))
     const raws = all.map(({ ref }) => sandboxCallback(ref))
     const way = await cutableWay(usualSettings().FACADE_DB_URL!)
     const facade: Facade = await startFacade({ FACADE_DB_URL: way.url })
@@ -187,7 +173,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
 
   test('PAY-13 connections that break at work lose no webhook', async () => {
     const person = await signUp()
-    const all = await Promise.all(Array.from({ length: 30 }, () => paidInSecret(person)))
+    const all = await Promise.all(Array.from({ length: 30 }, () => payWithoutCallback(person, 1)))
     const way = await cutableWay(usualSettings().FACADE_DB_URL!)
     const facade = await startFacade({ FACADE_DB_URL: way.url })
     try {
@@ -208,7 +194,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
 
   test('CRASH-07 connections that end once a second fail a few requests, and those cleanly', async () => {
     const person = await signUp()
-    const all = await Promise.all(Array.from({ length: 30 }, () => paidInSecret(person)))
+    const all = await Promise.all(Array.from({ length: 30 }, () => payWithoutCallback(person, 1)))
     const way = await cutableWay(usualSettings().FACADE_DB_URL!)
     const facade = await startFacade({ FACADE_DB_URL: way.url })
     const headers = { authorization: `Bearer ${person.accessToken}` }
@@ -257,7 +243,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     'LOAD-06 webhooks go through while a flood of searches is shed',
     async () => {
       const person = await signUp()
-      const all = await Promise.all(Array.from({ length: 60 }, () => paidInSecret(person)))
+      const all = await Promise.all(Array.from({ length: 60 }, () => payWithoutCallback(person, 1)))
       const path = `/functions/v1/api/search?q=${
         encodeURIComponent('فيلا السالمية')
       }&sort=price_asc`
@@ -286,14 +272,14 @@ describe.runIf(hasSandbox)('payments under fire', () => {
 
   test('PAY-06 a log of a thousand events played again changes nothing', async () => {
     const person = await signUp()
-    const all = await Promise.all(Array.from({ length: 10 }, () => paidInSecret(person)))
+    const all = await Promise.all(Array.from({ length: 10 }, () => payWithoutCallback(person, 1)))
     const log = Array.from({ length: 1000 }, (_, i) => sandboxCallback(all[i % 10]!.ref))
     await pour(log.map((raw) => webhook(raw)), 50)
     const before = await moneyFingerprint(person.identityId)
     // A process that remembers nothing.
     const fresh = await startFacade()
     try {
-      const bodies = await pour(log.map((raw) => webhook(raw, fresh.url)), 50)
+      const bodies = await pour(log.map((raw) => ({ ...webhook(raw), base: fresh.url })), 50)
       expect(bodies.every(({ duplicate }) => duplicate)).toBe(true)
       expect(await moneyFingerprint(person.identityId)).toBe(before)
     } finally {

@@ -1,17 +1,16 @@
 // The chat gateway for bare WebSockets: who joins, who sends, what comes.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
-import { type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, test } from 'vitest'
-import { ChatSocket, chatUrl, upTo, waitUntilQuiet } from '../support/chat-socket.ts'
+import { afterEach, expect, test } from 'vitest'
+import { ChatSocket, upTo, waitUntilQuiet } from '../support/chat-socket.ts'
 import { database, signUp } from '../support/client.ts'
-import { hasStack, startFacade, testLocally } from '../support/facade.ts'
-import { type OwnGateway, startGateway } from '../support/own-gateway.ts'
 import { waitUntil } from '../support/wait.ts'
 import { startConversation, wholeHistory } from '../support/conversations.ts'
 
 const open: ChatSocket[] = []
+
 afterEach(() => open.splice(0).forEach((socket) => socket.close()))
 
 async function socketOf(...args: Parameters<typeof ChatSocket.connect>) {
@@ -22,6 +21,7 @@ async function socketOf(...args: Parameters<typeof ChatSocket.connect>) {
 
 const bodies = (socket: ChatSocket) => socket.messages().map(({ body }) => body)
 const seqs = (socket: ChatSocket) => socket.messages().map(({ seq }) => seq)
+
 /** Numbers of the last messages that it was told of as conversation_updated. */
 const told = (socket: ChatSocket): number[] =>
   socket.events('conversation_updated').map(({ lastMessage }) => lastMessage.seq)
@@ -146,59 +146,6 @@ test('CHAT-02 joined, not joined, left', async () => {
   expect(left.frames.slice(at + 1)).toEqual([])
   await waitUntil('the joined one has all', () => joined.messages().length === 1100)
   expect(seqs(joined)).toEqual(upTo(1100))
-})
-
-describe.runIf(hasStack)('two gateways', () => {
-  test('CHAT-03 one order for all', async () => {
-    const { a, b, conversationId } = await startConversation()
-    const gateways: OwnGateway[] = await Promise.all([startGateway(), startGateway()])
-    const [left, right] = [await socketOf(a, gateways[0]!.url), await socketOf(b, gateways[1]!.url)]
-    await Promise.all([left.join(conversationId), right.join(conversationId)])
-    const say = async (socket: ChatSocket, who: string) => {
-      for (const i of upTo(500)) {
-        expect((await socket.sendMessage(conversationId, who + i)).event).toBe('ack')
-      }
-    }
-    await Promise.all([say(left, 'أ'), say(right, 'ب')])
-    for (const socket of [left, right]) {
-      await waitUntil('all came', () => socket.messages().length >= 1000)
-      expect(seqs(socket)).toEqual(upTo(1000))
-    }
-    expect(right.messages()).toEqual(left.messages())
-    expect(await wholeHistory(a, conversationId)).toEqual(left.messages())
-    for (const who of ['أ', 'ب']) {
-      expect(bodies(left).filter((body) => body.startsWith(who)))
-        .toEqual(upTo(500).map((i) => who + i))
-    }
-    await Promise.all(gateways.map((one) => one.terminate()))
-  })
-
-  test('CHAT-16 one of two gateways is stopped and started', async () => {
-    const { a, b, conversationId } = await startConversation()
-    const [first, second] = await Promise.all([startGateway(), startGateway()])
-    const left = await socketOf(a, first.url)
-    const right = await socketOf(b, second.url)
-    await right.join(conversationId)
-    const times: number[] = []
-    for (const i of upTo(40)) {
-      const began = performance.now()
-      await left.sendMessage(conversationId, String(i))
-      await waitUntil('it comes', () => right.messages().length === i)
-      times.push(performance.now() - began)
-    }
-    expect(times.toSorted((x, y) => x - y)[37]).toBeLessThan(500)
-
-    const stopped = second.terminate()
-    for (const i of upTo(20)) await left.sendMessage(conversationId, `في الأثناء${i}`)
-    expect((await right.waitForClose()).code).toBe(1001)
-    await stopped
-    const again = await startGateway({}, second.port)
-    const back = await socketOf(b, again.url)
-    await back.join(conversationId, { afterSeq: seqs(right).at(-1) })
-    await waitUntil('nothing is missing', () => seqs(right).length + seqs(back).length === 60)
-    expect([...seqs(right), ...seqs(back)]).toEqual(upTo(60))
-    await Promise.all([first.terminate(), again.terminate()])
-  })
 })
 
 test('a socket that opens in the middle of a talk is told of each state once, in order', async () => {
@@ -354,108 +301,6 @@ test('joining again with afterSeq gives what was missed, joining twice gives not
   await waitUntil('it comes', () => ahead.messages().length === 1)
 })
 
-describe('a token', () => {
-  test('in the header, in the subprotocol or in the first frame lets in', async () => {
-    const { a, conversationId } = await startConversation()
-    const byHeader = new ChatSocket({ headers: { authorization: `bEaReR ${a.accessToken}` } })
-    const byProtocol = new ChatSocket({ protocols: ['chat', `bearer.${a.accessToken}`] })
-    const alone = new ChatSocket({ protocols: [`bearer.${a.accessToken}`] })
-    open.push(byHeader, byProtocol, alone)
-    for (const socket of [byHeader, byProtocol, alone]) {
-      await socket.opened()
-      expect((await socket.join(conversationId)).event).toBe('ack')
-    }
-    // The token comes back only to who offered nothing else.
-    expect(byProtocol.socket.protocol).toBe('chat')
-    const silent = new ChatSocket()
-    open.push(silent)
-    await silent.opened()
-    expect(await silent.join(conversationId))
-      .toMatchObject({ event: 'error', data: { code: 'token_missing' } })
-    const { event, data } = await silent.ask('auth', { accessToken: a.accessToken })
-    expect(event).toBe('ack')
-    expect(Date.parse(data.expiresAt)).toBeGreaterThan(Date.now())
-  })
-
-  test('AUTH-10 is taken nowhere else', async () => {
-    const { accessToken } = await signUp()
-    for (const name of ['access_token', 'token', 'jwt', 'x', 'apikey', 'Authorization']) {
-      const socket = new ChatSocket({ url: `${chatUrl}?${name}=${accessToken}` })
-      expect(await socket.waitForClose()).toMatchObject({ code: 4400 })
-      expect(socket.frames).toEqual([])
-    }
-    // Also beside a good one.
-    const both = new ChatSocket({
-      url: `${chatUrl}?token=${accessToken}`,
-      headers: { authorization: `Bearer ${accessToken}` },
-    })
-    expect((await both.waitForClose()).code).toBe(4400)
-    for (const scheme of ['Basic', 'Token', 'JWT', 'Bearer Bearer', '']) {
-      const socket = new ChatSocket({
-        headers: { authorization: `${scheme} ${accessToken}`.trim() },
-      })
-      expect((await socket.waitForClose()).code).toBe(4401)
-      expect(socket.events('error')).toMatchObject([{ code: 'token_invalid' }])
-    }
-    for (
-      const headers of [{ cookie: `access_token=${accessToken}` }, {
-        'x-access-token': accessToken,
-      }]
-    ) {
-      const socket = new ChatSocket({ headers: headers as unknown as Record<string, string> })
-      open.push(socket)
-      await socket.opened()
-      expect(await socket.ask('heartbeat', {}))
-        .toMatchObject({ event: 'error', data: { code: 'token_missing' } })
-    }
-  })
-
-  test('that is no good is told and closed with 4401', async () => {
-    const { accessToken } = await signUp()
-    for (const token of ['x', 'a.b.c', `${accessToken.slice(0, -4)}AAAA`, 'a'.repeat(9000)]) {
-      const socket = new ChatSocket()
-      await socket.opened()
-      const answer = await socket.ask('auth', { accessToken: token })
-      expect(answer.event).toBe('error')
-      if (answer.data.code === 'validation_failed') socket.close()
-      else expect((await socket.waitForClose()).code).toBe(4401)
-    }
-  })
-})
-
-describe('CHAT-11 upgrades from other sites', () => {
-  test('a foreign origin is refused, whatever else is right', async () => {
-    const { accessToken } = await signUp()
-    for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1']) {
-      const socket = new ChatSocket({
-        headers: { origin, authorization: `Bearer ${accessToken}`, cookie: 'a=b' },
-      })
-      let status = 0
-      socket.socket.on(
-        'unexpected-response',
-        (_request, response) => (status = response.statusCode!),
-      )
-      await waitUntil('it is refused', () => status !== 0)
-      expect(status).toBe(422)
-    }
-  })
-
-  testLocally('an origin of the list is let in', async () => {
-    const app = 'https://app.example'
-    const own = await startGateway({ CORS_ORIGINS: `https://other.example,${app}` })
-    const { accessToken } = await signUp()
-    const socket = new ChatSocket({
-      url: own.url,
-      headers: { origin: app, authorization: `Bearer ${accessToken}` },
-    })
-    open.push(socket)
-    await socket.opened()
-    expect((await socket.ask('heartbeat', {})).event).toBe('ack')
-    await own.terminate()
-    expect(own.output()).not.toContain(accessToken)
-  })
-})
-
 test('English texts for who asks for them', async () => {
   const { accessToken } = await signUp()
   const socket = new ChatSocket({
@@ -465,37 +310,4 @@ test('English texts for who asks for them', async () => {
   await socket.opened()
   expect((await socket.join(randomUUID())).data.message)
     .toBe('You are not part of this conversation')
-})
-
-testLocally('the edge function speaks the same, on the sockets of the platform', async () => {
-  const functions = await startFacade({ GATEWAY_MESSAGES: '0' }, 'chat')
-  const url = functions.url.replace('http', 'ws')
-  const { a, b, conversationId } = await startConversation()
-  const left = new ChatSocket({ url, protocols: [`bearer.${a.accessToken}`] })
-  open.push(left)
-  await left.opened()
-  const right = await socketOf(b, url)
-  await right.join(conversationId)
-  for (const i of upTo(30)) {
-    expect((await left.sendMessage(conversationId, String(i))).event).toBe('ack')
-  }
-  await waitUntil('all come', () => right.messages().length === 30)
-  expect(seqs(right)).toEqual(upTo(30))
-  for (
-    const [data, code] of [
-      [Buffer.from([1, 2]), 1003],
-      ['{"event"', 1007],
-      [JSON.stringify({ event: 'heartbeat', data: {}, ref: 'ا'.repeat(40_000) }), 1009],
-    ] as const
-  ) {
-    const wrong = await socketOf(a, url)
-    wrong.socket.send(data)
-    expect((await wrong.waitForClose()).code).toBe(code)
-  }
-  const guest = new ChatSocket({ url: `${url}?token=${a.accessToken}` })
-  expect((await guest.waitForClose()).code).toBe(4400)
-  expect((await fetch(functions.url)).status).toBe(426)
-  expect(right.closed).toBeUndefined()
-  await functions.stop()
-  for (const socket of [left, right]) expect((await socket.waitForClose()).code).toBe(1012)
 })

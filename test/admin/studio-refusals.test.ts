@@ -1,0 +1,198 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { signUpAdmin } from '../support/admins.ts'
+import { database, guest, type Person, signUp } from '../support/client.ts'
+import { completeFields, publishListing } from '../support/listings.ts'
+import { topUpInvoice } from '../support/money.ts'
+import { insertOrganisation } from '../support/fixtures.ts'
+import { decide, edit, why } from './studio.ts'
+
+describe('refused with a sentence that says what to do, and nothing has changed', () => {
+  let seller: Person
+  let listing: string
+  let office: string
+  let invoice: string
+  beforeAll(async () => {
+    seller = await signUp()
+    listing = (await publishListing(seller)).id
+    office = await insertOrganisation(seller.id, 'office')
+    await edit('identities', office, { status: 'suspended' })
+    await edit('identities', office, { status: 'pending_verification' })
+    invoice = (await topUpInvoice(seller)).id
+  })
+  const refused: [string, string, () => string, Record<string, unknown>, RegExp][] = [
+    ['properties', 'status', () => listing, { status: 'rented' }, /SALE is sold/],
+    ['properties', 'deleted_at', () => listing, { deleted_at: new Date() }, /deleted_say_when/],
+    ['properties', 'closed_at', () => listing, { closed_at: new Date() }, /closed_say_when/],
+    ['properties', 'paused_at', () => listing, { paused_at: new Date() }, /paused_say_when/],
+    ['properties', 'published_at', () => listing, { published_at: null }, /since_and_until_when/],
+    ['properties', 'expires_at', () => listing, { expires_at: null }, /since_and_until_when/],
+    ['properties', 'suspended_from', () => listing, { suspended_from: 'draft' }, /what_they_were/],
+    ['properties', 'listed', () => listing, { listed: false }, /change status here/],
+    ['properties', 'owner_verified', () => listing, { owner_verified: true }, /kept by triggers/],
+    ['properties', 'owner_active', () => listing, { owner_active: false }, /kept by triggers/],
+    ['properties', 'type', () => listing, { type: 'RENT' }, /stays once it was published/],
+    ['properties', 'auction_ends_at', () => listing, { auction_ends_at: new Date() }, /auction/],
+    ['accounts', 'status', () => seller.id, { status: 'deleted' }, /under Authentication/],
+    ['accounts', 'email', () => seller.id, { email: 'x@example.com' }, /under Authentication/],
+    ['accounts', 'delete_at', () => seller.id, { delete_at: new Date() }, /deletion_says_when/],
+    [
+      'accounts',
+      'suspended_until',
+      () => seller.id,
+      { suspended_until: new Date() },
+      /only_suspensions_end/,
+    ],
+    ['identities', 'status', () => seller.identityId, { status: 'rejected' }, /no licence/],
+    ['identities', 'status', () => seller.identityId, { status: 'closed' }, /with the account/],
+    ['identities', 'type', () => seller.identityId, { type: 'office' }, /keeps its type/],
+    ['identities', 'display_name', () => office, { display_name: 'اسم آخر' }, /change it there/],
+    ['organisations', 'verified', () => office, { verified: true }, /identities.status to active/],
+    ['organisations', 'active', () => office, { active: true }, /follows its identity/],
+    ['invoices', 'state', () => invoice, {
+      state: 'paid',
+      paid_at: new Date(),
+      paid_with: 'wallet',
+    }, /paid by a payment/],
+  ]
+  test.each(refused)('%s.%s', async (table, _column, id, columns, sentence) => {
+    const key = table === 'organisations' ? 'identity_id' : 'id'
+    const row = async () =>
+      (await database().query(`select * from public.${table} where ${key} = $1`, [id()])).rows
+    const before = await row()
+    expect(before).toHaveLength(1)
+    await expect(edit(table, id(), columns, key)).rejects.toThrow(sentence)
+    expect(await row()).toEqual(before)
+  })
+
+  test('what the routes refuse by a code says by hand what to do', async () => {
+    const { id } = await signUp()
+    const over = await insertOrganisation(id)
+    await edit('identities', over, { status: 'suspended' })
+    await edit('organisations', over, { licence_expires_on: '2020-01-01' }, 'identity_id')
+    await expect(edit('identities', over, { status: 'active' })).rejects
+      .toMatchObject({ message: 'licence_expired', hint: expect.stringContaining('expires_on') })
+    await expect(edit('invoices', invoice, { state: 'failed' })).rejects.toMatchObject({
+      message: 'status_transition_invalid',
+      hint:
+        'An invoice that is open does not become failed: private.invoice_steps() says what it can.',
+    })
+    const client = await database().connect()
+    try {
+      await client.query('begin')
+      await expect(client.query('delete from public.admins')).rejects
+        .toMatchObject({ message: 'last_admin', hint: expect.stringContaining('add a row') })
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+  })
+
+  test('reports that say no reason, or were decided', async () => {
+    const other = await signUp()
+    const { body } = await other.post('/reports', {
+      targetType: 'property',
+      targetId: listing,
+      reason: 'fraud',
+    })
+    await expect(edit('reports', body.id, { status: 'upheld' })).rejects.toThrow('status_reason')
+    await edit('reports', body.id, { status: 'dismissed' })
+    for (const status of ['open', 'upheld']) {
+      await expect(edit('reports', body.id, { status, status_reason: why })).rejects
+        .toThrow('stays so')
+    }
+    expect((await guest.get(`/properties/${listing}`)).status).toBe(200)
+  })
+
+  test('changes that wait, and a state that needs more than is there', async () => {
+    const { id } = await publishListing(seller)
+    await edit('properties', id, { pending_changes: '{"price": 77}' })
+    await expect(edit('properties', id, { pending_changes: null })).rejects.toThrow(
+      'decide_property',
+    )
+    await decide(await signUpAdmin(), id, 'approve')
+    expect((await guest.get(`/properties/${id}`)).body.price).toBe(77)
+    const { body: bare } = await seller.post('/properties', { type: 'SALE' })
+    await expect(edit('properties', bare.id, { status: 'active' })).rejects
+      .toThrow('needs kind, area_id, title_ar, land_area_m2, price')
+    const whole = await seller.post('/properties', completeFields.SALE)
+    await edit('properties', whole.body.id, { status: 'active' })
+    expect((await guest.get(`/properties/${whole.body.id}`)).status).toBe(200)
+  })
+
+  test.each([
+    ['review_listings', '"true"', 'without quotation marks'],
+    ['review_listings', '1', 'without quotation marks'],
+    ['seller', '"سوق"', 'is an object with'],
+    ['seller', '{"nameAr":"سوق"}', 'is an object with'],
+    ['files_url', '"https://elsewhere.example"', 'written by the functions'],
+  ])('private.settings %s set to %s', async (name, value, sentence) => {
+    await expect(edit('private.settings', name, { value }, 'name')).rejects.toThrow(sentence)
+  })
+
+  test.each([
+    ['private.rates', 'rule', 'uploads', { rule: 'upload' }, 'keeps its name'],
+    ['plans', 'code', 'free', { code: 'none' }, 'change its figures'],
+    ['private.settings', 'name', 'seller', { name: 'vendor' }, 'keeps its name'],
+  ])('%s.%s that functions ask for', async (table, key, name, columns, sentence) => {
+    await expect(edit(table, name, columns, key)).rejects.toThrow(sentence)
+  })
+
+  test.each([
+    ['payments', { state: 'captured' }, 'when its provider says so'],
+    ['refunds', { state: 'settled' }, 'when its provider says so'],
+    ['payment_events', { outcome: 'edited' }, 'looked up again by itself'],
+    ['subscriptions', { status: 'lapsed' }, 'set renews to false'],
+    ['media', { discarded_at: new Date() }, 'goes with its file'],
+    ['reviews', { author_active: false }, 'set hidden_at'],
+  ])('public.%s', async (table, columns, sentence) => {
+    // The sentences of triggers that look at no other row; that each of them is there:
+    const { rows } = await database().query(
+      `select 1 from pg_trigger where tgrelid = $1::regclass
+         and tgfoid = 'private.refuse_edit'::regproc
+         and pg_get_triggerdef(oid) like '%' || $2 || '%'
+         and tgattr::int2[] && array(
+           select attnum from pg_attribute where attrelid = tgrelid and attname = any ($3)
+         )`,
+      [`public.${table}`, sentence, Object.keys(columns)],
+    )
+    expect(rows).toHaveLength(1)
+  })
+})
+
+/** Every column that says a state, and what a change by hand does to it. */
+const states: Record<string, 'acts' | 'refused'> = {
+  'accounts.status': 'acts',
+  'identities.status': 'acts',
+  'invoices.state': 'refused',
+  'organisations.active': 'refused',
+  'organisations.listed': 'refused',
+  'organisations.verified': 'acts',
+  'payment_events.outcome': 'refused',
+  'payment_events.status': 'refused',
+  'payments.state': 'refused',
+  'plans.on_sale': 'acts',
+  'properties.listed': 'refused',
+  'properties.owner_active': 'refused',
+  'properties.owner_verified': 'refused',
+  'properties.status': 'acts',
+  'properties.suspended_from': 'refused',
+  'refunds.state': 'refused',
+  'reports.status': 'acts',
+  'reviews.author_active': 'refused',
+  'reviews.hidden_at': 'acts',
+  'reviews.listed': 'refused',
+  'subscriptions.renews': 'acts',
+  'subscriptions.status': 'refused',
+}
+
+test('no column that says a state is without an answer', async () => {
+  const { rows } = await database().query(
+    `select table_name || '.' || column_name as name from information_schema.columns
+     where table_schema = 'public'
+       and column_name ~ ('^(status|state|suspended_from|outcome|listed|active|.*_active|verified|'
+         '.*_verified|hidden_at|on_sale|renews)$')
+       and table_name in (select tablename from pg_tables where schemaname = 'public')
+     order by 1`,
+  )
+  expect(rows.map(({ name }) => name)).toEqual(Object.keys(states).sort())
+})

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { publishableKey, secretKey } from '../support/client.ts'
+import { type Facade, hasStack, startFacade } from '../support/facade.ts'
+import { waitUntil } from '../support/wait.ts'
+import { jsonAnswer, startProjectProxy } from './project-proxy.ts'
+import { ask, jobsRan, linesOf, unsettled } from './facade-requests.ts'
+
+describe.runIf(hasStack)('the jobs of a project', () => {
+  const run = (facade: Facade, apikey: string | undefined, job = 'fan_out_listing_events') =>
+    ask(facade, `/${job}`, { method: 'POST', headers: apikey === undefined ? {} : { apikey } })
+
+  test('are opened by each of its secret keys and by nothing else', async () => {
+    const second = `sb_secret_${randomUUID()}`
+    const facade = await startFacade({
+      SUPABASE_SECRET_KEYS: JSON.stringify({ default: secretKey, second, none: 'changeme' }),
+    }, 'jobs')
+    try {
+      for (const key of [secretKey, second]) expect((await run(facade, key)).status).toBe(200)
+      for (
+        const key of [
+          undefined,
+          '',
+          'changeme',
+          publishableKey,
+          secretKey.slice(0, -1),
+          `${secretKey}x`,
+          `${secretKey}, ${second}`,
+          second.toUpperCase(),
+        ]
+      ) expect((await run(facade, key)).status, key).toBe(401)
+      expect(facade.output()).toContain(
+        '{"alert":"secret_refused","subject":"SUPABASE_SECRET_KEYS"}',
+      )
+    } finally {
+      await facade.stop()
+    }
+  })
+
+  test('that have not run for five minutes are told by /health until they do', async () => {
+    const [api, jobs] = await Promise.all([startFacade(), startFacade({}, 'jobs')])
+    try {
+      await waitUntil('health says that the jobs are late', async () => {
+        await jobsRan(301)
+        const { status, ...parts } = (await ask(api, '/health')).body
+        expect(parts).toMatchObject({ database: 'ok', auth: 'ok', storage: 'ok', realtime: 'ok' })
+        return status === 'degraded'
+      })
+      await waitUntil('an alarm says so', async () => (await unsettled('jobs_late')).length === 1)
+      expect(linesOf(api, 'jobs_late')).toBe(1)
+
+      const answer = await ask(jobs, '', { method: 'POST', headers: { apikey: secretKey } })
+      expect(answer.status).toBe(200)
+      expect(await unsettled('jobs_late')).toEqual([])
+      await waitUntil(
+        'health is well',
+        async () => (await ask(api, '/health')).body.status === 'ok',
+      )
+    } finally {
+      await Promise.all([api.stop(), jobs.stop()])
+    }
+  })
+})
+
+describe.runIf(hasStack)('LOAD-09 the health of the parts', () => {
+  let way: Awaited<ReturnType<typeof startProjectProxy>>
+  let facade: Facade
+
+  beforeAll(async () => {
+    way = await startProjectProxy()
+    facade = await startFacade(way.settings)
+  })
+  afterAll(async () => {
+    await facade?.stop()
+    way?.stop()
+  })
+
+  test('is what they say, not that something answers in their place', async () => {
+    const page = jsonAnswer(200, {})
+    for (
+      const [part, path, answers] of [
+        ['storage', '/storage/v1/health', [
+          jsonAnswer(200, { healthy: false }),
+          jsonAnswer(403, { healthy: true }),
+          page,
+        ]],
+        ['realtime', '/realtime/v1/api/ping', [
+          jsonAnswer(401, { message: 'Tenant not found' }),
+          page,
+        ]],
+        ['auth', '/auth/v1/health', [jsonAnswer(503, { name: 'GoTrue' }), page]],
+      ] as const
+    ) {
+      for (const answer of answers) {
+        way.answers.set(path, answer)
+        await waitUntil(`${part} is down`, async () => {
+          const { body } = await ask(facade, '/health')
+          return body.status === 'degraded' && body[part] === 'down'
+        })
+      }
+      way.answers.delete(path)
+      await waitUntil(
+        `${part} is back`,
+        async () => (await ask(facade, '/health')).body[part] === 'ok',
+      )
+    }
+  })
+
+  test('is asked with a limit: silence is an answer too', async () => {
+    const paths = ['/storage/v1/health', '/realtime/v1/api/ping', '/auth/v1/health']
+    for (const path of paths) way.answers.set(path, () => {})
+    await waitUntil('all are down', async () => {
+      const { body } = await ask(facade, '/health')
+      return [body.storage, body.realtime, body.auth].every((state) => state === 'down')
+    })
+    expect((await ask(facade, '/health')).body.database).toBe('ok')
+    for (const path of paths) way.answers.delete(path)
+  })
+})

@@ -1,0 +1,33 @@
+/** Steps of a payment at the sandbox. */
+import { database, type Person } from '../support/client.ts'
+import {
+  createCharge,
+  type Invoice,
+  sandboxSignature,
+  submitSandboxPage,
+  topUpInvoice,
+} from '../support/money.ts'
+import type { RawRequest } from '../support/races.ts'
+
+export const stateOf = async (person: Person, { id }: Invoice) =>
+  (await person.get(`/payments/status/${id}`)).body.state
+
+/** An invoice whose charge is paid at the sandbox, with no callback sent yet. */
+export async function payWithoutCallback(person: Person, amount: number | string = 10) {
+  const invoice = await topUpInvoice(person, amount)
+  const begun = await createCharge(person, invoice)
+  await submitSandboxPage(begun.ref)
+  return { invoice, ...begun }
+}
+
+export const webhook = (raw: string, signature = sandboxSignature(raw)): RawRequest => ({
+  path: '/payments/webhook/sandbox',
+  body: raw,
+  headers: [['sandbox-signature', signature]],
+})
+
+export const charges = async ({ id }: Invoice, states = ['starting', 'open']) =>
+  (await database().query(
+    'select count(*)::integer as count from public.payments where invoice_id = $1 and state = any ($2)',
+    [id, states],
+  )).rows[0].count

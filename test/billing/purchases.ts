@@ -1,0 +1,57 @@
+/** Plans that are bought and refunded. */
+import { randomUUID } from 'node:crypto'
+import { database, type Person, signUp } from '../support/client.ts'
+import type { Invoice } from '../support/money.ts'
+
+export async function rich(amount = 100): Promise<Person> {
+  const person = await signUp()
+  await database().query('select private.adjust_wallet($1, $2, $3)', [
+    person.identityId,
+    amount,
+    randomUUID(),
+  ])
+  return person
+}
+
+/** A plan for 10.000 and 30 days that only this test knows. */
+export async function newPlan({ credits = 0, days = 30 } = {}): Promise<string> {
+  const { rows: [{ id }] } = await database().query(
+    `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
+       active_listings, listing_days, photos_per_listing, featured_credits, position)
+     values ($1, 'باقة تجريبية', 'Trial', 'individual', 10, $2, 7, 30, 10, $3, 999) returning id`,
+    [`r_${randomUUID().slice(0, 8)}`, days, credits],
+  )
+  return id
+}
+
+/** Buys one more interval of a plan; a plan that renews by itself is cancelled first. */
+export async function buy(person: Person, planId: string, payWith = 'wallet'): Promise<Invoice> {
+  await person.post('/plans/cancel')
+  const { status, body } = await person.post('/plans/subscribe', { planId, payWith })
+  if (status !== 201) throw new Error(`subscribe: ${JSON.stringify(body)}`)
+  return body.invoice
+}
+
+export const refund = (admin: Person, invoice: Invoice, sent: Record<string, unknown> = {}) =>
+  admin.post(`/admin/invoices/${invoice.id}/refund`, {
+    to: 'wallet',
+    reason: 'طلب العميل',
+    ...sent,
+  })
+
+/** As if so many days had gone by since the plans were bought. */
+export const pass = (person: Person, days: number) =>
+  database().query(
+    `update public.subscriptions
+     set starts_at = starts_at - make_interval(days => $2),
+         ends_at = ends_at - make_interval(days => $2)
+     where identity_id = $1`,
+    [person.identityId, days],
+  )
+
+/** The plan that holds and the days that it still does: `[code or id, days]`. */
+export async function holds(person: Person): Promise<[string, number]> {
+  const { body: { plan, subscription } } = await person.get('/plans/current')
+  if (!subscription) return [plan.code, 0]
+  return [plan.id, Math.round((Date.parse(subscription.endsAt) - Date.now()) / 86_400_000)]
+}

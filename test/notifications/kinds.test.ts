@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { database, type Person, signUp } from '../support/client.ts'
+import { notificationsOf, notify, serviceMessage, unreadCount } from '../support/notifications.ts'
+
+let sara: Person
+
+beforeEach(async () => {
+  sara = await signUp('سارة المطيري')
+})
+
+const kinds: [kind: string, facts: object, titleAr: string, bodyAr: string][] = [
+  [
+    'message_new',
+    { name: 'سالم', type: 'text', preview: 'هل البيت متاح؟' },
+    'سالم',
+    'هل البيت متاح؟',
+  ],
+  ['message_new', { name: 'سالم', type: 'image' }, 'سالم', 'أرسل لك صورة'],
+  [
+    'lead_new',
+    { titleAr: 'شقة', way: 'call' },
+    'طلب تواصل جديد',
+    'أحد المهتمين طلب رقم هاتفك بخصوص «شقة»',
+  ],
+  [
+    'favorite_price_drop',
+    { titleAr: 'شقة', type: 'RENT', price: 600, before: 650.5 },
+    'انخفض سعر عقار في مفضلتك',
+    'انخفض سعر «شقة» من 650.5 د.ك / شهرياً إلى 600 د.ك / شهرياً',
+  ],
+  [
+    'favorite_unavailable',
+    { titleAr: 'شقة', status: 'rented' },
+    'عقار في مفضلتك لم يعد متاحاً',
+    'تم تأجير «شقة»',
+  ],
+  [
+    'favorite_unavailable',
+    { status: 'suspended' },
+    'عقار في مفضلتك لم يعد متاحاً',
+    'أحد العقارات التي حفظتها لم يعد معروضاً',
+  ],
+  [
+    'listing_expiring',
+    { titleAr: 'شقة', days: 2 },
+    'إعلانك على وشك الانتهاء',
+    'ينتهي عرض «شقة» خلال يومين، ويمكنك تجديده بعد ذلك',
+  ],
+  [
+    'listing_approved',
+    { titleAr: 'شقة' },
+    'تم نشر إعلانك',
+    'تمت الموافقة على «شقة» وأصبح ظاهراً للجميع',
+  ],
+  [
+    'listing_rejected',
+    { titleAr: 'شقة', reason: 'الصور غير واضحة' },
+    'لم تتم الموافقة على إعلانك',
+    '«شقة»: الصور غير واضحة. يمكنك تعديله وإرساله من جديد',
+  ],
+  [
+    'listing_rejected',
+    { titleAr: 'شقة', change: true },
+    'لم تُعتمد تعديلاتك',
+    '«شقة». بقي إعلانك كما كان',
+  ],
+  [
+    'invoice_failed',
+    { number: 'INV-1', amount: 12.5 },
+    'لم تتم عملية الدفع',
+    'تعذر دفع الفاتورة INV-1 بمبلغ 12.500 د.ك، يمكنك المحاولة مرة أخرى',
+  ],
+  [
+    'refund',
+    { number: 'INV-1', amount: 1250, to: 'wallet' },
+    'تم استرداد مبلغ',
+    'أعدنا 1,250.000 د.ك عن الفاتورة INV-1 إلى محفظتك',
+  ],
+  [
+    'plan_expiring',
+    { nameAr: 'بلس', days: 12 },
+    'باقتك على وشك الانتهاء',
+    'تنتهي باقة «بلس» خلال 12 يوماً، جدّدها لتبقى مزاياها',
+  ],
+  [
+    'identity_verified',
+    { name: 'شركة الديرة' },
+    'تم التوثيق',
+    'تم توثيق «شركة الديرة»، ويمكنك استخدام هذه الهوية من الآن',
+  ],
+  [
+    'identity_rejected',
+    { name: 'شركة الديرة', reason: 'الترخيص غير واضح' },
+    'تعذر التوثيق',
+    'لم يتم توثيق «شركة الديرة»: الترخيص غير واضح. يمكنك تعديل البيانات وإرسالها من جديد',
+  ],
+  [
+    'security_password',
+    { at: '2026-11-21T18:05:00Z' },
+    'تم تغيير كلمة مرور حسابك',
+    'تم تغيير كلمة مرور حسابك في 2026/11/21 21:05. إن لم تكن أنت، أعد تعيينها وسجّل الخروج من ' +
+    'الأجهزة الأخرى',
+  ],
+  ['review_new', { name: 'سالم', rating: 4 }, 'تقييم جديد', 'وصلك تقييم من سالم: 4 نجوم'],
+  [
+    'security_login',
+    { at: '2026-11-21T18:05:00Z' },
+    'تسجيل دخول جديد إلى حسابك',
+    'تم تسجيل الدخول إلى حسابك في 2026/11/21 21:05. إن لم تكن أنت، غيّر كلمة المرور وسجّل الخروج ' +
+    'من الأجهزة الأخرى',
+  ],
+  ['system', serviceMessage('صيانة'), 'صيانة', 'صيانة، كيف حالك؟'],
+]
+
+test('every kind says in Arabic and English what happened', async () => {
+  for (const [kind, facts, titleAr, bodyAr] of kinds) {
+    const entityId = randomUUID()
+    await notify(sara, kind, facts, { entityId })
+    // What happened earlier stands further down.
+    const one = (await notificationsOf(sara, kind)).find(({ data }) => data.entityId === entityId)
+    expect(one).toMatchObject({ kind, titleAr, bodyAr, data: { entityId } })
+    if ('at' in facts) expect(Date.parse(one.createdAt)).toBe(Date.parse(String(facts.at)))
+    expect(one.titleEn).toMatch(kind === 'message_new' ? /./ : /^[\x20-\x7e]+ ?/)
+    expect(one.bodyEn).toMatch(/./)
+  }
+  const { rows } = await database().query('select kind from private.notification_kinds')
+  expect(new Set(kinds.map(([kind]) => kind).concat('invoice_paid')))
+    .toEqual(new Set(rows.map(({ kind }) => kind)))
+})
+
+test('every category of the preferences has its kinds, as the vocabulary says', async () => {
+  const { rows } = await database().query(
+    `select code, note, (select string_agg(kind, ', ' order by position)
+       from (select *, row_number() over () as position from private.notification_kinds) as kinds
+       where category = code) as kinds
+     from public.vocabularies where vocabulary = 'notification_category'`,
+  )
+  expect(rows).toHaveLength(6)
+  for (const { note, kinds } of rows) expect(kinds).toBe(note)
+})
+
+test('news of one thing are one unread notification that counts; once read, a new one', async () => {
+  const conversation = { entityId: randomUUID() }
+  const say = (preview: string) =>
+    notify(sara, 'message_new', { name: 'سالم', type: 'text', preview }, conversation)
+  const bodies: string[] = []
+  for (let i = 1; i <= 12; i++) {
+    await say(`رسالة ${i}`)
+    await notify(sara, 'system', serviceMessage()) // something else on top
+    const all = await notificationsOf(sara, 'message_new')
+    expect(all).toHaveLength(1)
+    bodies.push(all[0].bodyAr)
+  }
+  expect(bodies.map((body) => body.replace(/:.*/, ''))).toEqual([
+    'رسالة 1',
+    'رسالتان جديدتان',
+    ...[3, 4, 5, 6, 7, 8, 9, 10].map((n) => `${n} رسائل جديدة`),
+    '11 رسالة جديدة',
+    '12 رسالة جديدة',
+  ])
+  await say('الأخيرة')
+  const [first] = await notificationsOf(sara) // it has come to the top
+  expect(first).toMatchObject({ kind: 'message_new', bodyAr: '13 رسالة جديدة: الأخيرة' })
+  await sara.post(`/notifications/${first.id}/read`)
+  await say('من جديد')
+  expect(await notificationsOf(sara, 'message_new')).toMatchObject([
+    { bodyAr: 'من جديد', readAt: null },
+    { id: first.id, readAt: expect.any(String) },
+  ])
+})
+
+test('fifty messages at once are one notification that says fifty', async () => {
+  const conversation = { entityId: randomUUID() }
+  const facts = { name: 'سالم', type: 'text', preview: 'هلا' }
+  await Promise.all(
+    Array.from({ length: 50 }, () => notify(sara, 'message_new', facts, conversation)),
+  )
+  expect(await notificationsOf(sara)).toMatchObject([{ bodyAr: '50 رسالة جديدة: هلا' }])
+  expect(await unreadCount(sara)).toBe(1)
+})
