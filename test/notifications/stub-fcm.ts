@@ -74,7 +74,7 @@ export async function startFcmStub(): Promise<FcmStub> {
   let open = 0
   const giveToken = (text: string, response: ServerResponse) => {
     if (stub.tokenAnswer) return stub.tokenAnswer(response)
-    const problem = fault(new URLSearchParams(text).get('assertion') ?? '../..')
+    const problem = fault(new URLSearchParams(text).get('assertion') ?? '..')
     if (problem) {
       return answer(400, { error: 'invalid_grant', error_description: problem })(response)
     }
