@@ -95,7 +95,7 @@ testFromAddresses(
   },
 )
 
-testFromAddresses('REG-19 no header makes one client into another', async () => {
+testFromAddresses('REG-19 no header makes a client look like another', async () => {
   const statuses = []
   for (let i = 0; i < 12; i++) {
     statuses.push((await register(newPhone(), { headers: spoofedHeaders() })).status)
@@ -114,7 +114,7 @@ testFromAddresses('REG-19 no header makes one client into another', async () => 
   expect(await logIn(identifier, 'wrong one', { headers: spoofedHeaders() })).toMatchObject(limited)
 })
 
-testFromAddresses('thirty registrations an hour from one address, told as they go', async () => {
+testFromAddresses('thirty registrations an hour from one address, with RateLimit headers on the way', async () => {
   await plantHits('register_address', from, 28)
   const nearly = await register(newEmail())
   expect(nearly.status).toBe(201)

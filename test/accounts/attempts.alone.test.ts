@@ -147,7 +147,7 @@ describe.each(causes)('a registration that is refused %s', (_, cause, said) => {
   })
 })
 
-testFromAddresses('who is refused for haste gets nothing of the attacker before', async () => {
+testFromAddresses("a resend refused for haste gives nothing of the attacker's earlier attempt", async () => {
   const [attacker, victim] = two()
   const phone = newPhone()
   const { code } = await coded(attacker, phone)
@@ -157,7 +157,7 @@ testFromAddresses('who is refused for haste gets nothing of the attacker before'
   await expectNobodys(phone, victim, code, [attacker, victim])
 })
 
-testFromAddresses('nor by the code that the attacker has sent again', async () => {
+testFromAddresses('nor does the code that the attacker has resent', async () => {
   const [attacker, victim] = two()
   const phone = newPhone()
   await coded(attacker, phone)
@@ -167,7 +167,7 @@ testFromAddresses('nor by the code that the attacker has sent again', async () =
   await expectNobodys(phone, victim, code, [attacker, victim])
 })
 
-testFromAddresses('nor when two attackers are there, or many at once', async () => {
+testFromAddresses('nor does it with two attackers, or with many at once', async () => {
   const [attacker, victim] = two()
   const other = someone('غريب آخر')
   const phone = newPhone()
@@ -262,7 +262,7 @@ testFromAddresses('an attempt counts for an hour, refused or not, and then no mo
 })
 
 testFromAddresses(
-  'who asks for another code without naming the attempt gets the one for the own',
+  "resending without naming the attempt gives the code of one's own attempt",
   async () => {
     const [attacker, victim] = two()
     const phone = newPhone()
@@ -281,7 +281,7 @@ testFromAddresses(
   },
 )
 
-testLocally('who shares an address with somebody noisy is not refused unheard', async () => {
+testLocally('sharing an address with a noisy client does not get one refused unheard', async () => {
   const functions = await startFacade({ REFUSAL_RATE: '3' })
   try {
     const [attacker, victim] = two()

@@ -20,7 +20,7 @@ async function logOf(id: string) {
   return rows.map(({ payload }) => payload)
 }
 
-test('signing up, signing in and what else people do is in no log of Auth', async () => {
+test('signing up, signing in and other actions appear in no log of Auth', async () => {
   const { identifier, password, id } = await signUp()
   const person = await signIn(identifier, password)
   await person.post('/auth/refresh', { refreshToken: person.refreshToken })
@@ -69,7 +69,7 @@ describe.runIf(hasStack)('where Auth keeps its log in the database', () => {
     return said as Record<string, string>
   }
 
-  test('names and emails are in it until the person is deleted, and of others stay', async () => {
+  test('names and emails stay in it until their person is deleted, those of others longer', async () => {
     const email = newEmail()
     const password = randomUUID()
     const fullName = `اسم ${randomUUID().slice(0, 8)}`

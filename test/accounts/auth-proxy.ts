@@ -1,4 +1,4 @@
-/** The project behind a proxy that answers some sign-ins by id token itself, as Auth in trouble does. */
+/** The project behind a proxy that answers some sign-ins by id token itself, as a failing Auth does. */
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -32,7 +32,7 @@ export async function startAuthProxy() {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** What the next sign-ins with a token are told; after these Auth answers. */
+    /** The answers to the next sign-ins with a token; after these Auth itself answers. */
     answerNext: (idToken: string, all: CannedAnswer[]) => waiting.set(idToken, [...all]),
     stop: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
   }

@@ -223,7 +223,7 @@ testFromAddresses('sixty wrong codes an hour from one address, whoever they are 
   )
 })
 
-testFromAddresses('nothing that is wrong before a code is asked for locks it', async () => {
+testFromAddresses('wrong codes before any code was requested lock nothing', async () => {
   const person = await signUpByPhone()
   const unregistered = newPhone()
   for (let i = 0; i < 12; i++) {
@@ -325,7 +325,7 @@ testFromAddresses('strangers who ask for codes do not silence the owner', async 
   expect(await reset(home, identifier, code)).toMatchObject({ status: 204 })
 })
 
-testFromAddresses('a stranger who asked a moment before has no request dropped', async () => {
+testFromAddresses("a stranger's request a moment earlier drops nobody's request", async () => {
   const person = await signUp()
   const [home, stranger] = [newAddress(), newAddress()]
   const first = await forgotten(stranger, person.identifier)
@@ -346,7 +346,7 @@ testFromAddresses('a stranger who asked a moment before has no request dropped',
   expect(await reset(home, last.identifier, fresh)).toMatchObject({ status: 204 })
 })
 
-testFromAddresses('codes tell nothing of who has an account', async () => {
+testFromAddresses('codes do not reveal who has an account', async () => {
   const phone = await signUpByPhone()
   const email = await signUp()
   const outcomes: [number, string][][] = []
@@ -375,7 +375,7 @@ testFromAddresses('codes tell nothing of who has an account', async () => {
   expect(new Set(outcomes[0]!.map(([status]) => status))).toEqual(new Set([202, 422, 429]))
 })
 
-test('no address stands in clear beside a code or an account', async () => {
+test('no address is stored in clear beside a code or an account', async () => {
   const person = await signUpByPhone()
   await guest.post('/auth/password/forgot', { identifier: person.identifier })
   const { rows } = await database().query(

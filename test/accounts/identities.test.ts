@@ -67,7 +67,7 @@ test('IDN-01 only an own and active identity can be switched to', async () => {
   expect(await actingOf(person.id)).toBe(person.identityId)
 })
 
-test('switching changes whom every device of the account acts as, and no token', async () => {
+test('switching changes who all devices of the account act as, and no token', async () => {
   const office = await insertOrganisation(person.id, 'office')
   const device = await signIn(person.identifier, person.password)
   const { status, body } = await switchTo(office)
@@ -209,7 +209,7 @@ test('IDN-05 no request chooses whom it acts as', async () => {
   expect(rows).toEqual([])
 })
 
-test('X-Expect-Identity does nothing but say whom the client believes to be', async () => {
+test('X-Expect-Identity only states which identity the client believes is acting', async () => {
   const office = await insertOrganisation(person.id, 'office')
   const property = await insertListing((await signUp()).identityId)
   const toggle = (id: string) =>
@@ -234,7 +234,7 @@ test('X-Expect-Identity does nothing but say whom the client believes to be', as
   expect(await toggle(person.identityId)).toMatchObject(changed)
 })
 
-test('IDN-06 an identity that is taken away acts no more, and nobody acts in its place', async () => {
+test('IDN-06 a removed identity no longer acts, and nobody acts in its place', async () => {
   const office = await insertOrganisation(person.id, 'office')
   const property = await insertListing((await signUp()).identityId)
   await switchTo(office)
@@ -337,7 +337,7 @@ test('a person changes name and language, and nothing else', async () => {
   }
 })
 
-test('an acting identity is always an own one, whatever is written into the table', async () => {
+test('an acting identity always belongs to the account, whatever is written into the table', async () => {
   const other = await signUp()
   const set = database().query('update public.accounts set active_identity_id = $2 where id = $1', [
     person.id,

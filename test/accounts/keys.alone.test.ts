@@ -52,7 +52,7 @@ describe.runIf(hasStack)('the keys of the project', () => {
     }
   })
 
-  test('while nobody gives the key set, a token is neither good nor bad', async () => {
+  test('while the key set is unavailable, a token is neither accepted nor rejected', async () => {
     const person = await signUp()
     const functions = await startFacade({
       SUPABASE_URL: 'http://127.0.0.1:9',

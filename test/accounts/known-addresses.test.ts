@@ -87,7 +87,7 @@ testFromAddresses('two accounts that know one address have nothing in common', a
   expect(rows).toEqual([{ rows: 4, marks: 4 }])
 })
 
-test('what an account knows goes with it, and with whoever had it before its owner', async () => {
+test('known addresses go with their account, and with whoever held it before its owner', async () => {
   const person = await signUpByPhone()
   expect(await known(person.id)).toHaveLength(1)
   await admin.deleteUser(person.id)
@@ -131,7 +131,7 @@ test('addresses whose time is over are swept away, a thousand at a time', async 
   expect(await known(id)).toEqual([90])
 })
 
-/** Auth as it is, and what it is told of whose request this is. */
+/** The real Auth, and the client addresses that it is given. */
 async function listeningAuth() {
   const asked: [request: string, client: string | undefined][] = []
   const server = createServer((incoming, outgoing) => {
@@ -157,7 +157,7 @@ async function listeningAuth() {
   }
 }
 
-testLocally('Auth, which counts by address, is told the client of each request', async () => {
+testLocally('Auth, which counts by address, is given the client address of each request', async () => {
   const auth = await listeningAuth()
   const functions = await startFacade({
     SUPABASE_URL: auth.url,

@@ -92,7 +92,7 @@ testFromAddresses('a hundred failed sign-ins from one address, whoever they are 
 })
 
 testFromAddresses(
-  'who is suspended or awaits a code guesses nothing by being refused',
+  'a refusal for suspension or a pending code reveals nothing about a guess',
   async () => {
     const attempt = await registerPhone()
     for (let i = 0; i < 12; i++) {
@@ -114,7 +114,7 @@ testFromAddresses(
 )
 
 testFromAddresses(
-  'strangers have a hundred failures an hour together, then one try each; the owner comes in',
+  'strangers share a hundred failures an hour, then have one try each; the owner still gets in',
   async () => {
     const home = newAddress()
     const { id, identifier, password } = await signUpAt(home)
@@ -198,7 +198,7 @@ testFromAddresses('guesses from many addresses at once are no more than one by o
 })
 
 testFromAddresses(
-  'the present password is guessed no more often where it is asked for again',
+  'asking for the present password again allows no more guesses at it',
   async () => {
     const asks: [path: string, body: (password: string) => object][] = [
       ['/auth/password/change', (currentPassword) => ({
@@ -238,7 +238,7 @@ testFromAddresses('sixty sign-ins an hour of one account succeed, from wherever'
   expect(refused).toMatchObject(limited)
   expect(refused.headers.get('retry-after')).toBe(String(refused.body.error.retryAfter))
   expect(refused.body.error.retryAfter).toBeGreaterThan(3400)
-  // It leaves no session, is no failure, and only whoever has the password is told. Nobody heard
+  // It leaves no session, is no failure, and only the holder of the password learns of it. Nobody heard
   // anything by it, so those who are signed in need not move.
   expect(await countSessions(id)).toBe(sessions)
   expect(await topicOf(id)).toBe(topic)

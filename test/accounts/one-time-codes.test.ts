@@ -42,7 +42,7 @@ const reset = (identifier: string, code: string, newPassword: string = randomUUI
 
 const arabic = (text: string) => text.replace(/\d/g, (digit) => '٠١٢٣٤٥٦٧٨٩'[Number(digit)]!)
 
-test('REG-12 after five wrong tries a code is dead, even for the right one', async () => {
+test('REG-12 after five wrong tries a code is dead, even when entered correctly', async () => {
   const { phone, code, registrationId } = await registerPhone()
   for (let left = 4; left >= 0; left--) {
     expect(await verifyCode(phone, wrongCode(code, left + 1), registrationId)).toMatchObject({
@@ -168,7 +168,7 @@ test('REG-15 a code is for one purpose', async () => {
   expect(await reset(person.identifier, code)).toMatchObject({ status: 204 })
 })
 
-test('REG-15 after a resend the code of before is dead', async () => {
+test('REG-15 a resend invalidates the previous code', async () => {
   const { phone, code, registrationId } = await registerPhone()
   await ageCodes(phone, 45)
   const [fresh] = await codeSentBy(phone, () => resend(phone, { registrationId }))
@@ -176,7 +176,7 @@ test('REG-15 after a resend the code of before is dead', async () => {
   expect(await verifyCode(phone, fresh, registrationId)).toMatchObject({ status: 200 })
 })
 
-test('REG-15 a code of a deleted account is nothing to who registers the number again', async () => {
+test('REG-15 a code of a deleted account is useless to whoever registers the number again', async () => {
   const person = await signUpByPhone()
   const old = await requestResetCode(person.identifier)
   await admin.deleteUser(person.id)
@@ -226,7 +226,7 @@ test('REG-16 a code may begin with zeros', async () => {
   }
 })
 
-test('REG-17 another code comes from the 45th second on', async () => {
+test('REG-17 another code can be had from the 45th second on', async () => {
   const { phone, registrationId } = await registerPhone()
   const tooSoon = async (most: number) => {
     const reply = await resend(phone, { registrationId })
@@ -255,7 +255,7 @@ test('REG-17 another code comes from the 45th second on', async () => {
   expect(await verifyCode(phone, third, registrationId)).toMatchObject({ status: 200 })
 })
 
-test('REG-17 asking at once sends once', async () => {
+test('REG-17 concurrent requests send one code', async () => {
   const { phone } = await registerPhone()
   await ageCodes(phone, 45)
   const replies = await race(
@@ -269,7 +269,7 @@ test('REG-17 asking at once sends once', async () => {
   await expect.poll(() => inboxOf(phone)).toHaveLength(2)
 })
 
-test('REG-17 a resend says the same of numbers that nobody registered, and sends nothing', async () => {
+test('REG-17 a resend answers alike for unregistered numbers, and sends nothing', async () => {
   const strip = ({ status, body, headers }: Reply) => {
     const names = [...headers.keys()].filter((name) => name !== 'date')
     return { status, body, names }

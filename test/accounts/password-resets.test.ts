@@ -30,7 +30,7 @@ const strip = ({ status, body, headers }: Reply) => {
   return { status, body, names }
 }
 
-test('REG-21 asking for a code tells nothing, and only an account in order gets one', async () => {
+test('REG-21 asking for a code reveals nothing, and only an account in good standing gets one', async () => {
   const phone = await signUpByPhone()
   const email = await signUp()
   const suspended = await signUpByPhone()
@@ -60,7 +60,7 @@ test('REG-21 asking for a code tells nothing, and only an account in order gets 
   }
   for (const reply of replies) expect(strip(reply)).toEqual(strip(replies[0]!))
   expect(replies[0]).toMatchObject({ status: 202, body: { resendAfter: 45 } })
-  // Whoever is unknown cannot be told apart by guessing either.
+  // Guessing does not reveal an unknown identifier either.
   for (const identifier of [unknownPhone, email.identifier, suspended.identifier]) {
     expect(await reset(identifier, '000000', randomUUID()))
       .toMatchObject({ status: 422, body: { error: { code: 'otp_invalid', attemptsLeft: 4 } } })
@@ -68,7 +68,7 @@ test('REG-21 asking for a code tells nothing, and only an account in order gets 
   expect(await forgot('41234567')).toMatchObject(refusal(422, 'identifier_invalid'))
 })
 
-test('a reset by SMS sets the password, ends every session and proves nothing of an email', async () => {
+test('a reset by SMS sets the password, ends every session and verifies no email', async () => {
   const person = await signUpByPhone()
   const other = await signIn(person.identifier, person.password)
   const code = await requestResetCode(person.identifier)
@@ -82,7 +82,7 @@ test('a reset by SMS sets the password, ends every session and proves nothing of
   expect(await signIn(person.identifier, password)).toBeDefined()
 })
 
-test('an email that received a code is proven, and only then', async () => {
+test('an email is verified once it has received a code, and only then', async () => {
   const person = await signUp()
   const proven = async () => {
     const { rows } = await database().query(
@@ -99,7 +99,7 @@ test('an email that received a code is proven, and only then', async () => {
   expect(await proven()).toBe(true)
 })
 
-test('REG-22 a reset is refused for anything but a fresh code and a good new password', async () => {
+test('REG-22 a reset needs a fresh code and a valid new password', async () => {
   const person = await signUpByPhone()
   const { identifier } = person
   const other = await signUpByPhone()

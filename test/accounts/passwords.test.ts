@@ -74,7 +74,7 @@ async function atAuth({ accessToken }: Person, body: object) {
   return [response.status, (await response.json()).error_code]
 }
 
-test('past the facade a new password needs the present one too', async () => {
+test('past the facade, too, a new password needs the present one', async () => {
   const person = await signUp()
   const other = await signIn(person.identifier, person.password)
   const password = randomUUID()
@@ -91,7 +91,7 @@ test('past the facade a new password needs the present one too', async () => {
   expect(await logIn(person.identifier, password)).toMatchObject({ status: 200 })
 })
 
-test('whatever password Auth took signs in, changes and deletes; ours are whole characters', async () => {
+test('any password that Auth accepted signs in, changes and deletes; ours are whole characters', async () => {
   const person = await signUp()
   const { identifier } = person
   let current_password = person.password
@@ -119,7 +119,7 @@ test('whatever password Auth took signs in, changes and deletes; ours are whole 
   expect(await person.post('/auth/me/delete', { password: odd })).toMatchObject({ status: 202 })
 })
 
-test('a changed password is told to its account, whoever changed it', async () => {
+test('a changed password notifies its account, whoever changed it', async () => {
   const person = await signUpByPhone()
   const { id, identifier } = person
   const again = async (password: string) => {
@@ -160,7 +160,7 @@ test('a changed password is told to its account, whoever changed it', async () =
   await again(fourth)
 })
 
-test('what changes no password tells of none', async () => {
+test('nothing but a changed password notifies of one', async () => {
   const person = await signUp()
   expect(await atAuth(person, { data: { password: 'x' } })).toEqual([200, undefined])
   await logIn(person.identifier, 'not this one')
@@ -174,7 +174,7 @@ test('what changes no password tells of none', async () => {
   expect(await notificationsOf(person, 'security_password')).toEqual([])
 })
 
-testLocally('a hash that Auth writes anew at a sign-in is no new password', async () => {
+testLocally('a hash that Auth rewrites at a sign-in is not a new password', async () => {
   const person = await signUp()
   const asAuth = new pg.Client(authDatabase())
   await asAuth.connect()

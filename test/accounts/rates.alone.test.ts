@@ -65,7 +65,7 @@ async function rpc(person: Person, name: string, body: object, query = '') {
   return { status: response.status, text: await response.text() }
 }
 
-const told = ({ headers }: { headers: Headers }) =>
+const rateLimitOf = ({ headers }: { headers: Headers }) =>
   ['limit', 'remaining', 'reset'].map((what) => {
     const value = headers.get(`ratelimit-${what}`)
     return value === null ? null : Number(value)
@@ -79,7 +79,7 @@ function expectSpent(
   atDataApi?: { status: number; text: string },
 ) {
   expect(atFacade).toMatchObject(limited)
-  const [most, remaining, reset] = told(atFacade)
+  const [most, remaining, reset] = rateLimitOf(atFacade)
   expect([most, remaining]).toEqual([limit, 0])
   expect(reset).toBeGreaterThan(window - 120)
   expect(reset).toBeLessThanOrEqual(window)
@@ -100,14 +100,14 @@ async function deadlocks(): Promise<string> {
 describe('LOAD-05 favorites', () => {
   const toggle = (person: Person, id: string) => person.post(`/favorites/${id}`)
 
-  test('120 a minute over both doors; then it waits as long as it says', async () => {
+  test('120 a minute through both doors; then the stated wait applies', async () => {
     const person = await signUp()
     const id = await insertListing((await signUp()).identityId)
     const first = await toggle(person, id)
     expect(first.status).toBe(200)
-    expect(told(first).slice(0, 2)).toEqual([120, 119])
+    expect(rateLimitOf(first).slice(0, 2)).toEqual([120, 119])
     await plantHits('favorites', person.id, 118)
-    expect(told(await toggle(person, id))[1]).toBe(1)
+    expect(rateLimitOf(await toggle(person, id))[1]).toBe(1)
     expect((await rpc(person, 'toggle_favorite', { property_id: id })).status).toBe(200)
     const refused = await toggle(person, id)
     expectSpent(refused, 120, 60, await rpc(person, 'toggle_favorite', { property_id: id }))
@@ -116,7 +116,7 @@ describe('LOAD-05 favorites', () => {
     expect((await toggle(person, id)).body).toMatchObject({ isFavorite: false })
   })
 
-  test('of 200 at once exactly 120 pass, and the end is what these make of it', async () => {
+  test('of 200 at once exactly 120 pass, and the final state is theirs', async () => {
     const person = await signUp()
     const id = await insertListing((await signUp()).identityId)
     const statuses = (await race(Array.from({ length: 200 }, () => ({
@@ -176,7 +176,7 @@ describe('LOAD-05 messages', () => {
       })
     const first = await postMessage(a, id)
     expect(first.status).toBe(201)
-    expect(told(first).slice(0, 2)).toEqual([60, 2])
+    expect(rateLimitOf(first).slice(0, 2)).toEqual([60, 2])
     expect((await atDataApi()).status).toBe(200)
     expect((await socket.sendMessage(id, 'مرحبا')).event).toBe('ack')
     expectSpent(await postMessage(a, id), 60, 60, await atDataApi())
@@ -250,7 +250,7 @@ describe('LOAD-05 listings', () => {
     await plantHits('listings', person.id, 298)
     expect((await person.post('/properties', { type: 'SALE', price: 0.0001 })).status).toBe(422)
     const made = await person.post('/properties', { type: 'SALE' })
-    expect(told(made).slice(0, 2)).toEqual([300, 1])
+    expect(rateLimitOf(made).slice(0, 2)).toEqual([300, 1])
     expect((await person.post('/properties', { type: 'SALE' })).status).toBe(201)
     expectSpent(await person.post('/properties', { type: 'SALE' }), 300, 3600)
     const past = asCaller(
@@ -268,7 +268,7 @@ describe('LOAD-05 listings', () => {
     const act = (name: string) => person.post(`/properties/${id}/${name}`)
     expect((await act('publish')).status).toBe(409)
     expect((await act('pause')).status).toBe(200)
-    expect(told(await act('resume')).slice(0, 2)).toEqual([60, 2])
+    expect(rateLimitOf(await act('resume')).slice(0, 2)).toEqual([60, 2])
     expect((await act('pause')).status).toBe(200)
     expect((await rpc(person, 'resume_property', { property_id: id })).status).toBe(200)
     await database().query(
@@ -288,14 +288,14 @@ describe('LOAD-05 listings', () => {
     expect((await person.get('/properties/mine')).body.items).toHaveLength(2)
   })
 
-  test('a plan that shows more publishes as many', async () => {
+  test('a plan with more listings may publish as many', async () => {
     const person = await signUp()
     await givePlan(person.identityId, 'company')
     await plantHits('publications', person.id, 248)
     const { id } = await publishListing(person)
     const act = (name: string) => person.post(`/properties/${id}/${name}`)
     expect((await act('pause')).status).toBe(200)
-    expect(told(await act('resume')).slice(0, 2)).toEqual([250, 0])
+    expect(rateLimitOf(await act('resume')).slice(0, 2)).toEqual([250, 0])
     expect((await act('pause')).status).toBe(200)
     expectSpent(await act('resume'), 250, 3600)
   })
@@ -316,18 +316,18 @@ describe('LOAD-05 what cannot be taken back', () => {
     expect((await ask(person, randomUUID())).status).toBe(404)
     const answers = []
     for (let times = 0; times < 4; times++) answers.push(await ask(person, id))
-    expect(answers.map((answer) => told(answer).slice(0, 2)))
+    expect(answers.map((answer) => rateLimitOf(answer).slice(0, 2)))
       .toEqual([3, 2, 1, 0].map((left) => [5, left]))
     expectSpent(await ask(person, id), 5, 86_400)
     // Who proves the email has the rest of the 30.
     await database().query('update public.accounts set email_proven = true where id = $1', [
       person.id,
     ])
-    expect(told(await ask(person, id)).slice(0, 2)).toEqual([30, 24])
+    expect(rateLimitOf(await ask(person, id)).slice(0, 2)).toEqual([30, 24])
     await plantHits('contact', person.id, 30)
     expectSpent(await ask(person, id), 30, 86_400)
     // A phone is proven by its registration.
-    expect(told(await ask(owner, await insertListing(person.identityId), 'chat'))[0]).toBe(30)
+    expect(rateLimitOf(await ask(owner, await insertListing(person.identityId), 'chat'))[0]).toBe(30)
     expect((await rpc(person, 'contact_property', { property_id: id, kind: 'call' })).status)
       .toBe(404)
   })
@@ -347,7 +347,7 @@ describe('LOAD-05 what cannot be taken back', () => {
   test('5 exports a day', async () => {
     const person = await signUp()
     await plantHits('export', person.id, 4)
-    expect(told(await person.get('/auth/me/export')).slice(0, 2)).toEqual([5, 0])
+    expect(rateLimitOf(await person.get('/auth/me/export')).slice(0, 2)).toEqual([5, 0])
     expectSpent(await person.get('/auth/me/export'), 5, 86_400)
     expect((await rpc(person, 'export_account', {})).status).toBe(404)
   })
@@ -383,7 +383,7 @@ testLocally(
       for (const path of [`/favorites/${randomUUID()}`, `/favorites/${id}`]) {
         const refused = await post(path, one)
         expect(refused).toMatchObject(limited)
-        expect(told(refused).slice(0, 2)).toEqual([5, 0])
+        expect(rateLimitOf(refused).slice(0, 2)).toEqual([5, 0])
         expect(refused.headers.get('retry-after')).toBe(refused.headers.get('ratelimit-reset'))
       }
       expect((await post(`/favorites/${id}`, two)).status).toBe(200)

@@ -165,7 +165,7 @@ test('REG-01 passwords need 8 code points and fit 72 bytes, names 2 to 120 chara
     .toMatchObject(fieldRefusal(422, 'validation_failed', 'role'))
 })
 
-test('REG-01 the long name of the route does the same', async () => {
+test('REG-01 the longer path of the route does the same', async () => {
   const body = { identifier: newEmail(), password: randomUUID(), fullName: 'منى' }
   const reply = await guest.post('/auth/register/individual', body)
   expect(reply).toMatchObject({ status: 201, body: { status: 'active' } })

@@ -101,7 +101,7 @@ test('REG-03 G-11 of many registrations of one email at once one gets through', 
   }
 })
 
-test('REG-06 nothing at Auth with the public key makes an account or sends a code', async () => {
+test('REG-06 nothing at Auth with the public key creates an account or sends a code', async () => {
   const existing = await signUpByPhone()
   const sent = (await inboxOf(existing.identifier)).length
   const post = async (path: string, body: object, token = publishableKey) => {
@@ -177,11 +177,11 @@ test("a code with its attempt gives the account with that attempt's password", a
     .toMatchObject(refusal(422, 'otp_invalid'))
 })
 
-test("no stranger's password survives on a number that another proves", async () => {
+test("no stranger's password survives on a number that somebody else verifies", async () => {
   const stranger = await registerPhone()
   await ageCodes(stranger.phone, 45)
   const owner = await registerPhone(stranger.phone)
-  // The owner's client sends only number and code: nobody can tell whose password is meant.
+  // The owner's client sends only number and code: nothing says whose password is meant.
   expect(await verifyCode(owner.phone, owner.code)).toMatchObject({ status: 200 })
   for (const { password } of [stranger, owner]) {
     expect(await guest.post('/auth/login', { identifier: owner.phone, password }))
@@ -193,7 +193,7 @@ test("no stranger's password survives on a number that another proves", async ()
   expect(await signIn(owner.phone, password)).toBeDefined()
 })
 
-test('nothing that is kept can be read back: no code, no password in clear', async () => {
+test('nothing stored can be read back: no code, no password in clear', async () => {
   const { phone, code, password, registrationId } = await registerPhone()
   const { rows } = await database().query(
     `select registrations::text as attempt, codes::text as code

@@ -1,4 +1,4 @@
-/** Whether answers tell by their time what their words keep silent. */
+/** Whether the time of an answer reveals what its content hides. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 

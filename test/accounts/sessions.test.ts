@@ -106,7 +106,7 @@ const setStatus = (id: string, status: string, reason?: string, until?: string) 
     [id, status, reason, until],
   )
 
-test('AUTH-13 a suspended account is refused everywhere at once, and whole again afterwards', async () => {
+test('AUTH-13 a suspended account is refused everywhere at once, and intact afterwards', async () => {
   const mine = (await person.get('/auth/me')).body
   const { identifier, password } = person
   await setStatus(person.id, 'suspended', 'إعلانات مخالفة')
@@ -139,7 +139,7 @@ test('AUTH-13 a suspended account is refused everywhere at once, and whole again
   expect((await again.get('/auth/me')).body).toMatchObject(before)
 })
 
-test('AUTH-13 a suspension ends by itself, a ban does not, and gone sessions are still told', async () => {
+test('AUTH-13 a suspension ends by itself, a ban does not, and ended sessions still get the reason', async () => {
   const { identifier, password } = person
   await setStatus(person.id, 'suspended', 'سبب', new Date(Date.now() + 60_000).toISOString())
   expect(await person.get('/auth/me')).toMatchObject({ status: 403 })
@@ -177,7 +177,7 @@ test('AUTH-13 a suspension that was over and comes again ends what began in betw
   expect(rows[0].count).toBe(0)
 })
 
-test('who may act is said once, and is the same for every state', async () => {
+test('who may act is decided in one place, alike for every state', async () => {
   const { rows } = await database().query(
     `select private.may_act(jsonb_populate_record(accounts, jsonb_build_object(
        'status', state.status, 'suspended_until', state.until))) as may
@@ -295,7 +295,7 @@ async function put(body: object) {
   return { status: response.status, body: await response.json() }
 }
 
-test('AUTH-18 nobody makes rights for himself in what Auth lets people write', async () => {
+test('AUTH-18 nobody gains rights through the data that Auth lets people write', async () => {
   const data = { role: 'admin', is_admin: true, identity_type: 'office', account_status: 'active' }
   expect((await put({ data })).status).toBe(200)
   expect((await put({ app_metadata: { role: 'admin' } })).status).toBe(403)
@@ -316,7 +316,7 @@ test('AUTH-18 nobody makes rights for himself in what Auth lets people write', a
   expect(rows).toEqual([])
 })
 
-test('AUTH-18 what people write about themselves makes no token longer and shuts nobody out', async () => {
+test('AUTH-18 what people write about themselves lengthens no token and locks nobody out', async () => {
   const { identifier, password } = person
   const length = (await signIn(identifier, password)).accessToken.length
   // Kilobytes: what is kept, what is too much to keep, what many small pieces come to.

@@ -53,7 +53,7 @@ test('a change touches what it names and leaves everything else', async () => {
   expect((await change({ quietHours: null })).body.quietHours).toBe(null)
 })
 
-test("the language is the account's: one place, two doors", async () => {
+test('the language belongs to the account: one value behind two routes', async () => {
   expect((await change({ language: 'en' })).body.language).toBe('en')
   expect((await sara.get('/auth/me')).body.user.language).toBe('en')
   await sara.patch('/auth/me', { language: 'ar' })
@@ -98,7 +98,7 @@ test.each([
   expect((await sara.get('/settings')).body).toEqual(defaults)
 })
 
-test('changes at once all count', async () => {
+test('concurrent changes all take effect', async () => {
   const categories = Object.keys(defaults.notifications)
   const replies = await Promise.all(
     categories.map((name) => change({ notifications: { [name]: { push: false } } })),

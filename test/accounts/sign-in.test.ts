@@ -29,7 +29,7 @@ const wrong = refusal(401, 'invalid_credentials')
 
 const unlinked = 'لا توجد هوية مرتبطة بهذا الحساب'
 
-test('a session says who that is, and its tokens open the project', async () => {
+test('a session says whose it is, and its tokens work in the project', async () => {
   const identifier = newEmail()
   const password = randomUUID()
   await guest.post('/auth/register', { identifier, password, fullName: 'منيرة الصباح' })
@@ -87,7 +87,7 @@ test('every spelling of a phone or email signs in to its account', async () => {
   }
 })
 
-test('REG-04 whoever registered can sign in at the first try', async () => {
+test('REG-04 whoever has registered can sign in at the first try', async () => {
   const pair = async (first: (body: object) => Promise<Reply>) => {
     const body = { identifier: newEmail(), password: randomUUID() }
     expect(await first(body)).toMatchObject({ status: 201 })
@@ -112,7 +112,7 @@ test('REG-04 whoever registered can sign in at the first try', async () => {
   for (const reply of await Promise.all(atOnce)) whole(reply)
 })
 
-test('REG-20 who may not sign in gets one answer, whatever the reason', async () => {
+test('REG-20 a refused sign-in gets the same answer, whatever the reason', async () => {
   const known = await signUp()
   const suspended = await signUp()
   await database().query(
@@ -147,7 +147,7 @@ test('REG-20 who may not sign in gets one answer, whatever the reason', async ()
     .toMatchObject(refusal(403, 'account_awaiting_otp'))
 })
 
-test('an attempt that waits for its code is told so by its own password only', async () => {
+test('only its own password reveals that an attempt waits for its code', async () => {
   const first = await registerPhone()
   await ageCodes(first.phone, 45)
   const second = await registerPhone(first.phone)
@@ -169,7 +169,7 @@ test('an attempt that waits for its code is told so by its own password only', a
   expect(await signIn(second.phone, second.password)).toBeDefined()
 })
 
-test('nobody can be the decoy that unknown people are tried against', async () => {
+test('nobody can be the decoy account that unknown identifiers are checked against', async () => {
   await login(newEmail(), randomUUID())
   const identifier = 'decoy@accounts.invalid'
   expect(await guest.post('/auth/register', { identifier, password: randomUUID() }))
@@ -177,7 +177,7 @@ test('nobody can be the decoy that unknown people are tried against', async () =
   expect(await login(identifier, randomUUID())).toMatchObject(wrong)
 })
 
-test('REG-24 a short password is simply wrong, and one field more is refused', async () => {
+test('REG-24 a short password is simply wrong, and an extra field is refused', async () => {
   const { identifier, password } = await signUp()
   for (const short of ['123456', '1234567', '1', password.slice(0, 7)]) {
     expect(await login(identifier, short)).toMatchObject(wrong)
@@ -221,7 +221,7 @@ test('REG-24 other shapes and sizes are refused before anything is hashed', asyn
     .toMatchObject(refusal(415, 'content_type_unsupported'))
 })
 
-test("a refresh token is a text, and another's or a damaged one is none", async () => {
+test("a refresh token is a string; somebody else's or a damaged one is refused", async () => {
   const person = await signUp()
   for (const refreshToken of ['x', 'abcdefghijkl', `${person.refreshToken}x`, person.accessToken]) {
     expect(await guest.post('/auth/refresh', { refreshToken }))
@@ -236,7 +236,7 @@ test("a refresh token is a text, and another's or a damaged one is none", async 
   expect(body.refreshToken).not.toBe(person.refreshToken)
 })
 
-test('OPS-04 answers say what they are and are kept by nobody', async () => {
+test('OPS-04 answers declare their type and are not cached', async () => {
   const person = await signUp()
   const replies = [
     await person.get('/auth/me'),
@@ -262,7 +262,7 @@ test('OPS-04 answers say what they are and are kept by nobody', async () => {
   expect(replies[5]!.headers.get('allow')).toBe('POST')
 })
 
-test('a bad token is ignored where nobody needs one, and is said to be', async () => {
+test('a bad token is ignored where none is needed, and the answer says so', async () => {
   const person = await signUp()
   const headers = { authorization: 'Bearer nonsense' }
   const { identifier, password } = person

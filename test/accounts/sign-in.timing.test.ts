@@ -33,7 +33,7 @@ test('REG-20 a refused sign-in takes as long whatever the reason', async () => {
   }, samples)
 })
 
-test('REG-21 asking for a code takes as long whether there is anybody', async () => {
+test('REG-21 asking for a code takes as long whether or not there is an account', async () => {
   const email = (await signUp()).identifier
   const phone = (await signUpByPhone()).identifier
   const suspended = await signUp()
@@ -59,7 +59,7 @@ test('REG-21 asking for a code takes as long whether there is anybody', async ()
   }, samples)
 })
 
-test("ISO-08 another's id takes as long as none", async () => {
+test("ISO-08 somebody else's id takes as long as one that does not exist", async () => {
   const person = await signUp()
   const other = await signUp()
   const draft = await insertListing(other.identityId, { status: 'draft' })

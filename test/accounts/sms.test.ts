@@ -41,7 +41,7 @@ async function atAuth(path: string, body: object, token = publishableKey) {
   return { status: response.status, body: await response.json().catch(() => null) }
 }
 
-test('SMS-01 Auth sends nothing for anybody and takes no code', async () => {
+test('SMS-01 Auth itself sends no codes and accepts none', async () => {
   const person = await signUpByPhone()
   const phone = normalizedIdentifier(person.identifier)
   const code = await requestResetCode(person.identifier)
@@ -95,7 +95,7 @@ test('SMS-05 each text shows its code, fits one part and holds nothing of the re
   expect(new Set(texts.map(([{ body }, code]) => body.replace(code, ''))).size).toBe(3)
 })
 
-test('SMS-05 a code that begins with zeros is sent with them', async () => {
+test('SMS-05 a code keeps its leading zeros', async () => {
   for (;;) {
     const { phone, code } = await registerPhone()
     if (!code.startsWith('0')) continue
@@ -223,7 +223,7 @@ describe('with an SMS provider', () => {
     })
 
     testLocally(
-      'SMS-03 and never answers: who forgot the password does not wait',
+      'SMS-03 and never answers: asking for a reset code does not wait',
       async ({ expect }) => {
         const { identifier } = await signUpByPhone()
         answer(identifier, () => {})
@@ -235,7 +235,7 @@ describe('with an SMS provider', () => {
     )
   })
 
-  testLocally('SMS-03 the other providers are told apart from their failures', async () => {
+  testLocally('SMS-03 failures of the other providers are recognised', async () => {
     const others = [
       {
         SMS_PROVIDER: 'kwtsms',

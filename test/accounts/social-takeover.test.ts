@@ -34,7 +34,7 @@ const atAuth = (provider: Provider, idToken: string, nonce?: string) =>
   })
 
 describe.runIf(issuerUrl)('who owns an email', () => {
-  test('REG-07 the owner of an email that was taken in advance ends what was there', async () => {
+  test('REG-07 the owner of an email registered by somebody else ends what was there', async () => {
     for (const provider of providers) {
       const email = newEmail()
       const password = await registerEmail(email)
@@ -146,7 +146,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
     }
   })
 
-  test('a proven account keeps its password and its sessions when a provider is linked', async () => {
+  test('a verified account keeps its password and its sessions when a provider is linked', async () => {
     const email = newEmail()
     const password = await registerEmail(email)
     await signInAs('google', { email })
@@ -172,7 +172,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
     }])
   })
 
-  test('an email that changed hands at Auth is proven again by the provider', async () => {
+  test('an email that changed hands at Auth is verified again by the provider', async () => {
     const said = { sub: randomUUID(), email: newEmail() }
     const first = await signInAs('google', said)
     const other = newEmail()
@@ -188,7 +188,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
     expect(await accountsByEmail(other)).toMatchObject([{ email_proven: true, sessions: 1 }])
   })
 
-  test('whoever registers after the owner came finds the email taken', async () => {
+  test('once the owner has come, the email is taken for anybody else', async () => {
     const email = newEmail()
     await signInAs('apple', { email })
     expect(await guest.post('/auth/register', { identifier: email, password: randomUUID() }))

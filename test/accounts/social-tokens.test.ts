@@ -31,7 +31,7 @@ const keyOf = (provider: Provider, idToken: string) =>
 const broken = ['\0', 'a\0b', '\ud800', 'x\udc00', '\ud800\ud800']
 
 describe.runIf(issuerUrl)('tokens of providers', () => {
-  test('REG-08 tokens that are not for us open nothing', async () => {
+  test('REG-08 tokens issued for others are refused', async () => {
     for (const provider of providers) {
       const other = provider === 'google' ? 'apple' : 'google'
       const nonce = randomUUID()
@@ -110,7 +110,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
     }
   })
 
-  test('REG-08 a token and a nonce are taken once', async () => {
+  test('REG-08 a token and a nonce are accepted once', async () => {
     for (const provider of providers) {
       const said = claims(provider)
       const idToken = await token(provider, said)
@@ -130,7 +130,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
     }
   })
 
-  test('REG-08 a token whose signature is written otherwise is the same token', async () => {
+  test('REG-08 a token with its signature encoded differently is the same token', async () => {
     for (const provider of providers) {
       const idToken = await token(provider, claims(provider))
       expect(await signInWith(provider, idToken)).toMatchObject({ status: 200 })
@@ -145,7 +145,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
     }
   })
 
-  test('texts that no database keeps open nothing, in whatever claim', async () => {
+  test('text that no database can store is refused, in any claim', async () => {
     for (const provider of providers) {
       const emails: string[] = []
       for (const text of broken) {
@@ -175,7 +175,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
     }
   })
 
-  test('a nonce that the app does not know is taken from Google alone', async () => {
+  test('a nonce unknown to the app is accepted from Google alone', async () => {
     const nonce = hashed(randomUUID())
     const idToken = await token('google', claims('google', { nonce }))
     expect(await signInWith('google', idToken, { nonce: randomUUID() })).toMatchObject(tokenInvalid)
@@ -187,7 +187,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
     expect(await signInAs('apple', { nonce })).toMatchObject(tokenInvalid)
   })
 
-  test('a token that opened nothing stays good until it does', async () => {
+  test('a token that signed nobody in stays valid until it does', async () => {
     for (const provider of providers) {
       // Suspended, and back again.
       const said = claims(provider)
@@ -217,7 +217,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
       .toMatchObject({ status: 200 })
   })
 
-  test('a token that a lost worker had taken is good again after two minutes', async () => {
+  test('a token held by a lost worker is valid again after two minutes', async () => {
     const idToken = await token('google', claims('google'))
     const take = (from: string) =>
       database().query(
@@ -255,7 +255,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
     ]
 
     testLocally.each(troubles)(
-      'a verified token is tried again, and stays good if that fails: %s',
+      'a verified token is tried again, and stays valid if that fails: %s',
       async (_, status, body) => {
         for (const provider of providers) {
           const passing = await token(provider, claims(provider))
@@ -283,7 +283,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
     )
 
     testLocally(
-      'what Auth does not take is refused and stays good for better settings',
+      'a token that Auth rejects is refused, and stays valid until the settings are mended',
       async () => {
         const idToken = await token('google', claims('google'))
         const body = { error: 'invalid nonce', error_description: 'Nonces mismatch' }
@@ -296,7 +296,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
     )
   })
 
-  test('every app and site of ours may bring one', async () => {
+  test('each of our apps and sites may send one', async () => {
     for (const provider of providers) {
       for (const aud of [...clientIds[provider], clientIds[provider]]) {
         expect(await signInAs(provider, { aud })).toMatchObject({ status: 200 })
@@ -351,7 +351,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
     })
     afterAll(() => functions.stop())
 
-    testLocally('opens nothing and says to come back', async () => {
+    testLocally('is refused with a request to retry', async () => {
       const idToken = await token('google', claims('google'))
       const reply = await functions.post('/auth/google', { idToken })
       expect(reply).toMatchObject(refusal(503, 'service_unavailable'))

@@ -60,7 +60,7 @@ describe.runIf(issuerUrl)('social sign-in', () => {
     expect(later.body.user.fullName).toBe('نورة الصباح')
   })
 
-  test('REG-10 a subject is one account, whatever address it shows', async () => {
+  test('REG-10 a subject is one account, whatever email it presents', async () => {
     const sub = randomUUID()
     const relay = () => `${randomUUID().slice(0, 10)}@privaterelay.appleid.com`
     const email = relay()
@@ -104,7 +104,7 @@ describe.runIf(issuerUrl)('social sign-in', () => {
     }
   })
 
-  test('a suspended or banned account stays out by this door too', async () => {
+  test('a suspended or banned account cannot sign in this way either', async () => {
     const said = { sub: randomUUID(), email: newEmail() }
     const { body } = await signInAs('google', said)
     const set = (status: string) =>
@@ -151,7 +151,7 @@ describe.runIf(issuerUrl)('social sign-in', () => {
     await waitUntil('the token is gone', async () => !(await kept()).rowCount)
   })
 
-  test('a deleted account comes back as a new and empty one', async () => {
+  test('a deleted account returns as a new and empty one', async () => {
     const said = { sub: randomUUID(), email: newEmail() }
     const first = await signInAs('google', said, { fullName: 'نورة الصباح' })
     await database().query('delete from auth.users where id = $1', [first.body.user.id])

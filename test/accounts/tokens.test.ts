@@ -70,7 +70,7 @@ async function dataApi(name: string, token: string): Promise<number> {
   return response.status
 }
 
-test('AUTH-01 a token without a signature is nobody', async () => {
+test('AUTH-01 a token without a signature authenticates nobody', async () => {
   const { header, claims } = partsOf(person.accessToken)
   for (const alg of ['none', 'None', 'NONE', 'nOnE']) {
     const token = unsignedToken({ ...header, alg }, claims)
@@ -81,7 +81,7 @@ test('AUTH-01 a token without a signature is nobody', async () => {
   expect((await person.get('/favorites/ids')).body).toEqual({ ids: [] })
 })
 
-test('AUTH-02 a token signed with the public key as a secret is nobody', async () => {
+test('AUTH-02 a token signed with the public key as a secret authenticates nobody', async () => {
   const victim = await signUp()
   const before = await countSessions(victim.id)
   const { keys } = await (await fetch(`${projectUrl}/auth/v1/.well-known/jwks.json`)).json()
@@ -131,7 +131,7 @@ testWithKey('AUTH-03 the right signature does not help a token that names no key
 })
 
 testWithKey(
-  'AUTH-05 expired, not yet valid, from the future, or far too long: nobody',
+  'AUTH-05 tokens that are expired, not yet valid, from the future or far too long-lived are refused',
   async () => {
     const now = Math.floor(Date.now() / 1000)
     const year = 365 * 24 * 3600
@@ -152,7 +152,7 @@ testWithKey(
   },
 )
 
-testWithKey('AUTH-06 times that are no plain numbers are refused', async () => {
+testWithKey('AUTH-06 times that are not plain numbers are refused', async () => {
   const { claims } = partsOf(person.accessToken)
   const odd = ['"never"', '"9999999999"', 'null', 'true', '[9999999999]', '{}', '1e400', '-1e400']
   for (const name of ['exp', 'nbf', 'iat']) {
@@ -168,7 +168,7 @@ testWithKey('AUTH-06 times that are no plain numbers are refused', async () => {
   await refused(mintToken(person.accessToken, { iat: undefined }))
 })
 
-test('AUTH-07 tokens of other projects, keys and other kinds of tokens are nobody', async () => {
+test('AUTH-07 tokens of other projects, keys and other kinds of tokens authenticate nobody', async () => {
   const { header, claims } = partsOf(person.accessToken)
   const key = newKey()
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -199,7 +199,7 @@ testWithKey('AUTH-07 our own key does not help another issuer, audience or role'
   for (const claims of others) await refused(mintToken(person.accessToken, claims))
 })
 
-test('AUTH-08 a bit flipped anywhere makes it nobody', async () => {
+test('AUTH-08 a single flipped bit makes a token invalid', async () => {
   const parts = person.accessToken.split('.')
   const flipped = Array.from({ length: 200 }, () => {
     for (;;) {
@@ -310,7 +310,7 @@ test.runIf(hasStack)('AUTH-10 a token in the query is in no log', async () => {
 })
 
 testWithKey(
-  'AUTH-11 the right signature under wrong claims is nobody, and makes nobody',
+  'AUTH-11 the right signature under wrong claims authenticates nobody and creates nothing',
   async () => {
     const { id } = person
     const subjects = [undefined, '', 'me', `{${id}}`, [id], { id }, null, 7, id.toUpperCase()]
@@ -335,7 +335,7 @@ testWithKey(
   },
 )
 
-test('AUTH-11 a user without an account is nobody and gets no account', async () => {
+test('AUTH-11 a user without an account is refused and gets no account', async () => {
   await database().query('delete from public.accounts where id = $1', [person.id])
   const refusal = { status: 401, body: { error: { code: 'token_invalid' } } }
   expect(await person.get('/auth/me')).toMatchObject(refusal)

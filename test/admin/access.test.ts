@@ -25,7 +25,7 @@ describe('ISO-10 admin routes for everybody else', () => {
       [[person.id, admin.id]],
     ).then(({ rows }) => rows[0].hash)
 
-  test('there are the routes of the contract', () => {
+  test('the routes are those of the contract', () => {
     expect(routes.length).toBeGreaterThanOrEqual(9)
   })
 
@@ -68,7 +68,7 @@ describe('ISO-10 admin routes for everybody else', () => {
     expect(await states()).toBe(before)
   })
 
-  test('HEAD tells nothing, OPTIONS only lists', async () => {
+  test('HEAD reveals nothing, OPTIONS only lists methods', async () => {
     const url = `${projectUrl}/functions/v1/api/admin/users`
     const headers = { authorization: `Bearer ${person.accessToken}` }
     const head = await fetch(url, { method: 'HEAD', headers })
@@ -79,7 +79,7 @@ describe('ISO-10 admin routes for everybody else', () => {
 })
 
 describe('ADM-01 demoted and suspended admins', () => {
-  test.each(['demoted', 'suspended', 'banned'])('%s while at work: nothing more', async (how) => {
+  test.each(['demoted', 'suspended', 'banned'])('%s in the middle of their work: they can do nothing more', async (how) => {
     const second = await signUpAdmin()
     let done = false
     const seen: number[] = []

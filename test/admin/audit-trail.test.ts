@@ -35,7 +35,7 @@ describe('the audit trail', () => {
     },
   )
 
-  test('what people do with their own, and jobs by the thousand, are not in it', async () => {
+  test("people's changes to what is theirs, and thousands by jobs, are not in it", async () => {
     const owner = await signUp()
     const { id } = await publishListing(owner)
     await owner.post(`/properties/${id}/pause`)

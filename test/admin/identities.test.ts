@@ -24,7 +24,7 @@ describe('identities', () => {
     return { owner, id: body.id as string }
   }
 
-  test('verified, suspended and released; each step is in the record', async () => {
+  test('an identity is verified, suspended and released; each step is in the audit trail', async () => {
     const { owner, id } = await asked()
     expect((await guest.get(`/office/${id}`)).status).toBe(404)
     expect((await identityOf(admin, id, 'active')).body)
@@ -73,7 +73,7 @@ describe('identities', () => {
     expect((await identityOf(admin, individual, 'active')).status).toBe(200)
   })
 
-  test('nobody is verified with a licence that is over', async () => {
+  test('nobody is verified with an expired licence', async () => {
     const { id } = await asked()
     await database().query(
       `update public.organisations set licence_expires_on = '2020-01-01' where identity_id = $1`,
@@ -83,7 +83,7 @@ describe('identities', () => {
       .toMatchObject({ status: 422, body: { error: { code: 'licence_expired' } } })
   })
 
-  test('IDN-06 an acting identity that is suspended acts no more, and nobody else does for it', async () => {
+  test('IDN-06 a suspended identity no longer acts, and no other acts in its place', async () => {
     const owner = await signUp()
     const company = await insertOrganisation(owner.id)
     await owner.post('/auth/identity/switch', { identityId: company })

@@ -74,7 +74,7 @@ test('two who delete each other at once: one of them stays', async () => {
   expect(await present()).toBe(1)
 })
 
-test('ADM-03 the only one cannot go by the API, by SQL, in Studio or at Auth', async () => {
+test('ADM-03 the only admin cannot be removed by the API, by SQL, in Studio or at Auth', async () => {
   await database().query('delete from public.admins where account_id = $1', [second.id])
   const { id, password } = first
   const query = (sql: string) => database().query(sql, sql.includes('$1') ? [id] : [])

@@ -36,7 +36,7 @@ describe('listings', () => {
       .toEqual(['property.restore', 'property.suspend'])
   })
 
-  test('one that waits is listed with what can be decided, and is decided', async () => {
+  test('a waiting listing is listed with its possible decisions, and is decided', async () => {
     const owner = await signUp()
     const [one, two, three] = [
       await publishListing(owner),
@@ -81,7 +81,7 @@ describe('listings', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test("not one's own, not what is gone, not what is nothing", async () => {
+  test("one's own, a deleted and a non-existent listing are refused", async () => {
     const { id } = await publishListing(admin)
     expect(await decide(id, { decision: 'suspend', reason }))
       .toMatchObject({ status: 409, body: { error: { code: 'admin_self' } } })

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 describe('ADM-04 lists', () => {
-  test('users are found by email, phone, name, id, state and type', async () => {
+  test('users are found by email, phone, name, id, status and type', async () => {
     const name = `شيخة ${randomUUID().slice(0, 8)}`
     const made = [await signUp(name), await signUp(name), await signUp(name)]
     const phone = newPhone()
@@ -59,7 +59,7 @@ describe('ADM-04 lists', () => {
     }
   })
 
-  test('a name that thousands have is looked for in one account after another, alike', async () => {
+  test('a name shared by thousands is searched page by page, each found once', async () => {
     const name = `ترف ${newPhone()}`
     const people = await Promise.all([name, `${name} الثاني`, 'غيرها'].map((one) => signUp(one)))
     const ids = people.map(({ id }) => id)
@@ -79,7 +79,7 @@ describe('ADM-04 lists', () => {
     }
   })
 
-  test('INP-03 text is text: no pattern, no query, no filter of its own', async () => {
+  test('INP-03 search text is text: never a pattern, a query or a filter', async () => {
     const texts = [
       '%%',
       '__',
@@ -106,7 +106,7 @@ describe('ADM-04 lists', () => {
     }
   })
 
-  test('no list and no page names a password, code, token or key, nor the account of nobody', async () => {
+  test('no list or page contains a password, code, token or key, nor the decoy account', async () => {
     // An unknown identifier is tried against the account of nobody.
     await guest.post('/auth/login', { identifier: `${randomUUID()}@example.com`, password: 'x' })
     const { rows: [decoy] } = await database().query(
@@ -161,7 +161,7 @@ describe('ADM-04 lists', () => {
     await arrivals
   })
 
-  test('the audit trail is found by who, what, to what and when', async () => {
+  test('the audit trail is filtered by actor, action, target and time', async () => {
     const second = await signUpAdmin()
     const target = await signUp()
     for (const status of ['suspended', 'active', 'banned']) {

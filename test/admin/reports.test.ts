@@ -39,7 +39,7 @@ async function reviewBy(author: Person, subject: Person): Promise<string> {
   return rows[0].id
 }
 
-test('a listing is reported once by an account, and admins see by whom and whose it is', async () => {
+test('an account reports a listing once, and admins see reporter and owner', async () => {
   const { id, titleAr } = await publishListing(seller)
   const made = await report(buyer, 'property', id, { note: ' السعر غير حقيقي\n' })
   expect(made).toMatchObject({
@@ -61,7 +61,7 @@ test('a listing is reported once by an account, and admins see by whom and whose
   })
 })
 
-test('upheld, the listing is suspended with the reason; all reports of it are answered', async () => {
+test('an upheld report suspends the listing with the reason and settles all its reports', async () => {
   const { id } = await publishListing(seller)
   const second = await signUp()
   const [one, two] = [await report(buyer, 'property', id), await report(second, 'property', id)]
@@ -81,7 +81,7 @@ test('upheld, the listing is suspended with the reason; all reports of it are an
   expect(await auditOf(admin, id)).toMatchObject([{ action: 'property.suspend' }])
 })
 
-test('dismissed, nothing happens to it', async () => {
+test('a dismissed report changes nothing', async () => {
   const { id } = await publishListing(seller)
   const { body } = await report(buyer, 'property', id)
   expect((await decide(body.id, 'suspend')).status).toBe(409)
@@ -99,7 +99,7 @@ test('an advertiser can be reported; a review that is upheld is hidden', async (
   expect(await auditOf(admin, id)).toMatchObject([{ action: 'review.hidden' }])
 })
 
-test('what one does not see, is nothing or is one’s own is not reported', async () => {
+test('what is hidden, missing or one’s own cannot be reported', async () => {
   const { body: draft } = await seller.post('/properties', { type: 'SALE' })
   const { id: own } = await publishListing(buyer)
   for (

@@ -18,7 +18,7 @@ beforeAll(async () => {
   admin = await signUpAdmin()
 })
 
-const kindsTold = async (person: Person) =>
+const notifiedKinds = async (person: Person) =>
   (await person.get('/notifications')).body.items.map(({ kind }: { kind: string }) => kind)
 
 /** A record without what differs between any two listings. */
@@ -50,7 +50,7 @@ describe('properties.status', () => {
     ['archived', 'archive', ['mark-sold']],
     ['draft', 'restore', ['archive']],
     ['active', 'publish', ['archive', 'restore']],
-  ])('set to %s it is as after the act %s', async (status, act, before) => {
+  ])('set to %s it is as after the route’s %s', async (status, act, before) => {
     const seller = await signUp()
     const [byRoute, byHand] = [await publishListing(seller), await publishListing(seller)]
     for (const { id } of [byRoute, byHand]) {
@@ -97,7 +97,7 @@ describe('properties.status', () => {
         status === 'active' ? 200 : 404,
       )
       const kind = status === 'active' ? 'listing_approved' : 'listing_rejected'
-      expect(await kindsTold(seller)).toEqual([kind, kind])
+      expect(await notifiedKinds(seller)).toEqual([kind, kind])
       expect(await auditOf(admin, byHand)).toMatchObject([
         { action: 'property.status', actor: null, after: { status } },
       ])
@@ -169,8 +169,8 @@ describe('reports.status', () => {
       'select status, status_reason, decided_at from public.reports where id = any ($1)',
       [reports],
     )
-    const told = { status: 'upheld', status_reason: why, decided_at: expect.any(Date) }
-    expect(rows).toEqual([told, told])
+    const upheld = { status: 'upheld', status_reason: why, decided_at: expect.any(Date) }
+    expect(rows).toEqual([upheld, upheld])
   })
 
   test('dismissed nothing happens to it', async () => {
@@ -197,7 +197,7 @@ describe('accounts.status', () => {
     },
   )
 
-  test('a suspension with an end that becomes a ban has none', async () => {
+  test('a temporary suspension that becomes a ban no longer ends', async () => {
     const person = await signUp()
     await edit('accounts', person.id, {
       status: 'suspended',
@@ -274,7 +274,7 @@ test('organisations.verified and reviews.hidden_at are seen at once', async () =
   await database().query('delete from public.reviews where id = $1', [id])
 })
 
-test('a name changed where it is written is the one that others see', async () => {
+test('a name changed in its own table is the one that others see', async () => {
   const person = await signUp()
   const { id } = await publishListing(person)
   await edit('individual_profiles', person.id, { full_name: 'فهد المطيري' }, 'account_id')

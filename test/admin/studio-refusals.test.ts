@@ -28,8 +28,8 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['properties', 'expires_at', () => listing, { expires_at: null }, /since_and_until_when/],
     ['properties', 'suspended_from', () => listing, { suspended_from: 'draft' }, /what_they_were/],
     ['properties', 'listed', () => listing, { listed: false }, /change status here/],
-    ['properties', 'owner_verified', () => listing, { owner_verified: true }, /kept by triggers/],
-    ['properties', 'owner_active', () => listing, { owner_active: false }, /kept by triggers/],
+    ['properties', 'owner_verified', () => listing, { owner_verified: true }, /set by triggers/],
+    ['properties', 'owner_active', () => listing, { owner_active: false }, /set by triggers/],
     ['properties', 'type', () => listing, { type: 'RENT' }, /stays once it was published/],
     ['properties', 'auction_ends_at', () => listing, { auction_ends_at: new Date() }, /auction/],
     ['accounts', 'status', () => seller.id, { status: 'deleted' }, /under Authentication/],
@@ -64,7 +64,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     expect(await row()).toEqual(before)
   })
 
-  test('what the routes refuse by a code says by hand what to do', async () => {
+  test('what the routes refuse with a code is refused by hand with a sentence', async () => {
     const { id } = await signUp()
     const over = await insertOrganisation(id)
     await edit('identities', over, { status: 'suspended' })
@@ -142,7 +142,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['refunds', { state: 'settled' }, 'when its provider says so'],
     ['payment_events', { outcome: 'edited' }, 'looked up again by itself'],
     ['subscriptions', { status: 'lapsed' }, 'set renews to false'],
-    ['media', { discarded_at: new Date() }, 'goes with its file'],
+    ['media', { discarded_at: new Date() }, 'removed with its file'],
     ['reviews', { author_active: false }, 'set hidden_at'],
   ])('public.%s', async (table, columns, sentence) => {
     // The sentences of triggers that look at no other row; that each of them is there:
@@ -185,7 +185,7 @@ const states: Record<string, 'acts' | 'refused'> = {
   'subscriptions.status': 'refused',
 }
 
-test('no column that says a state is without an answer', async () => {
+test('every column that holds a state is covered', async () => {
   const { rows } = await database().query(
     `select table_name || '.' || column_name as name from information_schema.columns
      where table_schema = 'public'

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 
 describe('ADM-02 two admins, one user', () => {
-  test('different states at once: one holds, both are in the record', async () => {
+  test('of two states set at once one holds, and both are in the audit trail', async () => {
     const second = await signUpAdmin()
     const target = await signUp()
     for (let round = 0; round < 100; round++) {
@@ -50,7 +50,7 @@ describe('ADM-02 two admins, one user', () => {
       .toMatchObject({ status: 'suspended', statusReason: reason, suspendedUntil: null })
   })
 
-  test('what is no state, no reason, no time, nobody', async () => {
+  test('invalid states, reasons, times and accounts are refused', async () => {
     const invalid: object[] = [
       { status: 'deleted' },
       { status: 'Active' },
@@ -80,7 +80,7 @@ describe('ADM-02 two admins, one user', () => {
 })
 
 describe('AUTH-13 locking an account', () => {
-  test('ends its sessions at once and tells why; released, all is there', async () => {
+  test('ends its sessions at once and says why; once released, all is there', async () => {
     const target = await signUp()
     const { id } = await publishListing(target)
     expect(await statusOf(admin, target.id, { status: 'suspended' }))
@@ -112,7 +112,7 @@ describe('AUTH-13 locking an account', () => {
     expect(Date.parse(body.suspendedUntil)).toBe(Date.parse(until))
   })
 
-  test('done in Studio or by SQL it does the same, and is in the record', async () => {
+  test('done in Studio or by SQL it has the same effect, and is in the audit trail', async () => {
     const target = await signUp()
     await database().query(
       `update public.accounts set status = 'suspended', status_reason = $2 where id = $1`,
@@ -131,7 +131,7 @@ describe('AUTH-13 locking an account', () => {
 })
 
 describe('the last admin', () => {
-  test('nobody does it to himself', async () => {
+  test('no admin does it to their own account', async () => {
     const self = { status: 409, body: { error: { code: 'admin_self' } } }
     const { id, identityId } = admin
     for (const status of ['active', 'suspended', 'banned']) {
@@ -145,7 +145,7 @@ describe('the last admin', () => {
     expect(await auditOf(admin, id)).toMatchObject([{ action: 'admin.changed' }])
   })
 
-  test('making and removing admins is in the record', async () => {
+  test('making and removing admins is in the audit trail', async () => {
     const other = await makeAdmin(await signUp())
     await demote(other)
     expect(await auditOf(admin, other.id)).toMatchObject([

@@ -18,7 +18,7 @@ const deafMail = {
 describe.runIf(hasStack)('alarms', () => {
   const weak = { MYFATOORAH_TOKEN: 'changeme', PAYMENT_PROVIDER: 'tap', TAP_SECRET_KEY: undefined }
 
-  test('of two workers that start at once are one row each, of whichever function', async () => {
+  test('of two workers that start at once make one row each, whichever the function', async () => {
     for (const kind of ['secret_refused', 'provider_not_configured']) await forget(kind)
     const workers = await Promise.all([
       startFacade(weak),
@@ -40,7 +40,7 @@ describe.runIf(hasStack)('alarms', () => {
     }
   })
 
-  test('of a storm are a line and a row, and fail nobody', async () => {
+  test('of a storm make one line and one row, and fail no request', async () => {
     await forget('email_send_failed')
     const facade = await startFacade(deafMail)
     try {
@@ -59,7 +59,7 @@ describe.runIf(hasStack)('alarms', () => {
     }
   })
 
-  test('of what nobody foresaw name the route and nothing of the request', async () => {
+  test('of unforeseen errors name the route and nothing of the request', async () => {
     const facade = await startFacade()
     await forget('internal')
     await database().query('alter function api.list_kinds() rename to list_kinds_away')
@@ -77,7 +77,7 @@ describe.runIf(hasStack)('alarms', () => {
     }
   })
 
-  test('stay in the log while the database is away, and are kept when it is back', async () => {
+  test('stay in the log while the database is down, and are stored when it is back', async () => {
     await forget('email_send_failed')
     await forget('secret_refused')
     const cut = await cutWay(usualSettings().FACADE_DB_URL!)

@@ -46,7 +46,7 @@ describe.runIf(hasStack)('a facade in trouble', () => {
     expect(health.body).toMatchObject({ status: 'degraded', database: 'down', auth: 'ok' })
   })
 
-  test('INP-18 what nobody foresaw is 500 with a number that is in the log', async () => {
+  test('INP-18 an unforeseen error is 500 with an id that is in the log', async () => {
     const reply = await get(astray, '/auth/me', bearer())
     const { error } = reply.body
     expect([reply.status, error.code]).toEqual([500, 'internal'])
@@ -67,7 +67,7 @@ describe.runIf(hasStack)('a facade in trouble', () => {
     expect(astray.output()).not.toContain(owner.accessToken)
   })
 
-  test('a token in the query is no token, and no log shows it', async () => {
+  test('a token in the query is ignored, and no log shows it', async () => {
     const reply = await get(astray, `/auth/me?access_token=${owner.accessToken}`)
     expect(reply.status).toBe(401)
     expect([...reply.headers.values()].join()).not.toContain(owner.accessToken)
@@ -120,7 +120,7 @@ describe.runIf(hasStack && onLinux)('INP-11 wide structures', () => {
   const megabytes = (pid: number) =>
     Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096 / 1_048_576
 
-  test('what is wide is refused, and the memory that it took comes back', async () => {
+  test('a very wide body is refused, and its memory is released', async () => {
     const facade = await startFacade()
     const keys = Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join()
     const bodies = [

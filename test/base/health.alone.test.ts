@@ -10,7 +10,7 @@ describe.runIf(hasStack)('the jobs of a project', () => {
   const run = (facade: Facade, apikey: string | undefined, job = 'fan_out_listing_events') =>
     ask(facade, `/${job}`, { method: 'POST', headers: apikey === undefined ? {} : { apikey } })
 
-  test('are opened by each of its secret keys and by nothing else', async () => {
+  test('are accessible with each of its secret keys and with nothing else', async () => {
     const second = `sb_secret_${randomUUID()}`
     const facade = await startFacade({
       SUPABASE_SECRET_KEYS: JSON.stringify({ default: secretKey, second, none: 'changeme' }),
@@ -37,7 +37,7 @@ describe.runIf(hasStack)('the jobs of a project', () => {
     }
   })
 
-  test('that have not run for five minutes are told by /health until they do', async () => {
+  test('that have not run for five minutes are reported by /health until they do', async () => {
     const [api, jobs] = await Promise.all([startFacade(), startFacade({}, 'jobs')])
     try {
       await waitUntil('health says that the jobs are late', async () => {
@@ -75,7 +75,7 @@ describe.runIf(hasStack)('LOAD-09 the health of the parts', () => {
     way?.stop()
   })
 
-  test('is what they say, not that something answers in their place', async () => {
+  test('is what they report, not that something answers in their place', async () => {
     const page = jsonAnswer(200, {})
     for (
       const [part, path, answers] of [
@@ -106,7 +106,7 @@ describe.runIf(hasStack)('LOAD-09 the health of the parts', () => {
     }
   })
 
-  test('is asked with a limit: silence is an answer too', async () => {
+  test('is probed with a time limit: silence is an answer too', async () => {
     const paths = ['/storage/v1/health', '/realtime/v1/api/ping', '/auth/v1/health']
     for (const path of paths) way.answers.set(path, () => {})
     await waitUntil('all are down', async () => {

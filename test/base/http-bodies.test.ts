@@ -53,7 +53,7 @@ describe('INP-12 too large, with a length', () => {
     expect(statusCodes(got)).toEqual([413])
   })
 
-  test('a length that is not true is refused or cut, and nobody waits for it', async () => {
+  test('a false Content-Length is refused or cut, and nobody waits for it', async () => {
     const post = (length: string, body: string) =>
       sendBytes(
         requestHead(
@@ -74,7 +74,7 @@ describe('INP-12 too large, with a length', () => {
     expect(statusCodes(cut)).toEqual([400])
   })
 
-  test('a packed body is not unpacked', async () => {
+  test('a compressed body is not decompressed', async () => {
     const body = gzipSync('{"identifier":"a@example.com","password":"x"}')
     const headers = { ...json, 'content-encoding': 'gzip' }
     const reply = await sendLiteral('POST', '/auth/login', { headers, body })
@@ -134,7 +134,7 @@ describe('INP-13 wrong content types', () => {
     }
   })
 
-  test('the same type in other letters and with its charset is the same type', async () => {
+  test('the content type may vary in case and carry its charset', async () => {
     for (const type of ['Application/JSON', 'application/json;charset=UTF-8']) {
       const reply = await sendLiteral('POST', '/auth/login', {
         headers: { 'content-type': type },

@@ -85,7 +85,7 @@ describe('OPS-03 what is reachable', () => {
     expect([status, body.error.code]).toEqual([404, 'route_not_found'])
   })
 
-  test('a known path with another method is 405 and says which there are', async () => {
+  test('a known path with another method is 405 and lists those allowed', async () => {
     for (const path of new Set(operations.map((operation) => operation.path))) {
       const of = operations.filter((operation) => operation.path === path)
       const { status, body, headers } = await sendLiteral('PROPFIND', pathOf(of[0]!))
@@ -128,7 +128,7 @@ describe('ISO-18 private answers are not kept by caches', () => {
 })
 
 describe('who looks at the database', () => {
-  test('finds nothing of callers in the statistics of statements', async () => {
+  test("finds no callers' data in the statement statistics", async () => {
     const person = await signUp()
     const mark = `بيت ${person.id.slice(0, 8)}`
     const name = { fullName: mark }

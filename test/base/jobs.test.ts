@@ -30,7 +30,7 @@ test('jobs run for the secret key and for nobody else', async () => {
   }
 })
 
-test('which address they see is told to the secret key alone, and no caller makes it up', async () => {
+test('only the secret key learns which address jobs see, and no caller can forge it', async () => {
   const url = `${projectUrl}/functions/v1/jobs/address`
   expect((await fetch(url)).status).toBe(401)
   expect((await fetch(url, { headers: { apikey: 'sb_secret_wrong' } })).status).toBe(401)
@@ -50,7 +50,7 @@ test('which address they see is told to the secret key alone, and no caller make
   expect(await measureHops(url, secretKey)).toBe(plain.hops)
 })
 
-test('what deploy asks of a project at its end, this one answers', async () => {
+test('this project answers what deploy checks at its end', async () => {
   await verifyCaptcha(projectUrl, publishableKey)
   const functionsUrl = `${projectUrl}/functions/v1`
   const live = await smokeTest(functionsUrl, baseUrl, ['api', 'jobs', 'chat'], secretKey)
@@ -59,7 +59,7 @@ test('what deploy asks of a project at its end, this one answers', async () => {
   expect(await runJobs(`${functionsUrl}/jobs`, secretKey)).toBeGreaterThan(20)
 })
 
-test('a suspension whose time is over ends, and its listings are there again', async () => {
+test('a suspension ends at its time, and its listings are visible again', async () => {
   const owner = await signUp()
   const { id } = await publishListing(owner)
   const suspend = (until: string) =>

@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 const limited = refusal(429, 'rate_limited')
 
-test('counters whose window is over are swept away', async () => {
+test('counters of past windows are removed', async () => {
   const subject = randomUUID()
   await plantHits('code_address', subject, 3)
   await database().query('select private.sweep_rates()')
@@ -28,7 +28,7 @@ test('counters whose window is over are swept away', async () => {
   expect(await left()).toBe(0)
 })
 
-testLocally('reads are counted for each account and address, and told as they go', async () => {
+testLocally('reads are counted for each account and address, with RateLimit headers on the way', async () => {
   const functions = await startFacade({ READ_RATE: '5' })
   try {
     const [one, two] = [await signUp(), await signUp()]

@@ -53,7 +53,7 @@ describe.runIf(hasStack)('the schedule of a hosted project', () => {
     client.release()
   })
 
-  test('may be run twice, and each job once a minute or more often has its line', async () => {
+  test('may be run twice, and schedules each job at least once a minute', async () => {
     const { rows } = await client.query('select jobname, schedule from cron.job order by 1')
     expect(rows).toEqual([
       { jobname: 'forget old runs', schedule: '17 3 * * *' },
@@ -62,7 +62,7 @@ describe.runIf(hasStack)('the schedule of a hosted project', () => {
     ])
   })
 
-  test('every line does its work: the function is called with the key, old runs go', async () => {
+  test('every line works: the function is called with the key, old runs are removed', async () => {
     await client.query(
       `insert into cron.job_run_details (end_time)
        values (now()), (now() - interval '8 days'), (null)`,

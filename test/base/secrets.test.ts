@@ -1,4 +1,4 @@
-/** What is no secret opens nothing, in any process, and is told. */
+/** A weak or missing secret opens nothing, in any process, and is reported. */
 import { describe, expect, test } from 'vitest'
 import { hasStack, startFacade, usualSettings } from '../support/facade.ts'
 import { sandboxCallback, sandboxSignature } from '../support/money.ts'
@@ -87,7 +87,7 @@ describe.runIf(hasStack)('PAY-03 a secret that is none', () => {
   })
 
   test.each(['CODE_SECRET', 'SEAL_KEY', 'SUPABASE_SECRET_KEYS', 'FACADE_DB_URL'])(
-    'keeps the function closed that cannot do without it: %s',
+    'closes the function that needs it: %s',
     async (name) => {
       const weak: Record<string, (value: string) => string> = {
         CODE_SECRET: (value) => btoa(value.padEnd(32, '0').slice(0, 32)),

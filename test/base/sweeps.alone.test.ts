@@ -170,7 +170,7 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
     await client.query('set statement_timeout = 0')
   })
 
-  test('one run of the jobs drains them too', async () => {
+  test('one run of the jobs removes them too', async () => {
     await client.query(
       `insert into private.rate_hits (rule, subject, hits, expires_at)
        select 'favorites', 'planted ' || n, array[now()], now() - interval '1 hour' from ${many}`,
@@ -279,7 +279,7 @@ describe('a row that a job fails on', () => {
     },
   )
 
-  test('one that takes all the time of a statement loses nothing of the others', async () => {
+  test('one that uses up its statement timeout costs the others nothing', async () => {
     const client = await database().connect()
     try {
       await client.query('begin')
@@ -295,10 +295,10 @@ describe('a row that a job fails on', () => {
         `select private.for_each('planted_step', array['1', '2', '3']) as done`,
       )
       expect(Number(rows[0].done)).toBe(1)
-      const told = await client.query(
+      const reported = await client.query(
         `select facts ->> 'code' as code from private.alarms where subject_id = 'planted_step 2'`,
       )
-      expect(told.rows).toEqual([{ code: '57014' }])
+      expect(reported.rows).toEqual([{ code: '57014' }])
       expect(
         (await client.query(`select private.failed_recently('planted_step', '2') as rests`)).rows,
       ).toEqual([{ rests: true }])

@@ -73,7 +73,7 @@ function memory(text: string): string[] {
   })
 }
 
-test('every memory of a module has a reason why a worker may forget it', () => {
+test('every module-level variable has a reason why a worker may forget it', () => {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
   const found = files.flatMap((file) =>
@@ -84,7 +84,7 @@ test('every memory of a module has a reason why a worker may forget it', () => {
   expect(found.sort()).toEqual(Object.keys(forgotten).sort())
 })
 
-test('what could be a memory is seen', () => {
+test('module-level state is detected', () => {
   const code = [
     'let a = 1',
     'export let b: string | undefined',

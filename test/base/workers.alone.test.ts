@@ -8,7 +8,7 @@ import { jsonAnswer, startProjectProxy } from './project-proxy.ts'
 import { ask, forget, jobsRan, post, unsettled } from './facade-requests.ts'
 
 describe.runIf(hasStack)('LOAD-03 a pool that is used up', () => {
-  test('keeps neither health nor alarms waiting, and is free again with who held it', async () => {
+  test('delays neither health checks nor alarms, and recovers when its holder leaves', async () => {
     await forget('jobs_late')
     const { accessToken } = await signUp()
     const facade = await startFacade({ FACADE_DB_POOL: '2' })
@@ -59,7 +59,7 @@ describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
     }
   }
 
-  test('does the same for whoever has no account as for whoever has one', async () => {
+  test('does the same work with and without an account', async () => {
     const { identifier } = await signUp()
     const once = ['POST /auth/v1/token']
     expect([await askedFor(identifier), await askedFor(newEmail())]).toEqual([once, once])
@@ -83,7 +83,7 @@ describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
     expect(await askedFor(newEmail())).toEqual(['POST /auth/v1/token'])
   })
 
-  test('answers 401 when Auth fails at an account that is deleted in this moment', async () => {
+  test('answers 401 when Auth fails for an account that is being deleted', async () => {
     const [gone, there] = [await signUp(), await signUp()]
     const facade = await startFacade(way.settings)
     const failure = jsonAnswer(500, { code: 'unexpected_failure', message: 'Database error' })

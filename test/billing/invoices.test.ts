@@ -17,7 +17,7 @@ const year = new Intl.DateTimeFormat('en', { year: 'numeric', timeZone: 'Asia/Ku
   .format(new Date())
 
 describe('numbers', () => {
-  test('are one after another without a gap, also when fifty are made at once and some are undone', async () => {
+  test('are consecutive, also when fifty are made at once and some are rolled back', async () => {
     const person = await signUp()
     const plus = await findPlan(person, 'plus')
     const shot = (path: string, body: object): RawRequest => ({
@@ -44,7 +44,7 @@ describe('numbers', () => {
     expect(rows).toEqual([{ whole: true }])
   })
 
-  test('begin anew with the year in Kuwait', async () => {
+  test('start again with each year in Kuwait', async () => {
     const person = await signUp()
     const client = await database().connect()
     try {
@@ -119,7 +119,7 @@ describe('states', () => {
        end $$`,
     )
 
-  test.each(states)('from %s only where the table lets it go, whoever writes', async (from) => {
+  test.each(states)('leave %s only as the table allows, whoever writes', async (from) => {
     const person = await signUp()
     const client = await database().connect()
     try {
@@ -149,7 +149,7 @@ describe('states', () => {
     }
   })
 
-  test('paid without saying when and how is no state', async () => {
+  test('cannot be paid without time and method', async () => {
     const invoice = await topUpInvoice(await signUp())
     await expect(
       database().query(
@@ -178,7 +178,7 @@ test('the list is newest first, by state, page by page, and its owner’s only',
 describe.runIf(hasSandbox)('receipts', () => {
   const receiptOf = (person: Person, { id }: Invoice) => person.get(`/invoices/${id}/receipt`)
 
-  test('there is none before the invoice is paid', async () => {
+  test('does not exist before the invoice is paid', async () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
     expect(await receiptOf(person, invoice))
@@ -187,7 +187,7 @@ describe.runIf(hasSandbox)('receipts', () => {
       .toMatchObject({ status: 404, body: { error: { code: 'invoice_not_found' } } })
   })
 
-  test('says what was paid, by whom, how, to the fils, and stays so', async () => {
+  test('says what was paid, by whom and how, to the fils, and never changes', async () => {
     const person = await signUp('هيا <b>العجمي</b>')
     const invoice = await topUp(person, '12.5')
     const { body } = await receiptOf(person, invoice)
@@ -224,7 +224,7 @@ describe.runIf(hasSandbox)('receipts', () => {
     }
   })
 
-  test('of a plan from the wallet, and a thousand with its separator', async () => {
+  test('shows a plan paid from the wallet, and thousands with a separator', async () => {
     const person = await signUp()
     const invoice = await topUp(person, 1000)
     expect((await receiptOf(person, invoice)).body.html).toContain('1,000.000')
@@ -239,7 +239,7 @@ describe.runIf(hasSandbox)('receipts', () => {
     expect(receipt.body.html).toContain('رصيد المحفظة')
   })
 
-  test('ADM-03 of a deleted account the record stays and the name goes', async () => {
+  test('ADM-03 invoices of a deleted account stay and lose its name', async () => {
     const person = await signUp('طلال الظفيري')
     const invoice = await topUp(person, 3)
     await database().query('delete from auth.users where id = $1', [person.id])
@@ -251,7 +251,7 @@ describe.runIf(hasSandbox)('receipts', () => {
     expect(rows[0].receipt).not.toContain('طلال')
   })
 
-  test('a charge for a closed identity that is paid late becomes money, and an admin is told', async () => {
+  test('a charge for a closed identity that is paid late becomes money, and raises an alarm', async () => {
     const person = await signUp()
     const plus = await findPlan(person, 'plus')
     const { body } = await person.post('/plans/subscribe', { planId: plus.id, payWith: 'invoice' })

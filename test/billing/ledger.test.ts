@@ -24,7 +24,7 @@ describe('WAL-04 the ledger cannot be rewritten', () => {
     ['change a number', 'update public.invoices set serial = serial + 1000000'],
     ['change a line', 'update public.invoice_lines set amount = 1'],
     ['rewrite what happened', `update public.invoice_events set to_state = 'paid'`],
-    ['forget what was told', 'delete from public.payment_events'],
+    ['delete a recorded event', 'delete from public.payment_events'],
     [
       'insert one side only',
       `insert into public.wallet_entries (transfer_id, wallet_id, amount)
@@ -61,7 +61,7 @@ describe('WAL-04 the ledger cannot be rewritten', () => {
     },
   )
 
-  test('below zero is a constraint, not a habit', async () => {
+  test('a constraint keeps balances from going below zero', async () => {
     const person = await signUp()
     await give(person, 1)
     await expect(
@@ -145,7 +145,7 @@ exception
 end
 $$`
 
-test('WAL-01 a random life of a ledger is as its model says', async () => {
+test('WAL-01 a random history of a ledger matches its model', async () => {
   const people = await Promise.all(Array.from({ length: 20 }, () => signUp()))
   const prices = [1, 2.5, 4.125, 0.3]
   const plans = await Promise.all(prices.map(planFor))

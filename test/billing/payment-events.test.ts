@@ -115,7 +115,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
   const stateOf = async (person: Person, { id }: Invoice) =>
     (await person.get(`/payments/status/${id}`)).body.state
 
-  test("PAY-06 a reference that is not signed makes nobody else's event a duplicate", async () => {
+  test("PAY-06 an unsigned reference makes nobody else's event a duplicate", async () => {
     const [mallory, person] = await Promise.all([signUp(), signUp()])
     const own = await begun(mallory)
     const theirs = await begun(person)
@@ -129,7 +129,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
     expect((await deliver(eventOf(theirs.charge, taken))).body.duplicate).toBe(true)
   })
 
-  test('PAY-06 what is not signed cannot make a genuine event a duplicate of something else', async () => {
+  test('PAY-06 unsigned fields cannot make a genuine event a duplicate of something else', async () => {
     for (const change of [{ Code: '1' }, { Code: [1] }, { Name: 'OTHER' }]) {
       const person = await signUp()
       const { invoice, charge, paymentId } = await begun(person)
@@ -150,7 +150,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
     ['an object', { a: 1 }],
     ['of 501 characters', 'r'.repeat(501)],
     ['of 100,000 characters', 'r'.repeat(100_000)],
-  ])('PAY-15 a reference that is %s: each event is one of its own', async (_name, reference) => {
+  ])('PAY-15 a reference that is %s: each event is distinct', async (_name, reference) => {
     const person = await signUp()
     const [one, two] = [await begun(person, 1), await begun(person, 2)]
     for (const { charge } of [one, two]) {
@@ -163,7 +163,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
   })
 
   test.each([['a NUL', 'a\0b'], ['a half character', '\ud800']])(
-    'PAY-15 a reference with %s is refused, and spoils nothing',
+    'PAY-15 a reference with %s is refused, and harms nothing',
     async (_name, reference) => {
       const person = await signUp()
       const { invoice, charge } = await begun(person)
@@ -220,7 +220,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
     expect(await stateOf(person, invoice)).toBe('paid')
   })
 
-  test("I-14 the money of one charge does not pay another: an alarm, and the provider's peace", async () => {
+  test('I-14 the money of one charge does not pay another: an alarm, and the provider gets 200', async () => {
     const person = await signUp()
     const [one, two] = [await begun(person), await begun(person)]
     pay(one.charge, `same-${one.paymentId}`)
@@ -235,7 +235,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
   })
 
   test.each([['KWD', 'paid'], ['KD', 'paid'], ['USD', 'processing'], ['', 'paid']])(
-    'PAY-04 version 1 tells currency %j: %s',
+    'PAY-04 version 1 reports currency %j: %s',
     async (BaseCurrency, state) => {
       const person = await signUp()
       const { invoice, charge, paymentId } = await begun(person)
@@ -291,7 +291,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
         [refundId],
       )
 
-    test.each([4, 10])('is booked once when the provider tells of %s.000', async (amount) => {
+    test.each([4, 10])('is booked once when the provider reports %s.000', async (amount) => {
       const { person, invoice, charge, refundId, made: [ref, refund] } = await lost(amount)
       refund.RefundStatus = 'Refunded'
       expect((await deliver(refunded(ref, charge, amount))).status).toBe(200)
@@ -325,7 +325,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       expect(count()).toBe(1)
     })
 
-    test('and that stands in the books under its own id already frees what was held', async () => {
+    test('that is already booked under its own id frees what was held', async () => {
       const { person, refundId, made: [ref] } = await lost(4)
       // As it was booked before refunds were known by their amount.
       await database().query(
@@ -341,7 +341,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       expect((await alarmsAbout(refundId)).sort()).toEqual(['refund_mismatch', 'refund_rejected'])
     })
 
-    test('two of one amount are two refunds, whichever is told first', async () => {
+    test('two of one amount are two refunds, whichever is reported first', async () => {
       const { person, invoice, charge, made: [first, one] } = await lost(4)
       const ref = String(Number(first) + 500_000)
       stub.refunds.set(ref, { ...one, RefundId: Number(ref), RefundStatus: 'Refunded' })
@@ -353,7 +353,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
     })
   })
 
-  test('a row that makes a job fail stops none of the others, and is an alarm', async () => {
+  test('a row that makes a job fail stops no others, and raises an alarm', async () => {
     const person = await signUp()
     const [odd, good] = [await begun(person), await begun(person)]
     pay(good.charge)
@@ -404,7 +404,7 @@ describe.runIf(hasStack)('Tap', () => {
     return { invoice, charge, paymentId: body.paymentId as string }
   }
 
-  test('PAY-06 what kind of thing it is about is not signed, and makes no duplicate', async () => {
+  test('PAY-06 the kind of an event is not signed, and makes no duplicate', async () => {
     const person = await signUp()
     const { invoice, charge } = await begun(person)
     const signature = tapSignature(charge, tapKey)
@@ -413,7 +413,7 @@ describe.runIf(hasStack)('Tap', () => {
     expect((await person.get(`/payments/status/${invoice.id}`)).body.state).toBe('paid')
   })
 
-  test('PAY-04 a charge told in another currency pays nothing and reaches the admin', async () => {
+  test('PAY-04 a charge reported in another currency pays nothing and raises an alarm', async () => {
     const person = await signUp()
     const { invoice, charge, paymentId } = await begun(person)
     // Another currency has other decimals in what is signed.

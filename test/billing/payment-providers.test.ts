@@ -151,7 +151,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     return { invoice, charge, ...body }
   }
 
-  test('PAY-01 a charge is told what it needs, and its webhook pays the invoice', async () => {
+  test('PAY-01 a charge sends what the provider needs, and its webhook pays the invoice', async () => {
     const person = await signUp('نورة الصالح')
     const { invoice, charge, redirectUrl, paymentId } = await begun(person)
     expect(redirectUrl).toMatch(/^https:\/\/pay\.example\//)
@@ -190,7 +190,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     expect((await walletOf(person)).available).toBe(12.5)
   })
 
-  test('PAY-03 only what the provider signed', async () => {
+  test('PAY-03 only webhooks that the provider signed are accepted', async () => {
     const { invoice, charge } = await begun()
     outcome(charge, true)
     const { body, headers } = webhookOf(charge)
@@ -232,7 +232,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     for (const lie of ['amount', 'currency', 'reference'] as const) {
       const { invoice, charge, paymentId } = await begun()
       outcome(charge, true)
-      const told = webhookOf(structuredClone(charge))
+      const webhook = webhookOf(structuredClone(charge))
       if (kind === 'tap') {
         if (lie === 'amount') charge.amount = 12.499
         if (lie === 'currency') charge.currency = 'USD'
@@ -242,7 +242,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
         if (lie === 'currency') charge.InvoiceTransactions[0].Currency = 'USD'
         if (lie === 'reference') charge.CustomerReference = 'other'
       }
-      expect((await deliver(told)).status).toBe(200)
+      expect((await deliver(webhook)).status).toBe(200)
       expect(await stateOf(invoice), lie).toBe('processing')
       expect(await alarmsAbout(paymentId)).toEqual(['payment_mismatch'])
     }
@@ -285,7 +285,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     },
   )
 
-  test('PAY-11 a charge that was made without our knowing is found by the job', async () => {
+  test('PAY-11 a charge whose answer was lost is found by the job', async () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
     stub.behaviour = 'done but silent'
@@ -304,7 +304,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     expect((await walletOf(person)).available).toBe(10)
   })
 
-  test.runIf(kind === 'tap')('PAY-11 another amount than was asked for is no charge', async () => {
+  test.runIf(kind === 'tap')('PAY-11 a charge over another amount is rejected', async () => {
     const invoice = await topUpInvoice(payer)
     stub.behaviour = 'another amount'
     expect((await begin(invoice)).status).toBe(502)
@@ -316,7 +316,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     expect((await begin(invoice)).status).toBe(200)
   })
 
-  test('PAY-11 a clear no is a failed try, and the next one is free', async () => {
+  test('PAY-11 a clear refusal is a failed try, and another may follow', async () => {
     const invoice = await topUpInvoice(payer)
     stub.behaviour = 'refuses'
     const reply = await begin(invoice)
@@ -329,7 +329,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     expect((await begin(invoice)).status).toBe(200)
   })
 
-  test('PAY-12 no webhook ever comes: found, and the late one has no second effect', async () => {
+  test('PAY-12 a payment without a webhook is found, and a late one has no second effect', async () => {
     const person = await signUp()
     const { invoice, charge, paymentId } = await begun(person)
     outcome(charge, true)
@@ -342,7 +342,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     expect((await walletOf(person)).available).toBe(12.5)
   })
 
-  test('a webhook while the provider does not answer is told to come again, and nothing is lost', async () => {
+  test('a webhook while the provider does not answer is asked to retry, and nothing is lost', async () => {
     const { invoice, charge } = await begun()
     outcome(charge, true)
     stub.behaviour = 'http 500'
@@ -376,7 +376,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const [[ref, refund]] = [...stub.refunds].slice(-1) as [string, Json][]
     if (kind === 'tap') refund!.status = 'REFUNDED'
     else refund!.RefundStatus = 'Refunded'
-    const told = kind === 'tap'
+    const webhook = kind === 'tap'
       ? { body: refund, headers: { hashstring: tapSignature(refund, tapKey) } }
       : (() => {
         const { body, signature } = webhookV2(2, {
@@ -386,7 +386,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
         }, portalSecret)
         return { body, headers: { 'myfatoorah-signature': signature } }
       })()
-    for (let times = 0; times < 2; times++) expect((await deliver(told)).status).toBe(200)
+    for (let times = 0; times < 2; times++) expect((await deliver(webhook)).status).toBe(200)
     expect(await walletOf(person)).toEqual({ available: 6, held: 0, currency: 'KWD' })
     expect(await stateOf(invoice, person)).toBe('partially_refunded')
   })
@@ -416,7 +416,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     expect(await alarmsAbout(body.refund.id)).toEqual(['refund_rejected'])
   })
 
-  test('PAY-05 a refund that is told before its payment ends as refunded, without a net credit', async () => {
+  test('PAY-05 a refund that is reported before its payment ends as refunded, without a net credit', async () => {
     const person = await signUp()
     const { invoice, charge } = await begun(person, '10')
     outcome(charge, true)
@@ -434,7 +434,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
       }
       : { RefundId: Number(ref), RefundStatus: 'Refunded', InvoiceId: charge.InvoiceId, Amount: 10 }
     stub.refunds.set(ref, refund)
-    const told = kind === 'tap'
+    const webhook = kind === 'tap'
       ? { body: refund, headers: { hashstring: tapSignature(refund, tapKey) } }
       : (() => {
         const { body, signature } = webhookV1(2, {
@@ -449,14 +449,14 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
         }, portalSecret)
         return { body, headers: { 'myfatoorah-signature': signature } }
       })()
-    expect((await deliver(told)).status).toBe(200)
+    expect((await deliver(webhook)).status).toBe(200)
     expect(await stateOf(invoice, person)).toBe('refunded')
     await deliver(webhookOf(charge))
     expect(await stateOf(invoice, person)).toBe('refunded')
     expect(await walletOf(person)).toMatchObject({ available: 0, held: 0 })
   })
 
-  test('worked examples of the signatures are taken', async () => {
+  test('worked examples of the signatures are accepted', async () => {
     const examples: [Json, string][] = kind === 'tap'
       ? [[
         {
@@ -521,7 +521,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
   })
 
   test('PAY-15 events that are not about a payment are kept as ignored', async () => {
-    const told = kind === 'tap'
+    const webhook = kind === 'tap'
       ? (() => {
         const body = { ...structuredClone([...stub.charges.values()][0]), object: 'authorize' }
         return { body, headers: { hashstring: tapSignature(body, tapKey) } }
@@ -534,12 +534,12 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
         )
         return { body, headers: { 'myfatoorah-signature': signature } }
       })()
-    expect((await deliver(told)).status).toBe(200)
+    expect((await deliver(webhook)).status).toBe(200)
   })
 })
 
 describe.runIf(hasStack)('what is not configured', () => {
-  test('PAY-11 no provider: 503, and the webhooks of all are refused', async () => {
+  test('PAY-11 without a provider charges are 503, and all webhooks are refused', async () => {
     const none = { PAYMENT_PROVIDER: undefined, SANDBOX_SECRET: undefined }
     const facade = await startFacade(none)
     try {

@@ -45,7 +45,7 @@ describe.runIf(hasSandbox)('paying', () => {
 
     await submitSandboxPage(first.ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
-    // And then the second one too: the money is not lost, and an admin is told.
+    // And then the second one too: the money is not lost, and an alarm is raised.
     await submitSandboxPage(second.ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
     expect((await walletOf(person)).available).toBe(20)
@@ -106,7 +106,7 @@ describe.runIf(hasSandbox)('paying', () => {
     expect(await alarmsAbout(invoice.id)).toEqual(['paid_but_not_given'])
   })
 
-  test('PAY-05 an event that overtakes the answer to the charge is not lost', async () => {
+  test('PAY-05 an event that arrives before the answer to the charge is not lost', async () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
     const begun = await createCharge(person, invoice)

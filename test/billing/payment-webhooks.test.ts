@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 
 describe.runIf(hasSandbox)('paying', () => {
-  test('PAY-02 two hundred times the same webhook at once is one effect', async () => {
+  test('PAY-02 two hundred copies of one webhook at once have one effect', async () => {
     const person = await signUp()
     const { ref } = await payWithoutCallback(person)
     const raw = sandboxCallback(ref)
@@ -31,7 +31,7 @@ describe.runIf(hasSandbox)('paying', () => {
     expect((await walletOf(person)).available).toBe(10)
   })
 
-  test('PAY-02 many events of ten invoices at once: each is paid once', async () => {
+  test('PAY-02 many events of ten invoices at once pay each once', async () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 10 }, () => payWithoutCallback(person, 1.5)))
     // Different events about the same charge, so no two are repetitions of each other.
@@ -42,7 +42,7 @@ describe.runIf(hasSandbox)('paying', () => {
     expect((await walletOf(person)).available).toBe(15)
   })
 
-  test('PAY-03 only what the sandbox signed is taken', async () => {
+  test('PAY-03 only webhooks that the sandbox signed are accepted', async () => {
     const { invoice, ref } = await payWithoutCallback(payer)
     const before = await moneyFingerprint(payer.identityId)
     const raw = sandboxCallback(ref, { amount: '10.000' })
@@ -90,7 +90,7 @@ describe.runIf(hasSandbox)('paying', () => {
   })
 
   test.each(['"9.999"', '10.001', '"0"', '0', '-10', '"-10.000"', '"1e1"', '100', '"ten"', 'null'])(
-    'PAY-04 an event that says %s of 10.000 changes nothing and reaches the admin',
+    'PAY-04 an event that says %s of 10.000 changes nothing and raises an alarm',
     async (amount) => {
       const person = await signUp()
       const { invoice, ref, paymentId } = await payWithoutCallback(person)
@@ -188,7 +188,7 @@ describe.runIf(hasSandbox)('paying', () => {
     expect(unknown.status).toBe(401)
   })
 
-  test('PAY-16 status and list never go back while webhooks are taken in', async () => {
+  test('PAY-16 status and list never go back while webhooks arrive', async () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 12 }, () => payWithoutCallback(person, 1)))
     const paid = new Set<string>()

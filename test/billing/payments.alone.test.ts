@@ -49,7 +49,7 @@ async function deliver(raw: string, base: string): Promise<number> {
 }
 
 describe.runIf(hasSandbox)('payments under fire', () => {
-  test('PAY-02 a thousand copies of one webhook over 200 connections are one effect', async () => {
+  test('PAY-02 a thousand copies of one webhook over 200 connections have one effect', async () => {
     const person = await signUp()
     const { ref, paymentId } = await payWithoutCallback(person, 10)
     const raw = sandboxCallback(ref)
@@ -65,7 +65,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     expect(await alarmsAbout(paymentId)).toEqual([])
   })
 
-  test('PAY-02 a thousand different events of twenty invoices are twenty effects', async () => {
+  test('PAY-02 a thousand different events of twenty invoices have twenty effects', async () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 20 }, () => payWithoutCallback(person, 1)))
     const shots = Array.from({ length: 1000 }, (_, i) => webhook(sandboxCallback(all[i % 20]!.ref)))
@@ -74,7 +74,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
   })
 
   test(
-    'PAY-14 CRASH-02 functions killed while they take webhooks in: one effect an invoice',
+    'PAY-14 CRASH-02 functions killed while taking webhooks pay each invoice once',
     async () => {
       const person = await signUp()
       let count = 0
@@ -86,12 +86,12 @@ describe.runIf(hasSandbox)('payments under fire', () => {
         const doomed = await startFacade()
         // The first request pays for the opening of connections, so it is not the one that counts.
         await fetch(`${doomed.url}/meta/kinds`).then((response) => response.text())
-        const told = raws.map((raw) =>
+        const deliveries = raws.map((raw) =>
           sendCallback(raw, { base: doomed.url }).catch(() => undefined)
         )
         await sleep(randomInt(50))
         process.kill(doomed.pid, 'SIGKILL')
-        await Promise.all(told)
+        await Promise.all(deliveries)
         for (const raw of raws) await deliver(raw, `${projectUrl}/functions/v1/api`)
         count += all.length
         expect((await walletOf(person)).available).toBe(count)
@@ -100,7 +100,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
   )
 
   test(
-    'CRASH-02 functions killed while they charge: what was acknowledged is there, nothing twice',
+    'CRASH-02 functions killed while charging keep what was acknowledged, and do nothing twice',
     async () => {
       const person = await signUp()
       const headers = {
@@ -148,7 +148,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     },
   )
 
-  test('PAY-13 while the database is away nothing is acknowledged, and nothing is lost', async () => {
+  test('PAY-13 while the database is down nothing is acknowledged, and nothing is lost', async () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 20 }, () => payWithoutCallback(person, 1)))
     const raws = all.map(({ ref }) => sandboxCallback(ref))
@@ -171,7 +171,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
     }
   })
 
-  test('PAY-13 connections that break at work lose no webhook', async () => {
+  test('PAY-13 connections that break in use lose no webhook', async () => {
     const person = await signUp()
     const all = await Promise.all(Array.from({ length: 30 }, () => payWithoutCallback(person, 1)))
     const way = await cutableWay(usualSettings().FACADE_DB_URL!)

@@ -79,7 +79,7 @@ describe.runIf(hasSandbox)('paying', () => {
   })
 
   test.each([['PAY-07 with one key', true], ['PAY-09 without a key', false]])(
-    '%s fifty charges at once are one',
+    '%s fifty charges at once make one',
     async (_name, keyed) => {
       const person = await signUp()
       const invoice = await topUpInvoice(person)
@@ -143,7 +143,7 @@ describe.runIf(hasSandbox)('paying', () => {
     expect((await person.get('/invoices')).body.items).toHaveLength(1)
   })
 
-  test('PAY-10 what may not be charged', async () => {
+  test('PAY-10 what may not be charged is refused', async () => {
     const [person, stranger] = await Promise.all([signUp(), signUp()])
     const companyId = await insertOrganisation(person.id)
     const ask = (who: Person, id: string, more = {}) =>
@@ -184,7 +184,7 @@ describe.runIf(hasSandbox)('paying', () => {
     expect((await ask(person, late.id)).status).toBe(409)
   })
 
-  test('the same charge for 15 minutes, then another one', async () => {
+  test('a charge is reused for 15 minutes, then replaced', async () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
     const first = await createCharge(person, invoice)
@@ -200,7 +200,7 @@ describe.runIf(hasSandbox)('paying', () => {
     expect(await stateOf(person, invoice)).toBe('paid')
   })
 
-  test('PAY-17 coming back from the page proves nothing', async () => {
+  test('PAY-17 returning from the page proves nothing', async () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
     const { ref } = await createCharge(person, invoice)
@@ -246,7 +246,7 @@ describe.runIf(hasSandbox)('paying', () => {
     expect(await charges(invoice)).toBe(0)
   })
 
-  test('guests have no part in it, and the functions behind it answer nobody past the facade', async () => {
+  test('guests cannot pay, and the functions behind it answer nobody past the facade', async () => {
     for (
       const path of ['/plans', '/plans/current', '/wallet', '/invoices', '/wallet/transactions']
     ) {
@@ -270,7 +270,7 @@ describe.runIf(hasSandbox)('paying', () => {
     expect(await charges(invoice)).toBe(0)
   })
 
-  test('the page says what is paid, in Arabic, and nothing of a charge that is not there', async () => {
+  test('the page says in Arabic what is paid, and nothing about an unknown charge', async () => {
     const invoice = await topUpInvoice(payer, '12.5')
     const { redirectUrl } = await createCharge(payer, invoice)
     const page = await (await fetch(redirectUrl)).text()

@@ -36,7 +36,7 @@ const endsIn = (person: Person, interval: string) =>
     [person.identityId, interval],
   )
 
-test('the plans that every project has', async () => {
+test('every project has the plans of the contract', async () => {
   const person = await signUp()
   const { body } = await person.get('/plans')
   const row = (code: string) => body.items.find((plan: { code: string }) => plan.code === code)
@@ -70,7 +70,7 @@ test('the plans that every project has', async () => {
 })
 
 describe('subscribing', () => {
-  test('from the wallet: paid at once, with an invoice of its own', async () => {
+  test('a plan bought from the wallet is paid at once, with an invoice of its own', async () => {
     const person = await signUp()
     const { id } = await findPlan(person, 'plus')
     expect(await person.post('/plans/subscribe', { planId: id, payWith: 'wallet' }))
@@ -91,7 +91,7 @@ describe('subscribing', () => {
       .toMatchObject({ status: 409, body: { error: { code: 'already_subscribed' } } })
   })
 
-  test('an unpaid invoice for the plan is the one that the wallet then pays', async () => {
+  test("the wallet then pays the plan's existing unpaid invoice", async () => {
     const person = await signUp()
     const { id } = await findPlan(person, 'plus')
     const open = await person.post('/plans/subscribe', { planId: id, payWith: 'invoice' })
@@ -100,7 +100,7 @@ describe('subscribing', () => {
     expect(paid.body.invoice).toMatchObject({ id: open.body.invoice.id, state: 'paid' })
   })
 
-  test('a price that changed since is on a new invoice; the old one keeps its own', async () => {
+  test('a changed price is on new invoices; an old one keeps its own', async () => {
     const person = await signUp()
     const { rows: [plan] } = await database().query(
       `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
@@ -116,7 +116,7 @@ describe('subscribing', () => {
     expect(second.body.invoice.id).not.toBe(first.body.invoice.id)
   })
 
-  test('what cannot be bought', async () => {
+  test('plans that cannot be bought are refused', async () => {
     const person = await signUp()
     const companyId = await insertOrganisation(person.id)
     const ask = (planId: unknown, payWith: unknown = 'invoice') =>
@@ -138,7 +138,7 @@ describe('subscribing', () => {
   })
 })
 
-test('a cancelled plan holds until its end, takes its unpaid invoice back, and can be bought on', async () => {
+test('a cancelled plan lasts to its end, withdraws its unpaid invoice, and can be bought again', async () => {
   const person = await signUp()
   expect(await person.post('/plans/cancel')).toMatchObject({ status: 404 })
   await give(person, 15)
@@ -166,7 +166,7 @@ test('a cancelled plan holds until its end, takes its unpaid invoice back, and c
 })
 
 describe('scheduled work', () => {
-  test('three days before the end the owner is told once, with an invoice that renews', async () => {
+  test('three days before the end the owner is notified once, with an invoice that renews', async () => {
     const person = await signUp()
     await givePlan(person.identityId, 'plus')
     await endsIn(person, '70 hours')
@@ -192,7 +192,7 @@ describe('scheduled work', () => {
     },
   )
 
-  test('a plan of the wallet is renewed from it, once, or lapses when it holds too little', async () => {
+  test('a plan paid by wallet is renewed from it, once, or lapses when the balance is too low', async () => {
     const [rich, poor] = await Promise.all([signUp(), signUp()])
     const { id } = await findPlan(rich, 'plus')
     for (const [person, amount] of [[rich, 20], [poor, 5]] as const) {
@@ -216,7 +216,7 @@ describe('scheduled work', () => {
     expect(rows).toEqual([{ status: 'lapsed' }])
   })
 
-  test('what is active over the quota when a plan lapses is paused by the job, newest first', async () => {
+  test('when a plan lapses the job pauses listings over the quota, newest first', async () => {
     const person = await signUp()
     const { rows: [plan] } = await database().query(
       `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
@@ -267,7 +267,7 @@ describe('scheduled work', () => {
     expect((await person.get(`/invoices/${invoice.id}`)).body.state).toBe('expired')
   })
 
-  test.runIf(hasSandbox)('PAY-12 what nobody told is found', async () => {
+  test.runIf(hasSandbox)('PAY-12 a payment that nobody reported is found', async () => {
     const person = await signUp()
     const invoices = await Promise.all(['pay', 'fail', 'leave'].map(async (outcome) => {
       const { body: invoice } = await person.post('/wallet/topup', { amount: 2 })

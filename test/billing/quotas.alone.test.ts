@@ -12,7 +12,7 @@ const setFree = (most: number) =>
 beforeAll(() => setFree(5))
 afterAll(() => setFree(1_000_000))
 
-test('everybody without a plan has five listings, whatever the type of the identity', async () => {
+test('without a plan there are five listings, whatever the type of the identity', async () => {
   const person = await signUp()
   for (let i = 0; i < 5; i++) await publishListing(person)
   expect(await person.post('/properties', { ...completeFields.SALE, publish: true })).toMatchObject(
@@ -27,7 +27,7 @@ test('everybody without a plan has five listings, whatever the type of the ident
   })
 })
 
-test('when a plan lapses the newest over five are paused; a new plan lets them come back', async () => {
+test('when a plan lapses the newest over five are paused; a new plan lets them resume', async () => {
   const person = await signUp()
   await givePlan(person.identityId, 'plus')
   const ids: string[] = []
@@ -51,7 +51,7 @@ test('when a plan lapses the newest over five are paused; a new plan lets them c
   expect((await person.post(`/properties/${ids[7]}/resume`)).body.status).toBe('active')
 })
 
-test('what an admin lets out by hand, where its owner has no room, waits paused', async () => {
+test("a listing that an admin releases by hand over its owner's quota stays paused", async () => {
   const person = await signUp()
   for (let i = 0; i < 4; i++) await publishListing(person)
   const waiting = { status: 'pending_review', published_at: null, expires_at: null }

@@ -52,7 +52,7 @@ test('the eleventh of ten is refused, and the plan says how many are used', asyn
   expect(await states(person)).toHaveLength(11)
 })
 
-test('what was wrong with the listing itself is said before its quota', async () => {
+test('an invalid listing is refused as such, before the quota', async () => {
   const { person } = await seller(10)
   const { id } = await createDraft(person, { ...completeFields.SALE, price: null })
   expect((await person.post(`/properties/${id}/publish`)).status).toBe(422)
@@ -82,7 +82,7 @@ test('resume, renew and publish take a place; pause, sell, archive and delete fr
 })
 
 describe('at once', () => {
-  test('twenty published together over two places: two', async () => {
+  test('of twenty published at once over two free places, two are', async () => {
     const { person } = await seller(8)
     const shots = Array.from({ length: 20 }, (): RawRequest => ({
       path: '/properties',
@@ -95,7 +95,7 @@ describe('at once', () => {
     expect((await states(person)).filter((state) => state === 'active')).toHaveLength(10)
   })
 
-  test('publishing, resuming and renewing share the places', async () => {
+  test('publishing, resuming and renewing share the quota', async () => {
     const { person } = await seller(9)
     const drafts = await Promise.all(
       Array.from({ length: 4 }, () => createDraft(person, completeFields.RENT)),
@@ -155,7 +155,7 @@ test('when a plan ends the newest over the quota are paused, and nothing is dele
   expect(rows).toEqual([{ status: 'replaced', open: false }, { status: 'active', open: true }])
 })
 
-test('an admin who gives a listing back finds no way around the quota', async () => {
+test('restoring a listing as an admin does not get around the quota', async () => {
   const { person, ids } = await seller(10)
   await database().query(`select private.suspend_property($1, 'مخالفة')`, [ids[0]])
   await publishListing(person)
@@ -164,7 +164,7 @@ test('an admin who gives a listing back finds no way around the quota', async ()
   expect((await states(person)).filter((state) => state === 'active')).toHaveLength(10)
 })
 
-test('plans are of the acting identity', async () => {
+test('plans belong to the acting identity', async () => {
   const { person } = await seller(0)
   expect((await person.get('/plans/current')).body).toMatchObject({
     plan: { code: 'plus', activeListings: 10, listingDays: 60, photosPerListing: 20 },

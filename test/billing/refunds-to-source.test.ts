@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 
 describe.runIf(hasSandbox)('what goes back to its source', () => {
-  test('a plan that was charged: as one from the wallet', async () => {
+  test('a charged plan is refunded like one from the wallet', async () => {
     const [person, plan] = await Promise.all([rich(), newPlan()])
     const invoice = await buy(person, plan, 'invoice')
     await submitSandboxPage((await createCharge(person, invoice)).ref, 'pay', 'once')
@@ -33,7 +33,7 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
     expect(await holds(person)).toEqual([plan, 30])
   })
 
-  test('a refund that the provider reports takes back what its invoice gave', async () => {
+  test('a refund reported by the provider takes back what its invoice gave', async () => {
     const [person, plan] = await Promise.all([rich(), newPlan()])
     const invoice = await buy(person, plan, 'invoice')
     const { ref } = await createCharge(person, invoice)
@@ -44,7 +44,7 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
     expect((await person.get(`/invoices/${invoice.id}`)).body.state).toBe('refunded')
   })
 
-  /** Somebody gives money back at the provider, and the provider tells. */
+  /** A refund made at the provider, which reports it. */
   async function reported(ref: string, amount = 10, more: Record<string, unknown> = {}) {
     const { rows: [{ made }] } = await database().query(
       'select private.sandbox_refund($1, $2, $3) as made',
@@ -89,7 +89,7 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
     expect(await walletOf(person)).toEqual({ available: 0, held: 0, currency: 'KWD' })
   })
 
-  test('a surplus goes back also after its invoice did, and twenty times at once only once', async () => {
+  test('a surplus can be refunded after its invoice, and only once of twenty at once', async () => {
     const person = await signUp()
     const { invoice, second } = await paidTwice(person)
     await refund(admin, invoice, { to: 'source' })
@@ -113,7 +113,7 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
     expect(await walletOf(person)).toEqual({ available: 0, held: 0, currency: 'KWD' })
   })
 
-  test('a surplus that the provider reports as given back leaves the wallet', async () => {
+  test('a surplus that the provider reports as refunded leaves the wallet', async () => {
     const person = await signUp()
     const { invoice, second } = await paidTwice(person)
     const refundRef = await reported(second.ref)
@@ -124,7 +124,7 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
   })
 
   test.each(['surplus', 'top-up'])(
-    'a %s that the provider reports as given back, of which a part was spent, is an alarm',
+    'a partly spent %s that the provider reports as refunded raises an alarm',
     async (what) => {
       const person = await signUp()
       const { first, second } = await paidTwice(person)
@@ -158,7 +158,7 @@ describe.runIf(hasSandbox)('what goes back to its source', () => {
     },
   )
 
-  test('PAY-04 a refund told with another amount or currency changes nothing', async () => {
+  test('PAY-04 a refund reported with another amount or currency changes nothing', async () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
     const { ref } = await createCharge(person, invoice)

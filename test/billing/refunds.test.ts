@@ -53,7 +53,7 @@ describe('a full refund takes back what its own invoice gave', () => {
     })
   })
 
-  test('the old invoice of a plan that lapsed leaves the one that was bought since', async () => {
+  test('refunding the invoice of a lapsed plan leaves the one bought since', async () => {
     const [person, plan] = await Promise.all([rich(), newPlan()])
     const old = await buy(person, plan)
     await pass(person, 31)
@@ -65,7 +65,7 @@ describe('a full refund takes back what its own invoice gave', () => {
     expect(await holds(person)).toEqual(['free', 0])
   })
 
-  test('with another plan between: what was replaced is not taken again, nor comes back', async () => {
+  test('with another plan in between, the replaced one is neither taken again nor restored', async () => {
     const [person, small, large] = await Promise.all([rich(), newPlan(), newPlan()])
     const first = await buy(person, small)
     const upgrade = await buy(person, large)
@@ -107,7 +107,7 @@ describe('a full refund takes back what its own invoice gave', () => {
     expect(await holds(person)).toEqual([plan, 90])
   })
 
-  test('a part takes nothing; the last part takes all', async () => {
+  test('a partial refund takes nothing; the last part takes all', async () => {
     const [person, plan] = await Promise.all([rich(), newPlan()])
     const [first] = [await buy(person, plan), await buy(person, plan)]
     await refund(admin, first, { amount: 4 })
@@ -158,7 +158,7 @@ describe('a full refund takes back what its own invoice gave', () => {
     expect(await creditsOf(person)).toBe(0)
   })
 
-  test('a renewal that is given back to the wallet is not taken from it again', async () => {
+  test('a renewal refunded to the wallet is not charged to it again', async () => {
     const [person, plan] = await Promise.all([rich(20), newPlan()])
     await person.post('/plans/subscribe', { planId: plan, payWith: 'wallet' })
     await pass(person, 29)
@@ -176,7 +176,7 @@ describe('a full refund takes back what its own invoice gave', () => {
     expect(await holds(person)).toEqual([plan, 1])
   })
 
-  test('MIG-02 what was bought before intervals were kept gets its invoice, once', async () => {
+  test('MIG-02 a purchase from before intervals were stored gets its invoice, once', async () => {
     const [person, small, large] = await Promise.all([
       rich(),
       newPlan({ credits: 2 }),

@@ -1,4 +1,4 @@
-/** Tap and MyFatoorah as they speak, counting what they are asked; they can be slow, fail and lie. */
+/** Tap and MyFatoorah as they speak, counting what they are asked; they can be slow, fail and give false answers. */
 import { createHmac, randomInt, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 // deno-lint-ignore no-explicit-any
 type Json = any
 
-/** How it behaves until told otherwise; the last three answer well only after a time-out or never. */
+/** How it behaves until that is changed; some of these end in a time-out. */
 export type Behaviour =
   | 'good'
   | 'slow'

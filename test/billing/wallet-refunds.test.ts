@@ -15,7 +15,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
   const refund = (who: Person, id: string, body: Record<string, unknown>) =>
     who.post(`/admin/invoices/${id}/refund`, { reason: 'طلب العميل', ...body })
 
-  test('a plan from the wallet is refunded in parts, and ends when all of it is back', async () => {
+  test('a plan from the wallet is refunded in parts, and ends when fully refunded', async () => {
     const { admin, person } = await world()
     await give(person, 10)
     const plan = await planFor(10)
@@ -49,7 +49,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
     expect(rows).toEqual([{ action: 'invoice.refund' }, { action: 'invoice.refund' }])
   })
 
-  test('fifty full refunds at once are one; of three times 4.000 of 10.000 two', async () => {
+  test('fifty full refunds at once make one; of three of 4.000 out of 10.000 two pass', async () => {
     const { admin, person } = await world()
     await give(person, 20)
     const headers: [string, string][] = [['authorization', `Bearer ${admin.accessToken}`]]
@@ -74,7 +74,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
     await expectEven([person])
   })
 
-  test('a top-up goes back to its source, and not to the wallet where it is', async () => {
+  test('a top-up is refunded to its source, and not to the wallet that holds it', async () => {
     const { admin, person } = await world()
     const invoice = await topUp(person, 10)
     expect((await refund(admin, invoice.id, { to: 'wallet' })).status).toBe(422)
@@ -93,7 +93,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
     await expectEven([person])
   })
 
-  test('what is not paid, or not there, is not refunded', async () => {
+  test('an unpaid or unknown invoice is not refunded', async () => {
     const { admin, person } = await world()
     const invoice = await topUpInvoice(person)
     expect((await refund(admin, invoice.id, { to: 'source' })).status).toBe(409)
@@ -105,7 +105,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
       .toBe(422)
   })
 
-  test('an admin sees what providers told', async () => {
+  test('an admin sees the events of providers', async () => {
     const { admin, person } = await world()
     await topUp(person, 1)
     expect((await person.get('/admin/payments/events')).status).toBe(403)

@@ -39,7 +39,7 @@ test.each(['1', '1.0', '1000', '1000.000', '1.001', '999.999', '12.345'])(
   },
 )
 
-test('INP-04 what is no number is refused', async () => {
+test('INP-04 a top-up that is not a number is refused', async () => {
   const person = await signUp()
   for (const amount of ['"10"', 'null', '[]', '1e400', '10.00000000000000001']) {
     expect((await person.post('/wallet/topup', `{"amount":${amount}}`)).status).toBe(422)
@@ -47,7 +47,7 @@ test('INP-04 what is no number is refused', async () => {
 })
 
 describe('WAL-02 spending it twice', () => {
-  test('a hundred purchases of all that there is: one', async () => {
+  test('of a hundred purchases with the whole balance one succeeds', async () => {
     const person = await signUp()
     await give(person, 10)
     // Each buys a plan of its own, so that only the money stands between them.
@@ -66,7 +66,7 @@ describe('WAL-02 spending it twice', () => {
     expect((await person.get('/invoices?limit=50')).body.items).toHaveLength(1)
   })
 
-  test('two clicks on one plan: one', async () => {
+  test('two clicks on a plan buy it once', async () => {
     const person = await signUp()
     await give(person, 50)
     const plan = await planFor(5)
@@ -78,7 +78,7 @@ describe('WAL-02 spending it twice', () => {
     expect(await walletOf(person)).toMatchObject({ available: 45 })
   })
 
-  test('two clicks on an invoice for a plan: the same invoice', async () => {
+  test('two clicks on a plan by invoice give the same invoice', async () => {
     const person = await signUp()
     const plan = await planFor(5)
     const replies = await race(
@@ -88,7 +88,7 @@ describe('WAL-02 spending it twice', () => {
     expect((await person.get('/invoices')).body.items).toHaveLength(1)
   })
 
-  test.runIf(hasSandbox)('topping up and spending at once end even', async () => {
+  test.runIf(hasSandbox)('topping up and spending at once balance out', async () => {
     const person = await signUp()
     await give(person, 3)
     const plans = await Promise.all(Array.from({ length: 6 }, () => planFor(2)))
@@ -132,7 +132,7 @@ test('WAL-03 a thousandth ten thousand times is exactly 10.000', async () => {
   await expect(move('$1', adjustments)).rejects.toMatchObject({ message: 'wallet_insufficient' })
 })
 
-test('the ledger is listed newest first, page by page, and to its owner only', async () => {
+test('the ledger is listed newest first, page by page, to its owner only', async () => {
   const [person, other] = await Promise.all([signUp(), signUp()])
   for (const amount of [5, -1, -0.5, 2.25]) await give(person, amount)
   await give(other, 1)
@@ -145,7 +145,7 @@ test('the ledger is listed newest first, page by page, and to its owner only', a
   expect((await other.get(`/wallet/transactions?cursor=${first.nextCursor}`)).status).toBe(422)
 })
 
-test('the catalogue of plans is what the tests of money stand on', async () => {
+test('the plan catalogue is what these tests rely on', async () => {
   const person = await signUp()
   expect(await findPlan(person, 'plus')).toMatchObject({ price: 5, activeListings: 10 })
   expect(await alarmsAbout('nothing')).toEqual([])

@@ -33,7 +33,7 @@ async function ownGateway(options: Parameters<typeof startOtherRealtime>[0] = {}
 }
 
 describe('the gateway', () => {
-  testLocally('lets one late join cost no more than the next one', async () => {
+  testLocally('delays only the next join when one is late', async () => {
     let late = 12_000
     const { connect, asked } = await ownGateway({ joinDelay: () => late })
     const { a, b, conversationId } = await startConversation()
@@ -49,7 +49,7 @@ describe('the gateway', () => {
     await waitUntil('it is heard', () => socket.events('conversation_updated').length === 1, 3000)
   }, 60_000)
 
-  testLocally('takes nobody for joined before Realtime hears the database', async () => {
+  testLocally('considers nobody joined before Realtime receives from the database', async () => {
     const { realtime, connect } = await ownGateway()
     const letGo = realtime.tenant.holdStream()
     realtime.tenant.breakStream()
@@ -63,11 +63,11 @@ describe('the gateway', () => {
     letGo()
     // Heard of when it is joined, not at the next look.
     await waitUntil('Realtime hears', () => realtime.tenant.streaming)
-    await waitUntil('it is told', () => socket.events('conversation_updated').length === 1, 3000)
+    await waitUntil('the update arrives', () => socket.events('conversation_updated').length === 1, 3000)
   }, 60_000)
 
   testLocally(
-    'looks by itself: a stream that is lost without a word hides nothing for long',
+    'checks by itself: a silently lost stream hides nothing for long',
     async () => {
       const { realtime, connect } = await ownGateway()
       const { a, b, conversationId } = await startConversation()
@@ -84,18 +84,18 @@ describe('the gateway', () => {
       await waitUntil('the stream is lost', () => !realtime.tenant.streaming)
       await sendMessageAs(a, conversationId)
       await b.post(`/conversations/${other}/read`)
-      const told = (id: string, unread: number) =>
+      const updated = (id: string, unread: number) =>
         socket.events('conversation_updated').some((update) =>
           update.conversationId === id && update.unread === unread
         )
-      await waitUntil('the message is told of', () => told(conversationId, 1), 35_000)
-      await waitUntil('and what was read elsewhere', () => told(other, 0), 35_000)
+      await waitUntil('the message arrives', () => updated(conversationId, 1), 35_000)
+      await waitUntil('and what was read elsewhere', () => updated(other, 0), 35_000)
       expect(realtime.tenant.streaming).toBe(false)
     },
     90_000,
   )
 
-  test('is told of nothing that an account may not hear, nor of more than it asks for', async () => {
+  test('delivers nothing that an account may not hear, nor more than it asks for', async () => {
     const { a, b, conversationId } = await startConversation()
     await sendMessageAs(a, conversationId)
     const news = async (question: object) => {

@@ -12,7 +12,7 @@ import { problemOf, statusAndCode, unknownId } from '../support/problems.ts'
 
 const blocked = [403, 'blocked']
 
-test('a block stops writing and opening, both ways; the history stays', async () => {
+test('a block stops messages and new conversations both ways; the history stays', async () => {
   const { a, b, conversationId: id } = await startConversation()
   await postMessage(b, id, 'قبل')
   expect((await a.post(`/blocks/${b.identityId}`)).status).toBe(204)
@@ -32,7 +32,7 @@ test('a block stops writing and opening, both ways; the history stays', async ()
   expect((await postMessage(a, id)).status).toBe(201)
 })
 
-test('it is between accounts: another identity is no way around it, on either side', async () => {
+test('a block is between accounts: no identity on either side gets around it', async () => {
   const { a, b } = await startConversation()
   const [ofA, ofB] = [await insertOrganisation(a.id), await insertOrganisation(b.id, 'office')]
   const apart = await openConversation(a, { identityId: ofB })
@@ -73,7 +73,7 @@ test('the list is newest first, in pages, and one’s own', async () => {
     .toEqual([422, 'cursor_invalid'])
 })
 
-test('oneself, nobody and who cannot be seen are refused', async () => {
+test('blocking oneself, nobody or someone not visible is refused', async () => {
   const [a, b] = await Promise.all([signUp(), signUp()])
   const company = await insertOrganisation(a.id)
   for (const identityId of [a.identityId, company]) {
@@ -94,7 +94,7 @@ test('oneself, nobody and who cannot be seen are refused', async () => {
   }
 })
 
-test('who has met somebody can block them, whatever became of them', async () => {
+test('people who have met can block each other, whatever became of them', async () => {
   const { a, b } = await startConversation()
   await database().query(`update public.accounts set status = 'suspended' where id = $1`, [b.id])
   expect((await a.post(`/blocks/${b.identityId}`)).status).toBe(204)

@@ -58,20 +58,20 @@ async function sent(people: Pick<Person, 'id'>[], act: () => Promise<unknown>): 
 
 const logIn = ({ identifier, password }: Person) => signIn(identifier, password)
 
-test('a message is two, one to each side, also from a device of many', async () => {
+test('a message is two broadcasts, one to each side, also from one of many devices', async () => {
   await Promise.all([1, 2, 3].map(async () => joinAs(b, await topicOf(b))))
   expect(await sent([a, b], () => postMessage(a, id))).toEqual(['new_message', 'new_message'])
   expect(await sent([a, b], () => postMessage(b, id))).toEqual(['new_message', 'new_message'])
 })
 
-test('a message that was sent before and one that is refused are none', async () => {
+test('a repeated and a refused message are no broadcast', async () => {
   const message = { clientMessageId: randomUUID(), type: 'text', body: 'مرة' }
   await postMessage(a, id, message)
   expect(await sent([a, b], () => postMessage(a, id, message))).toEqual([])
   expect(await sent([a, b], () => postMessage(a, id, ' '))).toEqual([])
 })
 
-test('what is read is two, without receipts one, and read again none', async () => {
+test('reading is two broadcasts, without receipts one, and none when repeated', async () => {
   const read = () => b.post(`/conversations/${id}/read`)
   await postMessage(a, id)
   expect((await sent([a, b], read)).toSorted()).toEqual(['conversation_updated', 'message_read'])
@@ -81,7 +81,7 @@ test('what is read is two, without receipts one, and read again none', async () 
   expect(await sent([a, b], read)).toEqual(['conversation_updated'])
 })
 
-test('a block is one, with however many conversations, and taking it back none', async () => {
+test('a block is one broadcast, with any number of conversations; removing it is none', async () => {
   for (
     const listing of [await publishListing(b), await publishListing(b), await publishListing(b)]
   ) {
@@ -96,7 +96,7 @@ test('a block is one, with however many conversations, and taking it back none',
   expect(await sent([a, stranger], () => stranger.post(`/blocks/${a.identityId}`))).toEqual([])
 })
 
-test('opening a conversation and switching identities are none', async () => {
+test('opening a conversation and switching identities are no broadcast', async () => {
   const other = await signUp()
   const open = () => openConversation(a, { identityId: other.identityId })
   expect(await sent([a, other], open)).toEqual([])
@@ -104,18 +104,18 @@ test('opening a conversation and switching identities are none', async () => {
   expect(await sent([a, b], same)).toEqual([])
 })
 
-test('taking away an identity is only told to its owner, locking an account is one', async () => {
+test('removing an identity notifies only its owner, locking an account is one broadcast', async () => {
   const admin = await signUpAdmin()
   const company = await insertOrganisation(a.id)
   const taken = () =>
     admin.patch(`/admin/identities/${company}/status`, { status: 'suspended', reason: 'ترخيص' })
-  const told = await sent([a, b], taken)
-  expect(told.filter((event) => event !== 'notification')).toEqual([])
+  const broadcasts = await sent([a, b], taken)
+  expect(broadcasts.filter((event) => event !== 'notification')).toEqual([])
   const status = (to: string) =>
     admin.patch(`/admin/users/${a.id}/status`, { status: to, reason: 'بلاغات' })
   await logIn(a)
   expect(await sent([a, b], () => status('suspended'))).toEqual(['topic_changed'])
-  // A locked account is told nothing live, whatever is noted for it meanwhile.
+  // A suspended account receives no broadcasts, whatever notifications it gets meanwhile.
   const note = () =>
     database().query(`select private.notify($1, null, 'system', null, $2)`, [
       a.id,
@@ -160,7 +160,7 @@ beforeAll(async () => {
   many = { busy, peers }
 })
 
-test('a login/logout loop with sixty conversations is one for each sign-out, and its peers none', async () => {
+test('a login/logout loop with sixty conversations broadcasts once per sign-out, to no peer', async () => {
   const { busy, peers } = many
   expect((await busy.get('/conversations?limit=50')).body.items).toHaveLength(50)
   const events = await sent([busy, ...peers], async () => {
@@ -186,7 +186,7 @@ test('a login/logout loop with sixty conversations is one for each sign-out, and
   expect(events.filter((event) => event !== 'notification')).toEqual(['topic_changed'])
 })
 
-test('all sessions at once end with one', async () => {
+test('ending all sessions at once is one broadcast', async () => {
   const { busy, peers } = many
   for (let i = 0; i < 4; i++) await logIn(busy)
   const out = async () => {
@@ -199,7 +199,7 @@ test('all sessions at once end with one', async () => {
   Object.assign(busy, await logIn(busy))
 })
 
-test('a session that only proves a password changes no name', async () => {
+test('a session that only checks a password changes no channel name', async () => {
   const { identifier, password } = a
   const [topic, { liveTopic }] = [await topicOf(a), await listEntry(a, id)]
   const tries = async () => {
@@ -223,7 +223,7 @@ test('a session that only proves a password changes no name', async () => {
     .toEqual(['topic_changed'])
 })
 
-test('a session that says that it is the product’s own gets no privilege', async () => {
+test('a session that claims to be the product’s own gets no privilege', async () => {
   // What the facade's own calls to Auth look like from there.
   await a.post('/auth/password/change', { currentPassword: a.password, newPassword: a.password })
   const { rows } = await database().query(

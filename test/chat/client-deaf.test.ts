@@ -58,7 +58,7 @@ describe('the client module over Realtime', () => {
   }
 
   test(
-    'looks by itself while somebody looks at the app: one request when nothing was missed',
+    'polls while the app is open: one request when nothing was missed',
     async () => {
       const { a, b, conversationId } = await startConversation()
       const [c, d] = await Promise.all([signUp(), signUp()])
@@ -71,13 +71,13 @@ describe('the client module over Realtime', () => {
       await b.post(`/conversations/${read}/read`)
       for (const body of ['1', '2']) await sendMessageAs(a, conversationId, body)
       await sendMessageAs(c, other)
-      const told = (id: string, unread: number) =>
+      const updated = (id: string, unread: number) =>
         updates.some((update) => update.conversationId === id && update.unread === unread)
       await waitUntil('the messages are shown', () => messages.length === 2, 40_000)
       expect(messages.map(({ seq }) => seq)).toEqual([1, 2])
       await waitUntil(
-        'all that changed is told of',
-        () => told(conversationId, 2) && told(other, 1) && told(read, 0),
+        'all changes have arrived',
+        () => updated(conversationId, 2) && updated(other, 1) && updated(read, 0),
       )
       // Nothing new: one question more for the joined conversation, which is not the newest.
       asked.splice(0)

@@ -65,7 +65,7 @@ test('a device has one channel, and a live one for each open conversation', asyn
   expect(shown.errors).toEqual([])
 })
 
-test('the other side is seen to come, to type and to go, and nothing else is taken', async () => {
+test('presence and typing of the other side are shown, and nothing else is accepted', async () => {
   const { a, b, conversationId } = await startConversation()
   const [left, right] = [app(a), app(b)]
   await right.chat.join(conversationId)
@@ -98,7 +98,7 @@ test('the other side is seen to come, to type and to go, and nothing else is tak
   expect(right.shown.errors).toEqual([])
 })
 
-test('PR-02 who signed out stays alone on the old live name within 30 s', async () => {
+test('PR-02 a signed-out device is left alone on the old channel within 30 s', async () => {
   const { a, b, conversationId } = await startConversation()
   const phone = await signIn(a.identifier, a.password)
   const [onPhone, onTablet, right] = [app(phone as Person), app(a), app(b)]
@@ -123,12 +123,12 @@ test('PR-02 who signed out stays alone on the old live name within 30 s', async 
   await waitUntil('and hears', () => onTablet.shown.messages.length === 1)
   await sleep(300)
   expect([onPhone.shown.typing, onPhone.shown.messages]).toEqual([before, []])
-  // It was told what a sign-out is told.
-  await waitUntil('the phone is told', () => onPhone.shown.errors.includes('token_invalid'))
+  // It got the error of a sign-out.
+  await waitUntil('the phone gets the error', () => onPhone.shown.errors.includes('token_invalid'))
 }, 60_000)
 
 test(
-  'who blocks goes over at once; who is blocked hears again when the block is taken back',
+  'the blocker leaves the channel at once; the blocked rejoins when the block is removed',
   async () => {
     const { a, b, conversationId } = await startConversation()
     const [left, right] = [app(a), app(b)]

@@ -57,7 +57,7 @@ const seqs = (messages: Message[]) => messages.map(({ seq }) => seq)
 describe.each(Object.keys(links))('over %s', (way) => {
   const link = links[way]!
 
-  test('two people talk: everything once and in order, answers are the stored messages', async () => {
+  test('two people chat: everything once and in order, answers are the stored messages', async () => {
     const { a, b, conversationId } = await startConversation()
     const [left, right] = [app(a, link), app(b, link)]
     await Promise.all([left.chat.join(conversationId), right.chat.join(conversationId)])
@@ -74,13 +74,13 @@ describe.each(Object.keys(links))('over %s', (way) => {
     expect(sent.map(({ body }) => body)).toEqual(upTo(20).map((i) => `أ${i}`))
     expect(seqs(sent)).toEqual(seqs(sent).toSorted((x, y) => x - y))
     await waitUntil(
-      'the other party is told',
+      'the other party gets it',
       () => right.shown.updates.some(({ unread }) => unread === 20),
     )
     expect(left.shown.errors.concat(right.shown.errors)).toEqual([])
   })
 
-  test('what was missed comes first, from the message that the screen shows last', async () => {
+  test('missed messages come first, from the last one on the screen', async () => {
     const { a, b, conversationId } = await startConversation()
     for (const i of upTo(60)) {
       await a.post(`/conversations/${conversationId}/messages`, {
@@ -95,14 +95,14 @@ describe.each(Object.keys(links))('over %s', (way) => {
     expect(seqs(shown.messages)).toEqual(upTo(60).slice(2))
   })
 
-  test('after leaving nothing of the conversation comes any more', async () => {
+  test('after leaving, nothing more of the conversation arrives', async () => {
     const { a, b, conversationId } = await startConversation()
     const [left, right] = [app(a, link), app(b, link)]
     await right.chat.join(conversationId)
     await left.chat.send({ conversationId, body: 'قبل' })
     await waitUntil('the first is shown', () => shown(right) === 1)
-    // Maybe twice: who comes to hear of an account is also told what was missed until then.
-    await waitUntil('and told of', () => right.shown.updates.length > 0)
+    // Maybe twice: joining an account's channel also delivers what was missed until then.
+    await waitUntil('and its update arrives', () => right.shown.updates.length > 0)
     right.chat.leave(conversationId)
     const updates = [...right.shown.updates]
     expect(new Set(updates.map(({ lastMessage }) => lastMessage?.seq))).toEqual(new Set([1]))
@@ -114,7 +114,7 @@ describe.each(Object.keys(links))('over %s', (way) => {
     await waitUntil('after joining again it is there', () => shown(right) === 2)
   })
 
-  test('a stranger joins and sends nothing', async () => {
+  test('a stranger can neither join nor send', async () => {
     const { conversationId } = await startConversation()
     const { chat, shown } = app(await signUp(), link)
     const refused = /not_participant|conversation_not_found|لست طرفاً|غير موجودة/
@@ -123,7 +123,7 @@ describe.each(Object.keys(links))('over %s', (way) => {
     expect(shown.messages).toEqual([])
   })
 
-  test('a message that cannot be is refused at once and holds up no other', async () => {
+  test('an invalid message is refused at once and delays no other', async () => {
     const { a, conversationId } = await startConversation()
     const { chat } = app(a, link)
     const empty = chat.send({ conversationId, type: 'text', body: ' ' })
@@ -136,7 +136,7 @@ describe.each(Object.keys(links))('over %s', (way) => {
 })
 
 testLocally(
-  'connects again by itself: what was said meanwhile and what it sends is there once',
+  'reconnects by itself: messages from meanwhile and its own are there once',
   async () => {
     const { a, b, conversationId } = await startConversation()
     const first = await startGateway()
@@ -158,7 +158,7 @@ testLocally(
   },
 )
 
-test('sends until there is an answer, always under the same id, and waits as it is told', async () => {
+test('resends under the same id until answered, and respects Retry-After', async () => {
   const tries: { clientMessageId: string }[] = []
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     let text = ''
@@ -202,7 +202,7 @@ describe('a feed', () => {
     return { feed: new MessageFeed({ after: 2, history, deliver, failed }), delivered, errors }
   }
 
-  test('delivers each once, in order, whatever comes doubled, late or never', async () => {
+  test('delivers each message once, in order, whatever is duplicated, late or lost', async () => {
     let stored = 5
     const { feed: one, delivered } = feed(() => stored, () => sleep(5))
     for (const seq of [1, 2, 3, 3, 2]) one.take(message(seq))
@@ -217,7 +217,7 @@ describe('a feed', () => {
     expect(delivered).toEqual(upTo(13).slice(2))
   })
 
-  test('a history that fails loses nothing: the next look has it', async () => {
+  test('a failed history request loses nothing: the next one has it', async () => {
     let down = true
     const { feed: one, delivered, errors } = feed(() => 6, () => {
       if (down) throw new Error('down')
@@ -231,7 +231,7 @@ describe('a feed', () => {
     expect(delivered).toEqual([3, 4, 5, 6])
   })
 
-  test('stopped is stopped, also in the middle of a look', async () => {
+  test('stopping stops, even in the middle of a request', async () => {
     const { feed: one, delivered } = feed(() => 9, () => sleep(20))
     void one.fill()
     one.stop()

@@ -24,7 +24,7 @@ const leads = async (propertyId: string) =>
   (await database().query('select kind from public.leads where property_id = $1', [propertyId]))
     .rows.map(({ kind }) => kind)
 
-test('about a listing: one conversation, whoever opens it, by whatever way', async () => {
+test('a listing has one conversation of two people, whoever opens it and however', async () => {
   const { id: propertyId, titleAr, priceLabel } = await publishListing(b)
   const opened = await a.post('/conversations', { propertyId })
   expect(opened.status).toBe(201)
@@ -65,7 +65,7 @@ test('about a listing: one conversation, whoever opens it, by whatever way', asy
   expect(plain.property).toBe(null)
 })
 
-test('CHAT-13 with oneself, nobody, or somebody who is not there: refused', async () => {
+test('CHAT-13 a conversation with oneself, nobody or an unknown identity is refused', async () => {
   const company = await insertOrganisation(a.id)
   const own = await publishListing(a)
   const theirs = await publishListing(b)
@@ -110,7 +110,7 @@ test('CHAT-13 with oneself, nobody, or somebody who is not there: refused', asyn
   })
 })
 
-test('a listing that takes no chat, or is over, begins none; what there is goes on', async () => {
+test('a listing without chat or past its end starts no conversation; existing ones go on', async () => {
   const silent = await publishListing(b, { allowChat: false })
   const sold = await publishListing(b)
   const { id } = await openConversation(a, { propertyId: sold.id })
@@ -130,7 +130,7 @@ test('a listing that takes no chat, or is over, begins none; what there is goes 
   expect((await messagesPage(a, id)).items).toHaveLength(2)
 })
 
-test('the first message comes with the opening, or neither does', async () => {
+test('a conversation and its first message are created together or not at all', async () => {
   const refused = await a.post('/conversations', { identityId: b.identityId, message: ' \u200b ' })
   expect(statusAndCode(refused)).toEqual([422, 'message_empty'])
   expect((await b.get('/conversations')).body.items).toEqual([])
@@ -148,7 +148,7 @@ test('the first message comes with the opening, or neither does', async () => {
   expect((await messagesPage(b, opened.body.id)).items).toHaveLength(1)
 })
 
-test('CHAT-01 a stranger meets what there is not, on every route', async () => {
+test('CHAT-01 to a stranger every route answers as if there were nothing', async () => {
   const { id } = await openConversation(a, { identityId: b.identityId })
   await postMessage(a, id)
   const [stranger, company] = [await signUp(), await insertOrganisation(b.id)]
@@ -189,7 +189,7 @@ test('CHAT-01 a stranger meets what there is not, on every route', async () => {
   expect(seen).toEqual([0, 0, 0])
 })
 
-test('the list has the newest first, in pages, and counts what was not read', async () => {
+test('the list is newest first, in pages, with unread counts', async () => {
   const people = await Promise.all(Array.from({ length: 5 }, () => signUp()))
   const ids: string[] = []
   for (const [i, person] of people.entries()) {
@@ -214,7 +214,7 @@ test('the list has the newest first, in pages, and counts what was not read', as
     .toEqual([422, 'cursor_invalid'])
 })
 
-test('reading counts down, never back, and own messages do not count', async () => {
+test('reading only lowers the unread count, and own messages do not count', async () => {
   const { a, b, conversationId: id } = await startConversation()
   for (let i = 0; i < 5; i++) await postMessage(a, id)
   await postMessage(b, id)
@@ -238,7 +238,7 @@ test('reading counts down, never back, and own messages do not count', async () 
   }
 })
 
-test('with somebody who was suspended or has gone: listed and readable, closed for writing', async () => {
+test('with a suspended or deleted account a conversation is readable, and closed for writing', async () => {
   const { a, b, conversationId: id } = await startConversation()
   await postMessage(b, id, 'سلام')
   const set = (status: string) =>

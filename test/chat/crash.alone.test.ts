@@ -56,7 +56,7 @@ async function agree({ a, conversationId }: Conversation, apps: App[], count: nu
 
 describe.runIf(hasStack)('chat survives', () => {
   test(
-    '1,000 messages cross over two gateways while one of them is killed three times',
+    '1,000 messages pass between two gateways while one of them is killed three times',
     async () => {
       const people = await startConversation()
       const [first, second] = await Promise.all([startGateway(), startGateway()])
@@ -79,7 +79,7 @@ describe.runIf(hasStack)('chat survives', () => {
     180_000,
   )
 
-  test('CRASH-03 the gateway is killed twenty times while pairs chat', async () => {
+  test('CRASH-03 pairs go on chatting while the gateway is killed twenty times', async () => {
     const pairs: Conversation[] = []
     for (let i = 0; i < 4; i++) pairs.push(...await Promise.all(upTo(5).map(startConversation)))
     const apps = await Promise.all(
@@ -112,7 +112,7 @@ describe.runIf(hasStack)('chat survives', () => {
     }
   })
 
-  test('Realtime is killed: joined sockets stay and miss nothing', async () => {
+  test('when Realtime is killed, joined sockets stay and miss nothing', async () => {
     const { a, b, conversationId } = await startConversation()
     const [left, right] = [await ChatSocket.connect(a), await ChatSocket.connect(b)]
     await right.join(conversationId)
@@ -139,7 +139,7 @@ describe.runIf(hasStack)('chat survives', () => {
     right.close()
   })
 
-  test('CRASH-01 the database is killed in the middle of a talk, three times', async () => {
+  test('CRASH-01 a chat survives the database being killed three times', async () => {
     const people = await startConversation()
     const left = await app(people.a, people.conversationId)
     const right = await app(people.b, people.conversationId)

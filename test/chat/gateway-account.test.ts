@@ -24,7 +24,7 @@ const story = ({ frames }: ChatSocket) =>
     return []
   })
 
-test('of one event comes new_message, then conversation_updated, to each socket its own', async () => {
+test('one event becomes new_message, then conversation_updated, for each socket', async () => {
   const { a, b, conversationId } = await startConversation()
   const sender = await socketOf(a)
   const [joined, only, own] = [await socketOf(b), await socketOf(b), await socketOf(a)]
@@ -34,7 +34,7 @@ test('of one event comes new_message, then conversation_updated, to each socket 
   await waitUntil('all came', () => story(joined).length === 60 && story(only).length === 30)
   expect(story(joined)).toEqual(upTo(30).flatMap((i) => [`m${i}`, `u${i}`]))
   expect(story(only)).toEqual(upTo(30).map((i) => `u${i}`))
-  // Of one's own messages the other party is told.
+  // Own messages reach the other party.
   await waitUntil('and to the sender', () => story(own).length === 30)
   expect(story(own)).toEqual(upTo(30).map((i) => `m${i}`))
   expect(joined.events('conversation_updated')[0]).toEqual({
@@ -45,7 +45,7 @@ test('of one event comes new_message, then conversation_updated, to each socket 
   })
 })
 
-test('the order holds for a socket that still reads what was before', async () => {
+test('the order holds for a socket that is still reading the history', async () => {
   const { a, b, conversationId } = await startConversation()
   const sender = await socketOf(a)
   for (const i of upTo(120)) await sender.sendMessage(conversationId, String(i))
@@ -53,7 +53,7 @@ test('the order holds for a socket that still reads what was before', async () =
   const storm = (async () => {
     for (const i of upTo(60)) await sender.sendMessage(conversationId, `عاصفة ${i}`)
   })()
-  await waitUntil('it is told', () => story(reader).length > 3)
+  await waitUntil('its events arrive', () => story(reader).length > 3)
   await reader.join(conversationId, { afterSeq: 0 })
   await storm
   await waitUntil('all came', () => reader.messages().length === 180)
@@ -87,7 +87,7 @@ test('nobody but the database sends events: neither the other side nor the owner
   expect(await conversationBetween(a, b)).toBe(conversationId)
 })
 
-test('a session that ends takes its sockets along, and the others go on with one channel', async () => {
+test('a session that ends closes its sockets, and the others go on with one channel', async () => {
   const { a, b, conversationId } = await startConversation()
   const sessions = [
     b,
@@ -108,7 +108,7 @@ test('a session that ends takes its sockets along, and the others go on with one
   }
 })
 
-testWithKey('the channel goes on when the token ends by which it was joined', async () => {
+testWithKey('a channel outlives the token by which it was joined', async () => {
   const { a, b, conversationId } = await startConversation()
   const exp = Math.floor(Date.now() / 1000) + 4
   const short = await socketOf({ accessToken: mintToken(b.accessToken, { exp }) })
@@ -127,7 +127,7 @@ testWithKey('the channel goes on when the token ends by which it was joined', as
   await waitUntil('it hears again', () => long.messages().length === 2, 5000)
 })
 
-test('sockets beyond what an account may have close the oldest, and the rest hear', async () => {
+test("sockets over the account's limit close the oldest, and the rest receive", async () => {
   const [a, b] = await Promise.all([signUp(), signUp()])
   const id = await conversationBetween(a, b)
   const sockets: ChatSocket[] = []

@@ -61,7 +61,7 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
     expect(await raw.closeCode()).toBe(code)
   })
 
-  test('fragments without an end are not gathered', async () => {
+  test('endless fragments are not buffered', async () => {
     const before = megabytes()
     raw.write(frame('a'.repeat(1000), { last: false }))
     for (let i = 0; i < 200 && !raw.ended; i++) {
@@ -72,7 +72,7 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
     expect(megabytes() - before).toBeLessThan(20)
   })
 
-  test('ever so many empty fragments are too many', async () => {
+  test('too many empty fragments are refused', async () => {
     raw.write(frame('{', { last: false }))
     raw.write(
       Buffer.concat(Array.from({ length: 1000 }, () => frame('', { opcode: 0, last: false }))),
@@ -131,7 +131,7 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
       .toEqual(['data.conversationId', 'data.more'])
   })
 
-  test('a client that closes is answered in kind; one that is half gone is let go', async () => {
+  test('a closing client gets a close frame; a half-closed one is dropped', async () => {
     raw.write(frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }))
     expect(await raw.closeCode()).toBe(1000)
     const half = await RawSocket.open(gateway.url)
@@ -144,7 +144,7 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
     expect(await raw.closeCode()).toBe(1008)
   })
 
-  test('after all of it the memory is back', async () => {
+  test('after all of it the memory is released', async () => {
     const storm = async () => {
       const sockets = await Promise.all(
         Array.from({ length: 20 }, () => RawSocket.open(gateway.url)),
@@ -170,7 +170,7 @@ describe.runIf(hasStack)('upgrades that are none', () => {
   const http = (path = '', init: RequestInit = {}) =>
     fetch(gateway.url.replace('ws:', 'http:') + path, init)
 
-  test('a plain request is told to upgrade, another path is not there', async () => {
+  test('a plain request is 426, another path is 404', async () => {
     const plain = await http()
     expect(plain.status).toBe(426)
     expect(plain.headers.get('upgrade')).toBe('websocket')
@@ -195,7 +195,7 @@ describe.runIf(hasStack)('upgrades that are none', () => {
     expect(Number(read.slice(9, 12))).toBe(status)
   })
 
-  test('CHAT-10 a head without an end is not waited for', async () => {
+  test('CHAT-10 an endless request head is not waited for', async () => {
     const slow = new RawSocket(gateway.url)
     const began = Date.now()
     const head = upgradeHead('/chat')

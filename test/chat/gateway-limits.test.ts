@@ -27,7 +27,7 @@ async function gatewayWith(settings: Record<string, string> = {}) {
 const text = (event: string, data: unknown, ref?: unknown) => JSON.stringify({ event, data, ref })
 
 describe.runIf(hasStack)('limits of the gateway', () => {
-  test('CHAT-08 a flood is told to wait and then closed; what was acknowledged is stored', async () => {
+  test('CHAT-08 a flood is rate limited and then closed; what was acknowledged is stored', async () => {
     const { a, b, conversationId } = await startConversation()
     const gateway = await gatewayWith({ GATEWAY_MESSAGES: '5' })
     const flood = await ChatSocket.connect(a, gateway.url)
@@ -42,7 +42,7 @@ describe.runIf(hasStack)('limits of the gateway', () => {
         body: String(i),
       }, i))
     for (const i of upTo(1000)) send(i)
-    await waitUntil('it is told to wait', () => flood.events('error').length > 0)
+    await waitUntil('it is rate limited', () => flood.events('error').length > 0)
     expect(flood.events('error')[0]).toMatchObject({ code: 'rate_limited', retryAfter: 1 })
     for (let i = 1001; !flood.closed && i < 1200; i++) {
       send(i)
@@ -57,7 +57,7 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     expect((await other.sendMessage(conversationId, 'هادئ')).event).toBe('ack')
   })
 
-  test('who keeps to five a second is never told to wait', async () => {
+  test('five messages a second are never rate limited', async () => {
     const { a, conversationId } = await startConversation()
     const gateway = await gatewayWith({ GATEWAY_MESSAGES: '5' })
     const socket = await ChatSocket.connect(a, gateway.url)
@@ -71,7 +71,7 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     }
   })
 
-  test('a flood of frames of any kind ends too', async () => {
+  test('a flood of frames of any kind is closed too', async () => {
     const { accessToken } = await signUp()
     const gateway = await gatewayWith({ GATEWAY_MESSAGES: '5' })
     const raw = await RawSocket.open(gateway.url, { authorization: `Bearer ${accessToken}` })
@@ -107,7 +107,7 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     close()
   })
 
-  test('PR-22 who does not read is closed, who reads has everything', async () => {
+  test('PR-22 a client that does not read is closed, one that reads gets everything', async () => {
     const { a, b, conversationId } = await startConversation()
     const gateway = await gatewayWith()
     const reader = await ChatSocket.connect(b, gateway.url)
@@ -128,7 +128,7 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     deaf.destroy()
   })
 
-  test('GATEWAY_MAX_AGE closes with 1012, and the next socket goes on where this one was', async () => {
+  test('GATEWAY_MAX_AGE closes with 1012, and the next socket continues from there', async () => {
     const { a, b, conversationId } = await startConversation()
     const gateway = await gatewayWith({ GATEWAY_MAX_AGE: '2' })
     const old = await ChatSocket.connect(b, gateway.url)
@@ -142,7 +142,7 @@ describe.runIf(hasStack)('limits of the gateway', () => {
     await waitUntil('it is there', () => next.messages().length === 1)
   })
 
-  test('no log of the gateway has a token or what people write', async () => {
+  test('no log of the gateway has a token or message text', async () => {
     const { a, conversationId } = await startConversation()
     const gateway = await gatewayWith()
     const socket = await ChatSocket.connect(a, gateway.url)

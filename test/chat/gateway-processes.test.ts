@@ -19,7 +19,7 @@ const bodies = (socket: ChatSocket) => socket.messages().map(({ body }) => body)
 const seqs = (socket: ChatSocket) => socket.messages().map(({ seq }) => seq)
 
 describe.runIf(hasStack)('two gateways', () => {
-  test('CHAT-03 one order for all', async () => {
+  test('CHAT-03 everybody gets the same order', async () => {
     const { a, b, conversationId } = await startConversation()
     const gateways: OwnGateway[] = await Promise.all([startGateway(), startGateway()])
     const [left, right] = [await socketOf(a, gateways[0]!.url), await socketOf(b, gateways[1]!.url)]
@@ -43,7 +43,7 @@ describe.runIf(hasStack)('two gateways', () => {
     await Promise.all(gateways.map((one) => one.terminate()))
   })
 
-  test('CHAT-16 one of two gateways is stopped and started', async () => {
+  test('CHAT-16 one of two gateways can be restarted', async () => {
     const { a, b, conversationId } = await startConversation()
     const [first, second] = await Promise.all([startGateway(), startGateway()])
     const left = await socketOf(a, first.url)
@@ -71,7 +71,7 @@ describe.runIf(hasStack)('two gateways', () => {
   })
 })
 
-testLocally('the edge function speaks the same, on the sockets of the platform', async () => {
+testLocally("the edge function speaks the same protocol on the platform's sockets", async () => {
   const functions = await startFacade({ GATEWAY_MESSAGES: '0' }, 'chat')
   const url = functions.url.replace('http', 'ws')
   const { a, b, conversationId } = await startConversation()

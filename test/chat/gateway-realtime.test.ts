@@ -96,7 +96,7 @@ async function ownGateway(joinTime = 0) {
 const people = (count: number) => Promise.all(Array.from({ length: count }, () => signUp()))
 
 describe('the gateway at Realtime', () => {
-  testLocally('has a channel share its connection with ten others at most', async () => {
+  testLocally('puts at most eleven channels on one connection', async () => {
     const all = await people(23)
     const { way, joins, connect } = await ownGateway()
     await Promise.all(all.map(connect))
@@ -105,7 +105,7 @@ describe('the gateway at Realtime', () => {
   })
 
   testLocally(
-    'waits for a join as long as those before it take, and asks for none twice',
+    'waits for a join as long as those before it take, and repeats none',
     async () => {
       const all = await people(6)
       const { way, joins, connect } = await ownGateway(4000)
@@ -117,7 +117,7 @@ describe('the gateway at Realtime', () => {
     },
   )
 
-  testLocally('asks once after a break what still holds, and joins nothing else', async () => {
+  testLocally('asks once after a disconnect what is still joined, and joins nothing else', async () => {
     const all = await people(6)
     const { way, joins, connect, calls } = await ownGateway()
     const sockets = await Promise.all(all.map(connect))
@@ -140,10 +140,10 @@ describe('the gateway at Realtime', () => {
       type: 'text',
       body: 'عدنا',
     })
-    await waitUntil('it is told', () => sockets[0]!.events('conversation_updated').length === 1)
+    await waitUntil('the update arrives', () => sockets[0]!.events('conversation_updated').length === 1)
   })
 
-  testLocally('leaves a connection that has gone silent', async () => {
+  testLocally('drops a connection that has gone silent', async () => {
     const [a, b] = await people(2) as [Person, Person]
     const { way, joins, connect } = await ownGateway()
     const socket = await connect(a)
@@ -156,6 +156,6 @@ describe('the gateway at Realtime', () => {
       type: 'text',
       body: 'عدنا',
     })
-    await waitUntil('it is told', () => socket.events('conversation_updated').length === 1)
+    await waitUntil('the update arrives', () => socket.events('conversation_updated').length === 1)
   })
 })

@@ -36,7 +36,7 @@ async function talking() {
   return { ...people, left, right }
 }
 
-test('AUTH-13 a suspended account: the socket closes with 4403 and hears nothing more', async () => {
+test("AUTH-13 a suspended account's socket closes with 4403 and receives nothing more", async () => {
   const { a, b, conversationId, left, right } = await talking()
   await suspend(b)
   const before = right.messages().length
@@ -66,7 +66,7 @@ test.each([
       database().query(`update public.accounts set status = 'banned' where id = $1`, [person.id]),
   ],
   ['token_invalid', {}, 4401, (person: Person) => person.post('/auth/logout', {})],
-])('who is in several conversations is told once why it ends: %s', async (code, facts, as, end) => {
+])('a socket in several conversations gets the reason of its end once: %s', async (code, facts, as, end) => {
   const { b, right } = await talking()
   const rooms = await Promise.all(
     (await Promise.all([signUp(), signUp(), signUp()])).map((other) =>
@@ -113,7 +113,7 @@ test('AUTH-12 a deleted account closes its sockets', async () => {
   expect((await right.waitForClose()).code).toBe(4401)
 })
 
-test('IDN-06 an identity that is taken away hears its conversations no longer', async () => {
+test('IDN-06 a removed identity no longer receives its conversations', async () => {
   const [a, b] = await Promise.all([signUp(), signUp()])
   const company = await insertOrganisation(b.id, 'company')
   await b.post('/auth/identity/switch', { identityId: company })
@@ -127,7 +127,7 @@ test('IDN-06 an identity that is taken away hears its conversations no longer', 
     company,
   ])
   await waitUntil(
-    'it is told',
+    'it gets the error',
     () => right.events('error').some(({ conversationId }) => conversationId === body.id),
     5000,
   )
@@ -140,11 +140,11 @@ test('IDN-06 an identity that is taken away hears its conversations no longer', 
     .toMatchObject({ event: 'error', data: { code: 'identity_not_usable' } })
 })
 
-test('who acts as another identity is out of the conversations of the first', async () => {
+test('switching identity leaves the conversations of the first', async () => {
   const { a, b, left, right, conversationId } = await talking()
   const company = await insertOrganisation(b.id, 'company')
   await b.post('/auth/identity/switch', { identityId: company })
-  await waitUntil('it is told', () => right.events('error').length > 0)
+  await waitUntil('it gets the error', () => right.events('error').length > 0)
   expect(right.events('error')).toMatchObject([{ code: 'not_participant', conversationId }])
   await left.sendMessage(conversationId, 'بعد')
   await waitUntilQuiet(right)
@@ -156,10 +156,10 @@ test('who acts as another identity is out of the conversations of the first', as
   expect(await conversationBetween(a, b)).toBe(conversationId)
 })
 
-test('somebody who is blocked hears nothing more and writes nothing', async () => {
+test('a blocked person receives nothing more and cannot write', async () => {
   const { a, b, conversationId, left, right } = await talking()
   expect((await a.post(`/blocks/${b.identityId}`)).status).toBe(204)
-  await waitUntil('it is told', () => right.events('error').length > 0)
+  await waitUntil('it gets the error', () => right.events('error').length > 0)
   expect(right.events('error')).toMatchObject([{ code: 'blocked', conversationId }])
   expect((await right.sendMessage(conversationId, 'x')).data.code).toBe('blocked')
   expect((await right.join(conversationId)).data.code).toBe('blocked')
@@ -174,7 +174,7 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
   const endingIn = (person: Person, seconds: number, changes = {}) =>
     mintToken(person.accessToken, { exp: Math.floor(Date.now() / 1000) + seconds, ...changes })
 
-  testWithKey('without another it is closed with 4401, and nothing is taken after', async () => {
+  testWithKey('without a new one it is closed with 4401, and nothing is accepted afterwards', async () => {
     const { a, conversationId } = await startConversation()
     const socket = await socketOf({ accessToken: endingIn(a, 4) })
     let said = 0
@@ -193,7 +193,7 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
     expect(rows[0].count).toBe(0)
   })
 
-  testWithKey('what was accepted by then is stored and answered before it is closed', async () => {
+  testWithKey('what was accepted before is stored and acknowledged before the socket closes', async () => {
     const { a, conversationId } = await startConversation()
     const socket = await socketOf({ accessToken: endingIn(a, 3) })
     const holder = await database().connect()
@@ -219,7 +219,7 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
     expect((await wholeHistory(a, conversationId)).length).toBe(1)
   })
 
-  testWithKey('with another of the same session it goes on', async () => {
+  testWithKey('with a new token of the same session it goes on', async () => {
     const { a, b, conversationId } = await startConversation()
     const socket = await socketOf({ accessToken: endingIn(a, 4) })
     await socket.join(conversationId)
@@ -232,7 +232,7 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
   })
 
   testWithKey(
-    'a token of others, an old one or rubbish is refused; the socket stays as it was',
+    "somebody else's, an expired or an invalid token is refused; the socket stays as it was",
     async () => {
       const { a, b, conversationId } = await startConversation()
       const socket = await socketOf(a)

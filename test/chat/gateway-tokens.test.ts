@@ -11,7 +11,7 @@ const open: ChatSocket[] = []
 afterEach(() => open.splice(0).forEach((socket) => socket.close()))
 
 describe('a token', () => {
-  test('in the header, in the subprotocol or in the first frame lets in', async () => {
+  test('is accepted in the header, in the subprotocol or in the first frame', async () => {
     const { a, conversationId } = await startConversation()
     const byHeader = new ChatSocket({ headers: { authorization: `bEaReR ${a.accessToken}` } })
     const byProtocol = new ChatSocket({ protocols: ['chat', `bearer.${a.accessToken}`] })
@@ -33,7 +33,7 @@ describe('a token', () => {
     expect(Date.parse(data.expiresAt)).toBeGreaterThan(Date.now())
   })
 
-  test('AUTH-10 is taken nowhere else', async () => {
+  test('AUTH-10 is accepted nowhere else', async () => {
     const { accessToken } = await signUp()
     for (const name of ['access_token', 'token', 'jwt', 'x', 'apikey', 'Authorization']) {
       const socket = new ChatSocket({ url: `${chatUrl}?${name}=${accessToken}` })
@@ -66,7 +66,7 @@ describe('a token', () => {
     }
   })
 
-  test('that is no good is told and closed with 4401', async () => {
+  test('that is invalid gets an error and is closed with 4401', async () => {
     const { accessToken } = await signUp()
     for (const token of ['x', 'a.b.c', `${accessToken.slice(0, -4)}AAAA`, 'a'.repeat(9000)]) {
       const socket = new ChatSocket()
@@ -96,7 +96,7 @@ describe('CHAT-11 upgrades from other sites', () => {
     }
   })
 
-  testLocally('an origin of the list is let in', async () => {
+  testLocally('an allowed origin is let in', async () => {
     const app = 'https://app.example'
     const own = await startGateway({ CORS_ORIGINS: `https://other.example,${app}` })
     const { accessToken } = await signUp()

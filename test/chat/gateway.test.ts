@@ -22,8 +22,8 @@ async function socketOf(...args: Parameters<typeof ChatSocket.connect>) {
 const bodies = (socket: ChatSocket) => socket.messages().map(({ body }) => body)
 const seqs = (socket: ChatSocket) => socket.messages().map(({ seq }) => seq)
 
-/** Numbers of the last messages that it was told of as conversation_updated. */
-const told = (socket: ChatSocket): number[] =>
+/** The last message numbers that came as conversation_updated. */
+const updatedSeqs = (socket: ChatSocket): number[] =>
   socket.events('conversation_updated').map(({ lastMessage }) => lastMessage.seq)
 
 test('a message reaches the other party as new_message and conversation_updated', async () => {
@@ -55,7 +55,7 @@ test('a message reaches the other party as new_message and conversation_updated'
   await waitUntil('it comes back', () => left.messages().length === 1)
   expect(right.messages()).toEqual([data.message])
   expect(left.messages()).toEqual([data.message])
-  await waitUntil('it is told of', () => right.events('conversation_updated').length > 0)
+  await waitUntil('the update arrives', () => right.events('conversation_updated').length > 0)
   await waitUntilQuiet(right)
   expect(right.events('conversation_updated')).toMatchObject([{
     conversationId,
@@ -116,7 +116,7 @@ test('CHAT-01 strangers can neither join nor send', async () => {
   expect(rows).toEqual([{ count: 0 }])
 })
 
-test('CHAT-02 joined, not joined, left', async () => {
+test('CHAT-02 only joined sockets receive messages', async () => {
   const { a, b, conversationId } = await startConversation()
   const sender = await socketOf(a)
   const [joined, only, left] = [await socketOf(b), await socketOf(b), await socketOf(b)]
@@ -124,13 +124,13 @@ test('CHAT-02 joined, not joined, left', async () => {
   await left.join(conversationId)
   await left.leave(conversationId)
   await sender.sendMessage(conversationId, '1')
-  await waitUntil('the one that has not joined hears', () => told(only).length === 1)
+  await waitUntil('the socket that has not joined gets an update', () => updatedSeqs(only).length === 1)
   for (const i of upTo(99)) await sender.sendMessage(conversationId, String(i + 1))
   await waitUntil('the joined one has all', () => joined.messages().length === 100)
   await waitUntilQuiet(only)
   expect(seqs(joined)).toEqual(upTo(100))
   expect(only.messages()).toEqual([])
-  expect(told(only)).toEqual(upTo(100))
+  expect(updatedSeqs(only)).toEqual(upTo(100))
   expect(left.frames.filter(({ event }) => event !== 'ack')).toEqual([])
 
   // And in the middle of a storm: after the answer to leave, nothing.
@@ -148,7 +148,7 @@ test('CHAT-02 joined, not joined, left', async () => {
   expect(seqs(joined)).toEqual(upTo(1100))
 })
 
-test('a socket that opens in the middle of a talk is told of each state once, in order', async () => {
+test('a socket opened in the middle of a chat gets each update once, in order', async () => {
   const { a, b, conversationId } = await startConversation()
   const sender = await socketOf(a)
   let [opening, sent] = [true, 0]
@@ -161,7 +161,7 @@ test('a socket that opens in the middle of a talk is told of each state once, in
       const from = sent
       const listener = await socketOf(b)
       listeners.push(listener)
-      await waitUntil('it is told some', () => told(listener).length > 5)
+      await waitUntil('some updates arrive', () => updatedSeqs(listener).length > 5)
       await waitUntil('there are some more', () => sent > from + 3)
     }
   } finally {
@@ -169,12 +169,12 @@ test('a socket that opens in the middle of a talk is told of each state once, in
     await talk
   }
   for (const listener of listeners) {
-    await waitUntil('it is told the last', () => told(listener).at(-1) === sent)
-    expect(told(listener)).toEqual(upTo(sent).slice(told(listener)[0]! - 1))
+    await waitUntil('the last update arrives', () => updatedSeqs(listener).at(-1) === sent)
+    expect(updatedSeqs(listener)).toEqual(upTo(sent).slice(updatedSeqs(listener)[0]! - 1))
   }
 })
 
-test('CHAT-04 sent again is stored once', async () => {
+test('CHAT-04 a resent message is stored once', async () => {
   const { a, b, conversationId } = await startConversation()
   const clientMessageId = randomUUID()
   const frame = { conversationId, clientMessageId, type: 'text', body: 'مرة واحدة' }
@@ -195,7 +195,7 @@ test('CHAT-04 sent again is stored once', async () => {
   expect((await wholeHistory(a, conversationId)).length).toBe(2)
 })
 
-test('CHAT-05 history has what was acknowledged', async () => {
+test('CHAT-05 the history has what was acknowledged', async () => {
   const pairs = await Promise.all(upTo(5).map(startConversation))
   await Promise.all(pairs.map(async ({ a, b, conversationId }) => {
     const socket = await socketOf(a)
@@ -207,7 +207,7 @@ test('CHAT-05 history has what was acknowledged', async () => {
   }))
 })
 
-test('CHAT-14 markup is text, and nobody opens links', async () => {
+test('CHAT-14 markup is text, and links are not fetched', async () => {
   const asked: string[] = []
   const listener = createServer((request, response) => {
     asked.push(request.url!)
@@ -240,7 +240,7 @@ test('CHAT-14 markup is text, and nobody opens links', async () => {
   listener.close()
 })
 
-test('CHAT-15 the server decides: nothing of its own is taken from the client', async () => {
+test("CHAT-15 the server's own fields are never taken from the client", async () => {
   const { a, b, conversationId } = await startConversation()
   const socket = await socketOf(a)
   for (
@@ -261,7 +261,7 @@ test('CHAT-15 the server decides: nothing of its own is taken from the client', 
   expect(await wholeHistory(a, conversationId)).toEqual([])
 })
 
-test('CHAT-09 texts that cannot be: an error with the code of the contract', async () => {
+test('CHAT-09 an invalid text is an error with the code of the contract', async () => {
   const { a, conversationId } = await startConversation()
   const socket = await socketOf(a)
   for (
@@ -281,7 +281,7 @@ test('CHAT-09 texts that cannot be: an error with the code of the contract', asy
   expect((await socket.sendMessage(conversationId, '𐍈'.repeat(4000))).event).toBe('ack')
 })
 
-test('joining again with afterSeq gives what was missed, joining twice gives nothing twice', async () => {
+test('joining again with afterSeq gives what was missed, and nothing twice', async () => {
   const { a, b, conversationId } = await startConversation()
   const [left, right] = [await socketOf(a), await socketOf(b)]
   for (const i of upTo(120)) await left.sendMessage(conversationId, String(i))
@@ -301,7 +301,7 @@ test('joining again with afterSeq gives what was missed, joining twice gives not
   await waitUntil('it comes', () => ahead.messages().length === 1)
 })
 
-test('English texts for who asks for them', async () => {
+test('errors are in English for clients that ask for it', async () => {
   const { accessToken } = await signUp()
   const socket = new ChatSocket({
     headers: { authorization: `Bearer ${accessToken}`, 'accept-language': 'en-GB' },

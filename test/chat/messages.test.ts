@@ -24,7 +24,7 @@ beforeEach(async () => {
   ;[a, b] = await Promise.all([signUp(), signUp('نورة الشمري')])
 })
 
-test('CHAT-04 sent again it is the same message; another text under its name is refused', async () => {
+test('CHAT-04 a resent message is the same one; another text under its id is refused', async () => {
   const { id } = await openConversation(a, { identityId: b.identityId })
   const message = textMessage('مرة واحدة')
   const first = await postMessage(a, id, message)
@@ -54,7 +54,7 @@ test('CHAT-04 sent again it is the same message; another text under its name is 
   expect((await messagesPage(a, id)).items.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2])
 })
 
-test('CHAT-05 history has each message, last, right after the answer', async () => {
+test('CHAT-05 the history ends with each message as soon as it is answered', async () => {
   const pairs = await Promise.all(Array.from({ length: 5 }, startConversation))
   await Promise.all(pairs.map(async (pair) => {
     for (let i = 0; i < 100; i++) {
@@ -66,7 +66,7 @@ test('CHAT-05 history has each message, last, right after the answer', async () 
   }))
 })
 
-test('history is read from its end, backwards and forwards, in pages that join', async () => {
+test('the history is read from its end, backwards and forwards, in consecutive pages', async () => {
   const { a, b, conversationId: id } = await startConversation()
   for (let i = 1; i <= 7; i++) await postMessage(i % 2 ? a : b, id, `رسالة ${i}`)
   const page = async (query: string) => {
@@ -112,7 +112,7 @@ test('each type of message has a body of its own', async () => {
   expect(previews).toMatchObject({ type: 'property', preview: 'إعلان' })
 })
 
-test('a picture is the sender’s own, and is shown by its address', async () => {
+test('a picture must be the sender’s own, and is shown by its URL', async () => {
   const { a, b, conversationId: id } = await startConversation()
   const upload = async (person: Person) => {
     const bytes = jpeg({ width: 40, height: 30 })
@@ -134,7 +134,7 @@ test('a picture is the sender’s own, and is shown by its address', async () =>
   expect((await messagesPage(a, id)).items).toHaveLength(1)
 })
 
-test('an answer is to a message of the same conversation', async () => {
+test('a reply must be to a message of the same conversation', async () => {
   const { a, b, conversationId: id } = await startConversation()
   const { body: asked } = await postMessage(a, id, 'كم السعر؟')
   const elsewhere = await postMessage(
@@ -184,7 +184,7 @@ test('CHAT-14 markup and every script come back as they were sent, and nothing i
   expect(visits).toBe(0)
 })
 
-test('what is no text is refused: empty, invisible, too long, broken', async () => {
+test('empty, invisible, overlong and malformed texts are refused', async () => {
   const { a, conversationId: id } = await startConversation()
   const blank = ['', ' ', '\n\t', '\u00a0', '\u3000', '\u200b\u200f\u2060', '\ufeff', '\u{e0020}']
   for (const body of blank) {
@@ -202,7 +202,7 @@ test('what is no text is refused: empty, invisible, too long, broken', async () 
   expect((await messagesPage(a, id)).items).toEqual([])
 })
 
-test('CHAT-15 what is the server’s to say is refused from a client', async () => {
+test('CHAT-15 fields that only the server sets are refused from a client', async () => {
   const { a, conversationId: id } = await startConversation()
   const claims = [
     { id: unknownId },

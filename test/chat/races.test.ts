@@ -54,7 +54,7 @@ test('CHAT-04 sent twenty times at once it is stored once, with one answer', asy
   expect((await listEntry(b, id)).unread).toBe(1)
 })
 
-test('both write at once: one order without gaps, each in the order of its writer', async () => {
+test('when both write at once there is one order without gaps, true to each writer', async () => {
   const { a, b, conversationId: id } = await startConversation()
   const [fromA, fromB] = await Promise.all([a, b].map(async (person) => {
     const sent = []
@@ -77,7 +77,7 @@ test('both write at once: one order without gaps, each in the order of its write
   expect(times).toEqual(times.toSorted())
 })
 
-test('CHAT-12 the count is right while one writes 300 messages and the other reads', async () => {
+test('CHAT-12 the unread count stays right while one writes 300 messages and the other reads', async () => {
   const { a, b, conversationId: id } = await startConversation()
   let sent = 0
   const writing = (async () => {
@@ -112,7 +112,7 @@ test('CHAT-12 the count is right while one writes 300 messages and the other rea
 })
 
 test(
-  'writing, reading, blocking and signing out at once: nobody stands in another’s way',
+  'writing, reading, blocking and signing out at once never deadlock',
   async () => {
     const { a, b, conversationId: id } = await startConversation()
     const devices = await Promise.all(

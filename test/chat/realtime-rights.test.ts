@@ -42,7 +42,7 @@ const bodies = (channel: Channel) =>
   channel.payloads('new_message').map(({ message }) => message.body)
 
 test(
-  'AUTH-17 ISO-16 signed out on one device: it hears no more, the others and the other side go on',
+  'AUTH-17 ISO-16 a signed-out device receives nothing more, all others go on',
   async () => {
     const phone = await signIn(a.identifier, a.password)
     const [onPhone, onTablet] = [await atAccount(phone), await atAccount(a)]
@@ -73,7 +73,7 @@ test(
 )
 
 test(
-  'AUTH-17 a changed password ends what the other sessions hear, with one change of names',
+  'AUTH-17 a changed password cuts off the other sessions with one change of channel names',
   async () => {
     const phone = await signIn(a.identifier, a.password)
     const [onPhone, own] = [await atAccount(phone), await atAccount(a)]
@@ -92,7 +92,7 @@ test(
 )
 
 test(
-  'AUTH-13 a suspended account hears no more, and all is there when it comes back',
+  'AUTH-13 a suspended account receives nothing, and misses nothing when it returns',
   async () => {
     await postMessage(b, id, 'قبل الإيقاف')
     const atA = await atAccount(a)
@@ -111,7 +111,7 @@ test(
       status: 403,
       body: { error: { code: 'blocked' } },
     })
-    // What was read before is not told to who may not hear it now.
+    // Earlier reads are not sent to those who may no longer receive them.
     await b.post(`/conversations/${id}/read`)
     await expectMoved(atA)
     expect(atB.payloads('topic_changed')).toEqual([])
@@ -129,7 +129,7 @@ test(
   slow,
 )
 
-test('a blocked person hears no more; the one who blocked stays alone', async () => {
+test('a blocked person receives nothing more; the blocker stays alone', async () => {
   await postMessage(b, id, 'قبل')
   const [atA, atB] = [await atAccount(a), await atAccount(b)]
   const live = await liveOf(a)
@@ -159,7 +159,7 @@ test('a blocked person hears no more; the one who blocked stays alone', async ()
   expect(bodies(atB)).toEqual(['عدنا'])
 }, slow)
 
-test('IDN-06 an identity that was taken away hears its conversations no more', async () => {
+test('IDN-06 a removed identity receives its conversations no more', async () => {
   const company = await insertOrganisation(a.id)
   await a.post('/auth/identity/switch', { identityId: company })
   const own = await openConversation(b, { identityId: company })

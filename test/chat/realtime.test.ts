@@ -31,7 +31,7 @@ const joined = 'SUBSCRIBED'
 const refused = 'CHANNEL_ERROR'
 
 describe('what is heard', () => {
-  test('every message once on each side, in the order of history, which has it by then', async () => {
+  test('each side gets every message once, in the order of the history, which has it by then', async () => {
     const [atA, atB] = [await joinAs(a, await topicOf(a)), await joinAs(b, await topicOf(b))]
     expect([atA.status, atB.status]).toEqual([joined, joined])
     let late = 0
@@ -57,7 +57,7 @@ describe('what is heard', () => {
     expect(atA.payloads('new_message')).toHaveLength(40)
   })
 
-  test('CHAT-12 one event has the message, the state of the list and the notification', async () => {
+  test('CHAT-12 one event carries the message, the list entry and the notification', async () => {
     const [atA, atB] = [await joinAs(a, await topicOf(a)), await joinAs(b, await topicOf(b))]
     for (let i = 1; i <= 3; i++) {
       const { body: message } = await postMessage(a, shared.id, `رسالة ${i}`)
@@ -85,7 +85,7 @@ describe('what is heard', () => {
     }
   })
 
-  test('what was read: the reader hears the count, the other side how far, if it may', async () => {
+  test('reading sends the reader the count, and the other side the position if it may know', async () => {
     const [atA, atB] = [await joinAs(a, await topicOf(a)), await joinAs(b, await topicOf(b))]
     for (let i = 1; i <= 3; i++) await postMessage(a, shared.id, `رسالة ${i}`)
     const { lastMessage, liveTopic } = await listEntry(b, shared.id)
@@ -109,7 +109,7 @@ describe('what is heard', () => {
     expect(atB.payloads('message_read')).toEqual([])
   })
 
-  test('whoever acts as another identity hears of all that are theirs', async () => {
+  test('an account receives for all of its identities, whichever is acting', async () => {
     const company = await insertOrganisation(b.id)
     await b.post('/auth/identity/switch', { identityId: company })
     const atB = await joinAs(b, await topicOf(b))
@@ -121,7 +121,7 @@ describe('what is heard', () => {
   })
 
   test(
-    'presence and typing are heard on the live channel by both, and by nobody else',
+    'presence and typing reach both sides on the live channel, and nobody else',
     async () => {
       const presence = { presence: { key: 'a' } }
       const atA = await joinAs(a, shared.liveTopic, presence)
@@ -139,7 +139,7 @@ describe('what is heard', () => {
     slow,
   )
 
-  test('the names are in the session, in /auth/me and in the list, and nowhere built', async () => {
+  test('channel names come with the session, /auth/me and the list, and are never constructed', async () => {
     const topic = await topicOf(a)
     const list = (await a.get('/conversations?limit=1')).body
     expect(list).toMatchObject({ realtimeTopic: topic, unreadTotal: 0, items: [shared] })
@@ -158,7 +158,7 @@ describe('what is heard', () => {
 })
 
 describe('CHAT-06 who does not take part hears nothing', () => {
-  test('whoever asks, by whatever spelling, in public or in private', async () => {
+  test('nobody else can join, by any spelling, in public or in private', async () => {
     const [stranger, locked] = [await signUp(), await signUp()]
     await database().query(`update public.accounts set status = 'suspended' where id = $1`, [
       locked.id,
@@ -214,7 +214,7 @@ describe('CHAT-06 who does not take part hears nothing', () => {
     expect((await joinAs(b, shared.liveTopic)).status).toBe(joined)
   }, slow)
 
-  test('nobody but the database says anything where messages are heard', async () => {
+  test('only the database can send on a channel of messages', async () => {
     const topic = await topicOf(b)
     const [atB, other] = [await joinAs(b, topic), await joinAs(b, topic)]
     const forged = { message: { seq: 99, body: 'مزورة' } }
@@ -250,7 +250,7 @@ describe('CHAT-06 who does not take part hears nothing', () => {
     expect(live.heard).toEqual([])
   }, slow)
 
-  test('the fence holds in SQL, row by row', async () => {
+  test('the policies hold in SQL, row by row', async () => {
     await postMessage(a, shared.id)
     const stranger = await signUp()
     const own = await topicOf(stranger)

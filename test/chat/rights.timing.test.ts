@@ -1,4 +1,4 @@
-// The time halves of chat: nobody waits for whoever floods or crowds the gateway, and rights end soon.
+// The time halves of chat: nobody waits for whoever floods or crowds the gateway, and rights end expectSoon.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { fillGateway, type SignedIn, signedInPeople } from './crowd.ts'
@@ -87,7 +87,7 @@ async function flood(url: string, person: SignedIn, id: string, seconds: number)
   return { acknowledged, closed }
 }
 
-test('CHAT-08 fifty conversations go on beside a flood', async () => {
+test('CHAT-08 fifty conversations go on beside a flood of messages', async () => {
   const gateway = await startGateway({ GATEWAY_MESSAGES: '5', GATEWAY_JOINS: '1000' })
   const all = await signedInPeople(102)
   const talks = await Promise.all(
@@ -115,7 +115,7 @@ test('CHAT-08 fifty conversations go on beside a flood', async () => {
   await gateway.terminate()
 })
 
-test('CHAT-10 a good client is let in within a second, whatever else is open', async () => {
+test('CHAT-10 a well-behaved client is let in within a second, whatever else is open', async () => {
   const gateway = await startGateway({ GATEWAY_JOINS: '1000' })
   const person = await signUp()
   const { close } = await fillGateway(gateway.url)
@@ -145,11 +145,11 @@ test('AUTH-12 AUTH-13 AUTH-17 rights that end close a socket within five seconds
     const began = performance.now()
     await end(person)
     await socket.waitForClose()
-    soon(`${what}: closed`, began)
+    expectSoon(`${what}: closed`, began)
   }
 })
 
-test('who may hear a conversation no longer is told so within five seconds', async () => {
+test('losing access to a conversation is reported within five seconds', async () => {
   const ends = {
     blocked: ({ a, b }: Conversation) => a.post(`/blocks/${b.identityId}`),
     'acts as another': async ({ b }: Conversation) => {
@@ -163,13 +163,13 @@ test('who may hear a conversation no longer is told so within five seconds', asy
     await socket.join(people.conversationId)
     const began = performance.now()
     await end(people)
-    await waitUntil('it is told', () => socket.events('error').length > 0)
-    soon(`${what}: told`, began)
+    await waitUntil('it gets the error', () => socket.events('error').length > 0)
+    expectSoon(`${what}: error received`, began)
     socket.close()
   }
 })
 
-function soon(what: string, began: number) {
+function expectSoon(what: string, began: number) {
   const took = performance.now() - began
   console.log(`${what} after ${took.toFixed(0)} ms`)
   expect(took).toBeLessThan(5000)

@@ -13,7 +13,7 @@ beforeEach(async () => {
   buyer = await signUp()
 })
 
-test('saving turns over: the first call saves, the second forgets', async () => {
+test('toggling alternates: the first call saves, the second removes', async () => {
   const { id } = await publishListing(seller)
   expect(await toggleFavorite(buyer, id))
     .toMatchObject({ status: 200, body: { propertyId: id, isFavorite: true } })
@@ -27,7 +27,7 @@ test('saving turns over: the first call saves, the second forgets', async () => 
     .toMatchObject({ isFavorite: false, favoritesCount: 0, version: 1 })
 })
 
-test('the list holds whole listings, newest first, in pages that join', async () => {
+test('the list holds whole listings, newest first, in consecutive pages', async () => {
   const made: Listing[] = []
   for (let i = 0; i < 5; i++) made.unshift(await publishListing(seller, { price: 1000 + i }))
   for (const { id } of made.toReversed()) await toggleFavorite(buyer, id)
@@ -54,7 +54,7 @@ test('the list holds whole listings, newest first, in pages that join', async ()
     .toMatchObject({ error: { code: 'cursor_invalid' } })
 })
 
-test('FAV-03 toggling what is not there is 404, whatever is not there', async () => {
+test('FAV-03 toggling something that does not exist is 404, whatever the reason', async () => {
   const [deleted, archived, hidden] = [
     await publishListing(seller),
     await publishListing(seller),
@@ -132,7 +132,7 @@ test('IDN-03 FAV-05 favorites and isFavorite are those of the acting identity', 
 })
 
 test.each(['mark-sold', 'pause', 'archive', 'expire'])(
-  'ISO-14 after %s a saved listing is unavailable, with its title; off works, on does not',
+  'ISO-14 after %s a saved listing is unavailable, keeps its title, and can only be removed',
   async (act) => {
     const { id, titleAr } = await publishListing(seller)
     await toggleFavorite(buyer, id)
@@ -154,7 +154,7 @@ test.each(['mark-sold', 'pause', 'archive', 'expire'])(
   },
 )
 
-test('ISO-14 a saved listing that is deleted or hidden is gone everywhere, and comes back if it does', async () => {
+test('ISO-14 a saved listing disappears everywhere while deleted or hidden, and returns with it', async () => {
   for (const status of ['deleted', 'suspended', 'rejected', 'draft', 'pending_review']) {
     const { id } = await publishListing(seller)
     await toggleFavorite(buyer, id)
@@ -170,7 +170,7 @@ test('ISO-14 a saved listing that is deleted or hidden is gone everywhere, and c
   }
 })
 
-test('while its owner is locked out, a saved listing is unavailable without a title', async () => {
+test('while its owner is suspended, a saved listing is unavailable without a title', async () => {
   const { id } = await publishListing(seller)
   await toggleFavorite(buyer, id)
   const account = (status: string) =>
@@ -183,7 +183,7 @@ test('while its owner is locked out, a saved listing is unavailable without a ti
   expect((await buyer.get('/favorites')).body.items).toMatchObject([{ id, status: 'active' }])
 })
 
-test('one can save what one offers, while it is active', async () => {
+test('owners can save their own active listings', async () => {
   const { id } = await publishListing(seller)
   expect((await toggleFavorite(seller, id)).body.isFavorite).toBe(true)
   expect(await isSaved(seller, id)).toBe(true)

@@ -14,7 +14,7 @@ beforeEach(async () => {
   buyer = await signUp()
 })
 
-test('FAV-01 a thousand toggles at once end as their number says', async () => {
+test('FAV-01 a thousand toggles at once end according to their parity', async () => {
   const { id } = await publishListing(seller)
   const sent = async (count: number) => {
     let accepted = 0
@@ -51,7 +51,7 @@ function fits(answers: Answer[], state = false): boolean {
   )
 }
 
-test('FAV-02 every answer says what that call did', async () => {
+test('FAV-02 every answer says what its own call did', async () => {
   const properties: string[] = []
   for (let i = 0; i < 20; i++) properties.push(await insertListing(seller.identityId))
   const sessions = [buyer, await signIn(buyer.identifier, buyer.password)]
@@ -76,7 +76,7 @@ test('FAV-02 every answer says what that call did', async () => {
   }
 })
 
-test('FAV-04 the list stays whole while it changes', async () => {
+test('FAV-04 the list stays complete while it changes', async () => {
   const made = await Promise.all(
     Array.from({ length: 300 }, () => insertListing(seller.identityId)),
   )

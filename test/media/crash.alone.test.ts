@@ -78,7 +78,7 @@ describe('under review', () => {
       expect(await storedFiles(owner.identityId)).toHaveLength(2)
     }))
 
-  test('what is taken back leaves nothing to decide; with review off it shows at once', () =>
+  test('a change taken back leaves nothing to decide; with review off it shows at once', () =>
     underReview(async (owner) => {
       const { id } = await publishListing(owner)
       const first = await uploadPictures(owner, [picture(1)], { propertyId: id })
@@ -101,7 +101,7 @@ describe('under review', () => {
     }))
 })
 
-test('MED-11 uploads have their rate, and an identity its room', async () => {
+test('MED-11 uploads are rate limited, and an identity has a storage quota', async () => {
   const owner = await signUp()
   const restore = await enforceRates(variable('DATABASE_URL')!, { uploads: 60 })
   try {
@@ -160,7 +160,7 @@ test('MED-11 uploads have their rate, and an identity its room', async () => {
   )
 })
 
-testLocally('CRASH-10 killed in the middle of uploads, files and rows come together', async () => {
+testLocally('CRASH-10 functions killed in the middle of uploads leave files and rows in step', async () => {
   const owner = await signUp()
   const sessions: string[] = []
   let shade = 0

@@ -57,7 +57,7 @@ describe('MED-02 the limit', () => {
     expect(await storedFiles(owner.identityId)).toEqual([])
   })
 
-  test('of a listing is 10 MiB a file: a larger one is named, its neighbours are kept', async () => {
+  test('of a listing is 10 MiB a file: a larger one is named, the others are kept', async () => {
     const files = [jpeg(size), pngOf(10 * MiB + 1), pngOf(10 * MiB), png(size)]
     const { status, body } = await uploadPictures(owner, files)
     expect(status).toBe(201)
@@ -66,7 +66,7 @@ describe('MED-02 the limit', () => {
     expect((await download(body.files[3].url)).bytes).toEqual(png(size))
   })
 
-  test('of a request is 20 files and 100 MiB, counted also where no length is told', async () => {
+  test('of a request is 20 files and 100 MiB, counted also without a Content-Length', async () => {
     const many = await uploadPictures(owner, Array(21).fill(jpeg(size)))
     expect(many).toMatchObject({
       status: 422,
@@ -88,7 +88,7 @@ describe('MED-02 the limit', () => {
   })
 })
 
-test('INP-12 a request that says that it is too large is refused before anything else', async () => {
+test('INP-12 a request with too large a Content-Length is refused before anything else', async () => {
   const { host, port, pathname } = new URL(baseUrl + avatar)
   const socket = connect(Number(port), '127.0.0.1')
   socket.write(
@@ -164,7 +164,7 @@ describe('MED-06 a broken form', () => {
     'multipart/mixed; boundary=x',
     'application/json',
     'image/jpeg',
-  ])('of type %s is none', async (type) => {
+  ])('of type %s is refused', async (type) => {
     const reply = await postForm(owner, avatar, new Uint8Array(jpeg(size)), {
       'content-type': type,
     })
@@ -242,7 +242,7 @@ describe('MED-06 a broken form', () => {
   })
 })
 
-test('a slow upload is taken as long as something comes', async () => {
+test('a slow upload is accepted as long as data arrives', async () => {
   const { body, headers } = rawForm([filePart('file', 'filename="a.jpg"', pngOf(40_000))])
   const step = Math.ceil(body.length / 8)
   const { socket, done } = begun(
@@ -258,7 +258,7 @@ test('a slow upload is taken as long as something comes', async () => {
   expect(await done).toMatch(/^HTTP\/1.1 201 /)
 })
 
-test('CRASH-10 what an upload left behind is removed, and what nobody used', async () => {
+test('CRASH-10 leftovers of uploads and unused files are removed', async () => {
   const { body } = await uploadPictures(owner, [jpeg(size), png(size)])
   // As if the functions had died before the rows were written.
   const [first, second] = await storedFiles(owner.identityId)

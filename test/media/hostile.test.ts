@@ -66,7 +66,7 @@ describe('MED-03 a picture that nobody could draw is refused by what it says', (
   })
 })
 
-test('MED-01 of all that was refused no file is left', async () => {
+test('MED-01 refused uploads leave no file', async () => {
   expect(await storedFiles(owner.identityId)).toEqual([])
 })
 
@@ -88,7 +88,7 @@ describe('MED-04 PR-27 nothing of what was hidden in a picture is served', () =>
   })
 })
 
-// Storage forbids no browser to guess: a picture is told by its first bytes, and what begins as one is
+// Storage forbids no browser to guess: a picture is recognised by its first bytes, and what begins as one is
 // never guessed to be anything else (WHATWG MIME Sniffing, sections 7 and 8.1).
 const typeOf = (bytes: Buffer) =>
   bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))
@@ -129,7 +129,7 @@ describe('MED-04 of EXIF only the orientation stays', () => {
     }
   })
 
-  test('and a directory that goes round in circles is none', async () => {
+  test('and a circular directory is ignored', async () => {
     const tag = Buffer.alloc(60_000, 0xff)
     for (
       const content of [Buffer.from('MM\0*\0\0\0\x08'), Buffer.from('II*\0\xff\xff\xff\xff'), tag]
@@ -140,7 +140,7 @@ describe('MED-04 of EXIF only the orientation stays', () => {
   })
 })
 
-test('MED-05 a file name is text and nothing else', async () => {
+test('MED-05 a file name is never more than text', async () => {
   const names = [
     '../../x.png',
     '..%2fx.png',
@@ -175,7 +175,7 @@ test('MED-05 a file name is text and nothing else', async () => {
   }
 })
 
-test('a real picture is taken whatever its name and type say', async () => {
+test('a real picture is accepted whatever its name and type say', async () => {
   const bytes = png({ width: 8, height: 8 })
   for (const type of ['text/html', 'application/x-msdownload', '']) {
     const form = formOf('file', [{ bytes, type, name: 'x.svg' }])

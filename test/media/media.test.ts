@@ -34,7 +34,7 @@ const mediaOf = async (id: string, person: Person = owner) =>
 const idsOf = (items: any[]) => items.map(({ id, mediaId }) => id ?? mediaId)
 
 describe('an avatar', () => {
-  test('is stored, served as what it is, and shown wherever its person is', async () => {
+  test('is stored, served with its type, and shown wherever its person is', async () => {
     const { status, body } = await uploadAvatar(owner, png(small), { name: 'me.jpg' })
     expect(status).toBe(201)
     expect(body).toEqual({ mediaId: expect.any(String), url: expect.any(String), ...small })
@@ -50,7 +50,7 @@ describe('an avatar', () => {
     expect(headers.get('content-type')).toBe('image/png')
   })
 
-  test('takes the place of the one before, whose file goes; null takes it away', async () => {
+  test('replaces the previous one, whose file is removed; null removes it', async () => {
     const [first, second] = [
       (await uploadAvatar(owner, jpeg(small))).body,
       (await uploadAvatar(owner, jpeg({ ...small, shade: 9 }))).body,
@@ -70,7 +70,7 @@ describe('an avatar', () => {
     expect(await storedFiles(owner.identityId)).toEqual([])
   })
 
-  test("another's picture is none", async () => {
+  test("somebody else's picture is refused", async () => {
     const stranger = await signUp()
     const { body } = await uploadAvatar(stranger, jpeg(small))
     for (const avatarMediaId of [body.mediaId, unknownId]) {
@@ -84,7 +84,7 @@ describe('an avatar', () => {
 })
 
 describe('MED-07 all pictures of a flow', () => {
-  test('in one request, one bad among them: the good ones in order, the bad one named', async () => {
+  test('in one request with a bad one keep their order, and the bad one is named', async () => {
     const { id } = await createDraft(owner)
     const files = shades(8)
     const sent = files.map((bytes, index) => ({ bytes, name: `${index}.jpg` }))
@@ -117,7 +117,7 @@ describe('MED-07 all pictures of a flow', () => {
     }
   })
 
-  test('in 10 requests at once, in any order: each in the place asked for', async () => {
+  test('in 10 requests at once, in any order, get the positions asked for', async () => {
     const uploadSessionId = randomUUID()
     const files = shades(10)
     const replies = await Promise.all(
@@ -136,7 +136,7 @@ describe('MED-07 all pictures of a flow', () => {
       .toEqual(files.map((_, index) => index))
   })
 
-  test('two uploads at once to one listing get places of their own', async () => {
+  test('in two uploads at once to one listing get distinct positions', async () => {
     const { id } = await createDraft(owner)
     for (let round = 0; round < 5; round++) {
       const replies = await Promise.all(
@@ -150,7 +150,7 @@ describe('MED-07 all pictures of a flow', () => {
     expect(positions).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test('sent once more after a lost answer, they are there once', async () => {
+  test('sent again after a lost answer are stored once', async () => {
     const uploadSessionId = randomUUID()
     const [a, b] = shades(2)
     const first = await uploadPictures(owner, [a, b], { uploadSessionId, startPosition: 0 })
@@ -161,7 +161,7 @@ describe('MED-07 all pictures of a flow', () => {
     expect(await storedFiles(owner.identityId)).toHaveLength(2)
   })
 
-  test('that comes after the listing was written belongs to it too', async () => {
+  test('that arrives after the listing was created belongs to it too', async () => {
     const [a, b] = shades(2)
     const { body } = await uploadPictures(owner, [a])
     const { uploadSessionId } = body
@@ -173,7 +173,7 @@ describe('MED-07 all pictures of a flow', () => {
     expect((await owner.post('/properties', { type: 'SALE', uploadSessionId })).status).toBe(404)
   })
 
-  test('over the pictures of the plan: those that fit are kept, the others named', async () => {
+  test("over the plan's limit are named, and those that fit are kept", async () => {
     const { id } = await createDraft(owner)
     const { status, body } = await uploadPictures(owner, shades(12), { propertyId: id })
     expect(status).toBe(201)
@@ -191,7 +191,7 @@ describe('MED-07 all pictures of a flow', () => {
 })
 
 describe('the pictures of a listing', () => {
-  test('are put in an order and taken out', async () => {
+  test('are reordered and removed', async () => {
     const { id } = await createDraft(owner)
     const { body } = await uploadPictures(owner, shades(4), { propertyId: id })
     const [a, b, c, d] = idsOf(body.files)
@@ -318,7 +318,7 @@ test('MED-10 without a token, or while suspended, nothing is uploaded', async ()
   }
 })
 
-test('MED-12 what is served is ours: its type, its name, whole or in part', async () => {
+test('MED-12 files are served with our type and name, whole or in part', async () => {
   const { id } = await publishListing(owner)
   const { body } = await uploadPictures(
     owner,

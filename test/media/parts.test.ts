@@ -39,7 +39,7 @@ describe('PR-27 a PNG', () => {
     expect((await kept(bytes)).equals(plain)).toBe(true)
   })
 
-  test('of every way to pack its pixels ends where they end', async () => {
+  test('in any encoding ends where its pixels end', async () => {
     const at = plain.indexOf('IDAT') + 4
     const raw = inflateSync(plain.subarray(at, at + plain.readUInt32BE(at - 8)))
     for (const level of [0, 1, 6, 9]) {
@@ -63,7 +63,7 @@ describe('PR-27 a PNG', () => {
   })
 })
 
-test('a JPEG keeps each table that a scan uses, in its place', async () => {
+test('a JPEG keeps each table that a scan uses, in its position', async () => {
   const table = (shade: number) =>
     segment(0xdb, Buffer.concat([Buffer.from([0]), Buffer.alloc(64, shade)]))
   const [before, after] = [table(7), table(1)]

@@ -60,13 +60,13 @@ const dueNow = ({ id, identityId }: Person) =>
     [id, `${identityId}/`],
   )
 
-test('Storage takes 1,000 names at a time and refuses more', async () => {
+test('Storage accepts 1,000 names at a time and refuses more', async () => {
   const names = (count: number) => Array.from({ length: count }, () => randomUUID())
   expect((await files.remove(names(1000))).error).toBe(null)
   expect((await files.remove(names(1001))).error).toMatchObject({ status: 400 })
 })
 
-test('PR-28 a heap of what nobody wants goes as well as one picture does', async () => {
+test('PR-28 a great many unused files are removed like one', async () => {
   const owner = await signUp()
   await plantDiscarded(owner, 1300)
   await plantStrays(owner, 1300)
@@ -118,7 +118,7 @@ async function alarmOfJobs(): Promise<{ count: number; some: string[] } | undefi
   }
 }
 
-testLocally('PR-28 one file that Storage will not remove holds up none of the others', async () => {
+testLocally('PR-28 one file that Storage will not remove delays no others', async () => {
   const owner = await signUp()
   const stubborn = `${owner.identityId}/stubborn`
   await files.upload(stubborn, jpeg({ width: 8, height: 8 }), { contentType: 'image/jpeg' })
@@ -141,7 +141,7 @@ testLocally('PR-28 one file that Storage will not remove holds up none of the ot
 })
 
 testLocally(
-  'a Storage that refuses everything is not asked name by name, and loses nothing',
+  'a Storage that refuses everything is not asked name by name, and nothing is lost',
   async () => {
     const owner = await signUp()
     const asked = await refusing(`old.bucket_id = 'listings'`, async () => {

@@ -20,7 +20,7 @@ beforeEach(async () => {
 const full = { status: 402, body: { error: { code: 'quota_exceeded', limit: 10, used: 10 } } }
 
 describe('MED-07 PR-28 pictures sent once more get their first answer', () => {
-  test('in a flow and in a listing that have all they may have', async () => {
+  test('in a flow and in a listing that are full', async () => {
     const { id } = await createDraft(owner)
     for (const to of [{ uploadSessionId: randomUUID() }, { propertyId: id }]) {
       await uploadPictures(owner, shades(7), to)
@@ -36,7 +36,7 @@ describe('MED-07 PR-28 pictures sent once more get their first answer', () => {
     expect(await storedFiles(owner.identityId)).toHaveLength(20)
   })
 
-  test('with those that had no room named once more', async () => {
+  test('with those that did not fit named again', async () => {
     const to = { uploadSessionId: randomUUID() }
     await uploadPictures(owner, shades(8), to)
     const sent = shades(4, 100)
@@ -61,7 +61,7 @@ describe('MED-07 PR-28 pictures sent once more get their first answer', () => {
     expect(again.body.files).toEqual(first.body.files)
   })
 
-  test('when the last that has room comes twice at once: there once, both answered alike', async () => {
+  test('when the last one that fits arrives twice at once, it is stored once, both answered alike', async () => {
     for (let round = 0; round < 5; round++) {
       const to = { uploadSessionId: randomUUID() }
       await uploadPictures(owner, shades(9), to)
@@ -75,7 +75,7 @@ describe('MED-07 PR-28 pictures sent once more get their first answer', () => {
     }
   })
 
-  test('and one that was taken out meanwhile is a new one', async () => {
+  test('and one that was removed meanwhile is a new one', async () => {
     const { id } = await createDraft(owner)
     const sent = shades(10)
     const first = await uploadPictures(owner, sent, { propertyId: id })
@@ -85,7 +85,7 @@ describe('MED-07 PR-28 pictures sent once more get their first answer', () => {
     expect(again.body.files[0].mediaId).not.toBe(first.body.files[9].mediaId)
   })
 
-  test('as a face, too', async () => {
+  test('also as an avatar', async () => {
     const face = jpeg({ ...small, shade: 5 })
     const first = await uploadAvatar(owner, face)
     expect(await uploadAvatar(owner, face)).toMatchObject({ status: 201, body: first.body })

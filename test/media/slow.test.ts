@@ -42,7 +42,7 @@ function trickle({ accessToken }: Person, first: number, everyMs: number) {
   }
 }
 
-test('PR-22 eighteen slow connections of one account hold up nobody else', async () => {
+test('PR-22 eighteen slow connections of one account delay nobody else', async () => {
   const [slow, other] = [await signUp(), await signUp()]
   const connections = Array.from({ length: 18 }, () => trickle(slow, 1000, 1000))
   for (let round = 0; round < 3; round++) {
@@ -57,7 +57,7 @@ test.each([
   ['a byte a second', 1000, 1000],
   ['ten bytes a second', 1000, 100],
   ['a great deal at once and then a byte a second', 8_000_000, 1000],
-])('MED-02 PR-22 an upload that brings %s ends with 408', async (_, first, everyMs) => {
+])('MED-02 PR-22 an upload that sends %s ends with 408', async (_, first, everyMs) => {
   const owner = await signUp()
   const said = await trickle(owner, first, everyMs).ended
   expect(said).toMatch(/^HTTP\/1.1 408 /)
@@ -65,14 +65,14 @@ test.each([
   expect((await uploadAvatar(owner, picture)).status).toBe(201)
 })
 
-test('an account whose own uploads are slow gets its next one when they have ended', async () => {
+test('an account with slow uploads gets its next one when they have ended', async () => {
   const owner = await signUp()
   const slow = [0, 1].map(() => trickle(owner, 1000, 1000))
   expect((await uploadAvatar(owner, picture)).status).toBe(201)
   for (const { ended } of slow) expect(await ended).toMatch(/^HTTP\/1.1 408 /)
 })
 
-test('MED-07 many uploads of one account at once are all taken, one after another', async () => {
+test('MED-07 many uploads of one account at once are all accepted, one after another', async () => {
   const owner = await signUp()
   const replies = await Promise.all(Array.from({ length: 20 }, () => uploadAvatar(owner, picture)))
   expect(replies.map(({ status }) => status)).toEqual(Array(20).fill(201))

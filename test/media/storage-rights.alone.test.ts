@@ -25,7 +25,7 @@ beforeAll(() => {
 describe('MED-09 rights', () => {
   const theirs = () => `${owner.id}/theirs-${randomUUID()}.txt`
 
-  test("another's object can neither be read, written nor found", async () => {
+  test("somebody else's object can neither be read, written nor found", async () => {
     const path = theirs()
     await storageAs(owner).from(bucket).upload(path, 'mine')
     for (const storage of [storageAs(stranger), guestStorage]) {
@@ -46,7 +46,7 @@ describe('MED-09 rights', () => {
     expect(await textOf((await storageAs(owner).from(bucket).download(path)).data)).toBe('mine')
   })
 
-  test('in the buckets of pictures nobody writes, lists or signs, also in the own folder', async () => {
+  test('nobody writes, lists or signs in the picture buckets, not even in their own folder', async () => {
     const { identityId } = owner
     const { rows } = await database().query('select name from storage.objects limit 1')
     for (const name of ['avatars', 'listings']) {
@@ -88,7 +88,7 @@ describe('MED-09 rights', () => {
     'no token and no key': { authorization: 'Bearer x.y.z' },
   }
 
-  test('a token that is none is refused, and so is a call without one', async () => {
+  test('an invalid token is refused, and so is a call without one', async () => {
     for (const [headers, status] of [[tokens.none, '400'], [tokens['no token'], '403']] as const) {
       for (const method of ['POST', 'PUT', 'DELETE']) {
         const response = await fetch(x(), { method, headers })
@@ -98,7 +98,7 @@ describe('MED-09 rights', () => {
     expect((await fetch(x(), { headers: { apikey: 'sb_secret_x' } })).status).toBe(401)
   })
 
-  test.each(Object.entries(tokens))('a public address is open whatever the token: %s', async (
+  test.each(Object.entries(tokens))('a public URL is open whatever the token: %s', async (
     _,
     headers,
   ) => {
@@ -133,7 +133,7 @@ describe('MED-09 rights', () => {
 })
 
 describe('a signed address', () => {
-  test('is for one object, until its time, and cannot be changed', async () => {
+  test('is for one object, until it expires, and cannot be changed', async () => {
     const files = storageAs(owner).from(bucket)
     const [path, other] = [`${owner.id}/signed.txt`, `${owner.id}/other.txt`]
     await files.upload(path, 'signed')
@@ -151,7 +151,7 @@ describe('a signed address', () => {
     expect(many[1]).toMatchObject({ signedUrl: null, error: expect.any(String) })
   })
 
-  test('for an upload takes one file under that name, and reads nothing', async () => {
+  test('for an upload accepts one file under that name, and reads nothing', async () => {
     const files = storageAs(owner).from(bucket)
     const path = `${owner.id}/up.txt`
     const { token } = (await files.createSignedUploadUrl(path)).data!

@@ -25,7 +25,7 @@ test('the governorates and areas of Kuwait are there, each area in its governora
   for (const area of areas) expect(known).toContain(area.governorateId)
 })
 
-test('kinds say what they usually are offered for', async () => {
+test('kinds say which types of listing they usually have', async () => {
   const { items } = (await guest.get('/meta/kinds')).body
 
   expect(items).toHaveLength(24)
@@ -37,7 +37,7 @@ test('kinds say what they usually are offered for', async () => {
   })
 })
 
-test('every vocabulary is in enums, in the order to show it', async () => {
+test('enums holds every vocabulary, in display order', async () => {
   const { body } = await guest.get('/meta/enums')
   const { items } = (await guest.get('/meta/amenities')).body
 
@@ -55,7 +55,7 @@ test('every vocabulary is in enums, in the order to show it', async () => {
   expect(body.kind).toHaveLength(24)
 })
 
-test.each(lists)('/meta/%s is sent once: who has it already gets 304', async (name) => {
+test.each(lists)('/meta/%s is sent once: a client that has it gets 304', async (name) => {
   const first = await guest.get(`/meta/${name}`)
   // Whoever packs the answer on its way says so by a weak tag.
   const tag = first.headers.get('etag')!.replace(/^W\//, '')
@@ -71,7 +71,7 @@ test.each(lists)('/meta/%s is sent once: who has it already gets 304', async (na
   expect(other).toMatchObject({ status: 200, body: first.body })
 })
 
-test.each(lists)('/meta/%s takes no parameters and no other method', async (name) => {
+test.each(lists)('/meta/%s accepts no parameters and no other method', async (name) => {
   expect(await guest.get(`/meta/${name}?limit=1`)).toMatchObject({
     status: 422,
     body: { error: { code: 'validation_failed', fields: [{ path: 'limit', code: 'unknown' }] } },

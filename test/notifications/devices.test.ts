@@ -70,7 +70,7 @@ test('one device id of two accounts is two devices, and neither can touch the ot
   expect(await idsOf(sara)).toEqual([deviceId])
 })
 
-test('ISO-16 a push token goes to whoever registers it last, also twenty at once', async () => {
+test('ISO-16 a push token belongs to whoever registers it last, also with twenty at once', async () => {
   const { pushToken, deviceId } = await registerDevice(sara)
   await registerDevice(fahad, { deviceId, pushToken })
   expect(await owners(pushToken)).toEqual([fahad.id])
@@ -138,7 +138,7 @@ test('a device ends with its session: signed out, signed out elsewhere, password
   expect(await owners(here.pushToken)).toEqual([])
 })
 
-test('the same device after another sign-in belongs to that one', async () => {
+test('a device registered after another sign-in belongs to that session', async () => {
   const given = await registerDevice(sara)
   const later = await signIn(sara.identifier, sara.password)
   await later.put('/devices', given)
@@ -146,7 +146,7 @@ test('the same device after another sign-in belongs to that one', async () => {
   expect(await idsOf(later)).toEqual([given.deviceId])
 })
 
-test('the twenty-first device takes the place of the one not heard of for longest', async () => {
+test('the twenty-first device replaces the one unseen for longest', async () => {
   const made: string[] = []
   for (let i = 0; i < 20; i++) made.push((await registerDevice(sara)).deviceId)
   await registerDevice(sara, { deviceId: made[0] })
@@ -184,7 +184,7 @@ test.each([
   expect(error).toMatchObject({ code: 'PT422', message: code })
 })
 
-test('ISO-06 nobody writes devices past the functions', async () => {
+test('ISO-06 devices are written by the functions alone', async () => {
   await registerDevice(sara)
   for (
     const sql of [
@@ -202,7 +202,7 @@ test('ISO-06 nobody writes devices past the functions', async () => {
   }
 })
 
-test('a deleted account has no devices, a guest none to name', async () => {
+test('a deleted account has no devices, and a guest can have none', async () => {
   const { pushToken } = await registerDevice(sara)
   await database().query('select private.anonymise_account($1)', [sara.id])
   expect(await owners(pushToken)).toEqual([])

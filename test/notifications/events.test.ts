@@ -26,8 +26,8 @@ const setStatus = (id: string, status: string, reason: string | null = null) =>
     reason,
   ])
 
-/** What waits to be told of a listing. */
-const waiting = async (id: string) => {
+/** The events of a listing that nobody has been notified of yet. */
+const pendingEvents = async (id: string) => {
   const { rows } = await sql(
     'select kind from private.notification_events where property_id = $1 and notified_at is null',
     [id],
@@ -35,7 +35,7 @@ const waiting = async (id: string) => {
   return rows.map(({ kind }) => kind)
 }
 
-test('whoever asks for a contact is a lead that the owner is told of, once a day and way', async () => {
+test('a contact request notifies the owner of a lead, once a day for each kind', async () => {
   const { id, titleAr } = await publishListing(seller)
   await buyer.post(`/properties/${id}/contact`, { kind: 'call' })
   await buyer.post(`/properties/${id}/contact`, { kind: 'call' })
@@ -51,7 +51,7 @@ test('whoever asks for a contact is a lead that the owner is told of, once a day
   expect(await notificationsOf(buyer)).toEqual([])
 })
 
-test('a lower price is told to everybody who saved the listing, and to nobody else', async () => {
+test('a lower price notifies everybody who saved the listing, and nobody else', async () => {
   const { id, titleAr } = await publishListing(seller, { type: 'RENT', price: 650 })
   const stranger = await signUp()
   const company = await insertOrganisation(buyer.id)
@@ -66,24 +66,24 @@ test('a lower price is told to everybody who saved the listing, and to nobody el
     data: { route: 'property', entityId: id },
   })
   await waitUntil(
-    'both identities were told',
+    'both identities are notified',
     async () => (await notificationsOf(buyer, 'favorite_price_drop')).length === 2,
   )
   expect(new Set((await notificationsOf(buyer)).map(({ identityId }) => identityId)))
     .toEqual(new Set([buyer.identityId, company]))
   expect(await notificationsOf(stranger)).toEqual([])
 
-  // Once a day; and a rise, or a drop that is taken back before it was told, is no news.
+  // Once a day; and a rise, or a drop reverted before the notification, notifies nobody.
   await seller.patch(`/properties/${id}`, { price: 500 })
   await seller.patch(`/properties/${id}`, { price: 700 })
-  await waitUntil('nothing waits', async () => (await waiting(id)).length === 0)
+  await waitUntil('nothing waits', async () => (await pendingEvents(id)).length === 0)
   expect((await notificationsOf(buyer)).map(({ bodyAr }) => bodyAr)).toEqual([
     one.bodyAr,
     one.bodyAr,
   ])
 })
 
-test('several drops before anybody was told are one, from the first price to the last', async () => {
+test('several price drops before a notification are one, from the first price to the last', async () => {
   const { id } = await publishListing(seller, { price: 1000 })
   await toggleFavorite(buyer, id)
   const client = await database().connect()
@@ -98,7 +98,7 @@ test('several drops before anybody was told are one, from the first price to the
   }
   expect(await waitForNotification(buyer, 'favorite_price_drop'))
     .toMatchObject({ bodyAr: expect.stringContaining('من 1,000 د.ك إلى 700 د.ك') })
-  await waitUntil('nothing waits', async () => (await waiting(id)).length === 0)
+  await waitUntil('nothing waits', async () => (await pendingEvents(id)).length === 0)
   expect(await notificationsOf(buyer)).toHaveLength(1)
 })
 
@@ -108,7 +108,7 @@ test.each([
   ['archive', 'انتهى عرض «'],
   ['delete', 'أحد العقارات التي حفظتها لم يعد معروضاً'],
   ['suspend', 'أحد العقارات التي حفظتها لم يعد معروضاً'],
-])('after %s whoever saved it hears that it cannot be had', async (act, begins) => {
+])('after %s those who saved the listing are notified that it is unavailable', async (act, begins) => {
   const { id, titleAr } = await publishListing(seller)
   await toggleFavorite(buyer, id)
   if (act === 'delete') await seller.delete(`/properties/${id}`)
@@ -121,7 +121,7 @@ test.each([
   expect(bodyAr + bodyEn).not.toContain('مخالف')
 })
 
-test('paused and resumed before anybody was told is no news', async () => {
+test('a listing paused and resumed before anybody was notified notifies nobody', async () => {
   const { id } = await publishListing(seller)
   await toggleFavorite(buyer, id)
   const client = await database().connect()
@@ -134,11 +134,11 @@ test('paused and resumed before anybody was told is no news', async () => {
   } finally {
     client.release()
   }
-  await waitUntil('nothing waits', async () => (await waiting(id)).length === 0)
+  await waitUntil('nothing waits', async () => (await pendingEvents(id)).length === 0)
   expect(await notificationsOf(buyer)).toEqual([])
 })
 
-test('10,000 who saved a listing do not keep its owner waiting, and all of them hear', async () => {
+test('10,000 people who saved a listing do not delay its owner, and are all notified', async () => {
   const { id } = await publishListing(seller, { price: 1000 })
   // A hundred accounts with a hundred identities each, made by SQL, each in a transaction of its
   // own: others would have to wait for a long one.
@@ -160,26 +160,26 @@ test('10,000 who saved a listing do not keep its owner waiting, and all of them 
   }
   expect((await seller.patch(`/properties/${id}`, { price: 900 })).status).toBe(200)
   // The owner has the answer while they have yet to hear.
-  expect(await waiting(id)).not.toEqual([])
-  await waitUntil('all have been told', async () => (await waiting(id)).length === 0, 240_000)
+  expect(await pendingEvents(id)).not.toEqual([])
+  await waitUntil('all have been notified', async () => (await pendingEvents(id)).length === 0, 240_000)
   const { rows } = await sql(
-    `select count(*)::integer as told, count(distinct identity_id)::integer as identities
+    `select count(*)::integer as notified, count(distinct identity_id)::integer as identities
      from public.notifications where entity_id = $1`,
     [id],
   )
-  expect(rows).toEqual([{ told: 10_000, identities: 10_000 }])
+  expect(rows).toEqual([{ notified: 10_000, identities: 10_000 }])
   for (const account of accounts) {
     await sql(`delete from public.identities where type = 'company' and account_id = $1`, [account])
     await sql('delete from auth.users where id = $1', [account])
   }
 })
 
-test('two runs of the job at once tell everybody once', async () => {
+test('two concurrent runs of the job notify everybody once', async () => {
   const { id } = await publishListing(seller, { price: 1000 })
   await toggleFavorite(buyer, id)
   await seller.patch(`/properties/${id}`, { price: 900 })
   await Promise.all(Array.from({ length: 6 }, () => runJobs('jobs/often')))
-  await waitUntil('nothing waits', async () => (await waiting(id)).length === 0)
+  await waitUntil('nothing waits', async () => (await pendingEvents(id)).length === 0)
   expect(await notificationsOf(buyer)).toHaveLength(1)
   expect((await notificationsOf(buyer))[0].titleAr).toBe('انخفض سعر عقار في مفضلتك')
 })
@@ -209,7 +209,7 @@ test('an owner is warned once, three days before the end, and again after a rene
   expect(later).not.toBe(soon)
 })
 
-test("an admin's decision on a listing is told to its owner", async () => {
+test("an admin's decision on a listing notifies its owner", async () => {
   const { id } = await createDraft(seller, {
     kind: 'villa',
     titleAr: 'فيلا للبيع في السالمية',
@@ -240,11 +240,11 @@ test("an admin's decision on a listing is told to its owner", async () => {
   })
   expect(await notificationsOf(seller)).toHaveLength(3)
 
-  const { id: other } = await publishListing(seller) // published without a decision: nothing to tell
+  const { id: other } = await publishListing(seller) // published without a decision: no notification
   expect((await notificationsOf(seller)).map(({ data }) => data.entityId)).not.toContain(other)
 })
 
-test("an admin's decision on an identity is told to its account", async () => {
+test("an admin's decision on an identity notifies its account", async () => {
   const company = await insertOrganisation(seller.id)
   const set = (status: string, reason: string | null = null) =>
     sql('update public.identities set status = $2, status_reason = $3 where id = $1', [

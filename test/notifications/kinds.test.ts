@@ -113,7 +113,7 @@ const kinds: [kind: string, facts: object, titleAr: string, bodyAr: string][] = 
   ['system', serviceMessage('صيانة'), 'صيانة', 'صيانة، كيف حالك؟'],
 ]
 
-test('every kind says in Arabic and English what happened', async () => {
+test('every kind has its text in Arabic and English', async () => {
   for (const [kind, facts, titleAr, bodyAr] of kinds) {
     const entityId = randomUUID()
     await notify(sara, kind, facts, { entityId })
@@ -140,7 +140,7 @@ test('every category of the preferences has its kinds, as the vocabulary says', 
   for (const { note, kinds } of rows) expect(kinds).toBe(note)
 })
 
-test('news of one thing are one unread notification that counts; once read, a new one', async () => {
+test('events of one thing make one unread notification with a count; once read, a new one', async () => {
   const conversation = { entityId: randomUUID() }
   const say = (preview: string) =>
     notify(sara, 'message_new', { name: 'سالم', type: 'text', preview }, conversation)
@@ -170,7 +170,7 @@ test('news of one thing are one unread notification that counts; once read, a ne
   ])
 })
 
-test('fifty messages at once are one notification that says fifty', async () => {
+test('fifty messages at once make one notification that says fifty', async () => {
   const conversation = { entityId: randomUUID() }
   const facts = { name: 'سالم', type: 'text', preview: 'هلا' }
   await Promise.all(

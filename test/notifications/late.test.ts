@@ -1,4 +1,4 @@
-/** Notices for whom somebody is changing in the very moment in which they are to be told. */
+/** Notifications for an account that is being changed at that very moment. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type pg from 'pg'
 import { database, type Person, signUp } from '../support/client.ts'
@@ -31,10 +31,10 @@ const rows = async (table: string) =>
   (await database().query(`select from ${table} where account_id = $1`, [person.id])).rowCount
 
 /** As a job does, which says when it happened. */
-const tell = () => notify(person, 'system', { ...serviceMessage(), at: '2026-01-02T03:04:05Z' })
+const notifyPerson = () => notify(person, 'system', { ...serviceMessage(), at: '2026-01-02T03:04:05Z' })
 
-test('a job that meets an account being changed waits for nothing and tells it later', async () => {
-  await tell()
+test('a job does not wait for an account that is being changed, and notifies it later', async () => {
+  await notifyPerson()
   expect([await rows('public.notifications'), await rows('private.deferred_notifications')])
     .toEqual([0, 1])
   await other.query('rollback')
@@ -44,8 +44,8 @@ test('a job that meets an account being changed waits for nothing and tells it l
   expect(await rows('private.deferred_notifications')).toBe(0)
 })
 
-test('whoever is deleted in that moment keeps nothing that they were to be told', async () => {
-  await tell()
+test('an account deleted in that moment keeps no notification', async () => {
+  await notifyPerson()
   await other.query('delete from auth.users where id = $1', [person.id])
   await other.query('commit')
   await waitUntil('no notice is late', async () => {

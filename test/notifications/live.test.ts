@@ -35,7 +35,7 @@ async function ear(person: Person, topic?: string) {
   return { heard, joined, topic }
 }
 
-test('a notification is heard as the list has it, with the badge', async () => {
+test('a notification is broadcast as the list has it, with the badge', async () => {
   const sara = await signUp()
   await notify(sara, 'system', serviceMessage('قبل'))
   const { heard, joined } = await ear(sara)
@@ -45,7 +45,7 @@ test('a notification is heard as the list has it, with the badge', async () => {
   expect(heard[0]).toMatchObject({ notification: (await notificationsOf(sara))[0], unread: 2 })
 })
 
-test('what somebody does not want in the app is not heard, nor what is told to another', async () => {
+test('notifications switched off in the app, or of others, are not broadcast', async () => {
   const [sara, fahad] = [await signUp(), await signUp()]
   await sara.patch('/settings', { notifications: { billing: { inApp: false } } })
   const { heard, topic } = await ear(sara)
@@ -57,7 +57,7 @@ test('what somebody does not want in the app is not heard, nor what is told to a
   expect(heard.map(({ notification }) => notification.titleAr)).toEqual(['لك'])
 })
 
-test('what is undone was not told', async () => {
+test('what is rolled back is not broadcast', async () => {
   const sara = await signUp()
   const { heard } = await ear(sara)
   const client = await database().connect()

@@ -25,7 +25,7 @@ const say = (person: Person, body: string) =>
   })
 const heard = (person: Person) => notificationsOf(person, 'message_new')
 
-test('a message is told to the other side: who wrote, and what', async () => {
+test('a message notifies the other side of its sender and text', async () => {
   expect((await say(salem, '  السلام عليكم،\nهل البيت متاح؟')).status).toBe(201)
   expect(await heard(sara)).toMatchObject([{
     identityId: sara.identityId,
@@ -41,7 +41,7 @@ test('a message is told to the other side: who wrote, and what', async () => {
   expect(bodyAr.length).toBeLessThan(170)
 })
 
-test('a message sent twice is told once', async () => {
+test('a message sent twice notifies once', async () => {
   const message = { clientMessageId: randomUUID(), type: 'text', body: 'هلا' }
   const send = () => salem.post(`/conversations/${id}/messages`, message)
   expect((await Promise.all([send(), send(), send()])).map(({ status }) => status).toSorted())
@@ -49,7 +49,7 @@ test('a message sent twice is told once', async () => {
   expect(await heard(sara)).toMatchObject([{ bodyAr: 'هلا' }])
 })
 
-test('whoever has read the conversation has read its notification, whoever has not has not', async () => {
+test('reading the conversation reads its notification, for the reader alone', async () => {
   await say(salem, 'الأولى')
   await say(salem, 'الثانية')
   const before = await unreadCount(sara)
@@ -74,7 +74,7 @@ test('reading the notification does not read the conversation', async () => {
   expect((await sara.get('/conversations')).body.items).toMatchObject([{ id, unread: 1 }])
 })
 
-test('a muted conversation counts its messages and tells of none', async () => {
+test('a muted conversation counts its messages and notifies of none', async () => {
   await database().query(
     'update public.participants set muted = true where conversation_id = $1 and identity_id = $2',
     [id, sara.identityId],
@@ -86,7 +86,7 @@ test('a muted conversation counts its messages and tells of none', async () => {
   expect(await heard(salem)).toHaveLength(1)
 })
 
-test('messages crossing with reading leave no notification of what was read', async () => {
+test('messages that arrive while reading leave no notification of what was read', async () => {
   for (let round = 0; round < 10; round++) {
     await Promise.all([
       say(salem, `رسالة ${round}`),
@@ -101,7 +101,7 @@ test('messages crossing with reading leave no notification of what was read', as
   expect((await heard(sara)).filter(({ readAt }) => !readAt)).toMatchObject([{ bodyAr: 'الأخيرة' }])
 })
 
-test('a deleted account leaves none of its words with the other side', async () => {
+test('a deleted account leaves none of its text with the other side', async () => {
   await say(salem, 'كلام خاص')
   await database().query('select private.anonymise_account($1)', [salem.id])
   expect(await heard(sara)).toEqual([])

@@ -17,7 +17,7 @@ beforeEach(async () => {
   sara = await signUp('سارة المطيري')
 })
 
-test('what somebody is told is there at once, unread, in both languages', async () => {
+test('a notification is there at once, unread, in both languages', async () => {
   expect((await sara.get('/notifications')).body).toEqual({ items: [], nextCursor: null })
   expect(await unreadCount(sara)).toBe(0)
 
@@ -40,7 +40,7 @@ test('what somebody is told is there at once, unread, in both languages', async 
   expect(await unreadCount(sara)).toBe(1)
 })
 
-test('the list is newest first in pages that join, also while some go; filtered by unread', async () => {
+test('the list is newest first in consecutive pages, also while some are deleted, or unread only', async () => {
   for (let i = 0; i < 7; i++) await notify(sara, 'system', serviceMessage(`رسالة ${i}`))
   const all = await notificationsOf(sara)
   expect(all.map(({ titleAr }) => titleAr))
@@ -92,7 +92,7 @@ test('reading one, reading all and deleting keep the badge right', async () => {
   expect((await notificationsOf(sara)).every(({ readAt }) => readAt)).toBe(true)
 })
 
-test('reading all waits for nobody who is just telling something', async () => {
+test('reading all waits for no transaction that is creating a notification', async () => {
   const conversation = { entityId: randomUUID() }
   const facts = { name: 'سالم', type: 'text', preview: 'هلا' }
   await notify(sara, 'message_new', facts, conversation)
@@ -116,7 +116,7 @@ test('reading all waits for nobody who is just telling something', async () => {
     .toMatchObject([{ bodyAr: 'رسالتان جديدتان: هلا', readAt: null }])
 })
 
-test("ISO-08 another's notification is as one that does not exist", async () => {
+test("ISO-08 somebody else's notification looks like one that does not exist", async () => {
   const other = await signUp()
   await notify(other, 'system', serviceMessage())
   const [{ id }] = await notificationsOf(other)
@@ -139,7 +139,7 @@ test("ISO-08 another's notification is as one that does not exist", async () => 
   expect(await notificationsOf(other)).toMatchObject([{ id, readAt: null }])
 })
 
-test('they are of the account, whichever identity acts, and name the one they are about', async () => {
+test('notifications belong to the account, whichever identity acts, and name theirs', async () => {
   const company = await insertOrganisation(sara.id)
   await notify(sara, 'system', serviceMessage('لك'), { identityId: null })
   await notify(sara, 'system', serviceMessage('للشركة'), { identityId: company })
@@ -149,7 +149,7 @@ test('they are of the account, whichever identity acts, and name the one they ar
   expect(await notificationsOf(sara)).toEqual(all)
 })
 
-test('in-app switched off for a category: nothing in the list of it, all else as before', async () => {
+test('a category switched off in the app is not listed, everything else is as before', async () => {
   await sara.patch('/settings', { notifications: { billing: { inApp: false } } })
   await notify(sara, 'invoice_paid', { number: 'INV-1', amount: 1 })
   await notify(sara, 'system', serviceMessage())
@@ -157,7 +157,7 @@ test('in-app switched off for a category: nothing in the list of it, all else as
   expect(await unreadCount(sara)).toBe(1)
 })
 
-test('whatever is wrong with a notification, whoever caused it is done', async () => {
+test('a failing notification does not fail the action that caused it', async () => {
   for (
     const [kind, facts, entityId] of [
       ['gossip', {}, randomUUID()],
@@ -174,7 +174,7 @@ test('whatever is wrong with a notification, whoever caused it is done', async (
   expect((await notificationsOf(sara))[0].titleAr).toBe(long.titleAr.slice(0, 200))
 })
 
-test('nobody writes notifications past the functions, or reads those of others', async () => {
+test('notifications are written by the functions alone, and nobody reads those of others', async () => {
   const other = await signUp()
   await notify(other, 'system', serviceMessage())
   await notify(sara, 'system', serviceMessage())
@@ -194,7 +194,7 @@ test('nobody writes notifications past the functions, or reads those of others',
   ) expect(await inSql(sql)).toMatchObject({ code: '42501' })
 })
 
-test('a deleted account is told nothing, and what it wrote goes from the lists of others', async () => {
+test('a deleted account gets no notifications, and its text leaves the lists of others', async () => {
   const salem = await signUp('سالم العنزي')
   const facts = { name: 'سالم العنزي', type: 'text', preview: 'هلا', from: salem.identityId }
   await notify(sara, 'message_new', facts)
@@ -217,7 +217,7 @@ test('a deleted account is told nothing, and what it wrote goes from the lists o
   expect(rows).toEqual([])
 })
 
-test('after 180 days they are forgotten', async () => {
+test('notifications are deleted after 180 days', async () => {
   await notify(sara, 'system', serviceMessage('قديم'))
   await notify(sara, 'system', serviceMessage('أحدث'))
   await database().query(

@@ -26,7 +26,7 @@ const settle = ({ id }: Person) =>
     [id],
   )
 
-/** What the job has still to tell an account of its sign-ins. */
+/** Sign-ins of an account that the job has yet to notify of. */
 const untold = async ({ id }: Person) => {
   const { rows } = await sql(
     `select created_at::text as at from private.notification_events

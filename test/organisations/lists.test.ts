@@ -79,7 +79,7 @@ describe('a list', () => {
       return y - x || up
     }).map(({ id }) => id)
 
-  test.each(['rating', 'listings', 'newest'])('lists by %s join without a gap', async (sort) => {
+  test.each(['rating', 'listings', 'newest'])('lists by %s are consecutive', async (sort) => {
     const list = `/offices?q=${word}&sort=${sort}`
     expect(await walk(list)).toEqual(by(sort))
     expect(await walk(list, 6)).toEqual(by(sort)) // the last page is full
@@ -91,7 +91,7 @@ describe('a list', () => {
     expect(await walk(`${list}&areaId=sharq`)).toEqual([])
   })
 
-  test('without words everything is walked, each one once', async () => {
+  test('without a search text all are listed, each once', async () => {
     for (const sort of ['rating', 'listings', 'newest']) {
       const found = await walk(`/offices?areaId=salmiya&sort=${sort}`, 50)
       expect(new Set(found).size).toBe(found.length)
@@ -101,7 +101,7 @@ describe('a list', () => {
     }
   })
 
-  test('rows that come and go leave no gap and no repeat', async () => {
+  test('rows that come and go cause no gap and no repeat', async () => {
     const { body } = await guest.get(`/offices?q=${word}&sort=newest&limit=4`)
     const seen = ids({ status: 200, body } as Reply)
     await setStatus(seen[1], 'suspended')
@@ -134,7 +134,7 @@ describe('a list', () => {
   })
 })
 
-test('names are found as searches compare words, by beginnings and in any order', async () => {
+test('names are found by the beginnings of words, in any order', async () => {
   const company = await insertOrganisation(owner.id)
   const mark = `\u0642${randomUUID().replaceAll(/[0-9-]/g, '').slice(0, 6)}`
   await say(company, { name_ar: `شركة الإعمار المتحدة ${mark}`, name_en: 'Emaar United 24' })
@@ -160,7 +160,7 @@ test('names are found as searches compare words, by beginnings and in any order'
   expect(ids(await guest.get('/companies?q=%25%5F'))).toEqual([])
 })
 
-test('a list that is asked for wrongly is refused', async () => {
+test('an invalid list request is refused', async () => {
   for (
     const [query, code, path] of [
       ['sort=best', 'validation_failed', 'sort'],

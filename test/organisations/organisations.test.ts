@@ -86,7 +86,7 @@ test('everybody finds verified companies and offices, and reads the page of one'
   expect(await guest.get(`/office/${office}`)).toMatchObject({ body: { id: office, listings: [] } })
 })
 
-test('ISO-17 the two kinds never mix, and what is not in order is not there', async () => {
+test('ISO-17 companies and offices never mix, and unverified ones are not shown', async () => {
   const word = oddWord()
   const company = await insertOrganisation(owner.id, 'company')
   const office = await insertOrganisation(owner.id, 'office')
@@ -123,7 +123,7 @@ test('ISO-17 the two kinds never mix, and what is not in order is not there', as
   expect(await guest.get('/company/x')).toMatchObject(refusal(422, 'validation_failed'))
 })
 
-test('a deleted organisation leaves nothing of what it said, and its licence is free', async () => {
+test('a deleted organisation leaves no text, and its licence is free', async () => {
   const licenceNo = `L-${randomUUID().slice(0, 8).toUpperCase()}`
   const asked = {
     type: 'office',
@@ -173,7 +173,7 @@ test('past the facade a guest gets the same pages and nothing else', async () =>
   }
 })
 
-test('a licence that is over hides the organisation and its listings at once', async () => {
+test('an expired licence hides the organisation and its listings at once', async () => {
   const company = await insertOrganisation(owner.id)
   const { id } = (await act(owner, company), await publishListing(owner))
   expect(await guest.get(`/properties/${id}`)).toMatchObject({ status: 200 })
@@ -204,7 +204,7 @@ test('a licence that is over hides the organisation and its listings at once', a
   expect(await renew('2041-06-01')).toMatchObject({ body: { status: 'pending_verification' } })
 })
 
-test('the job of licences runs twice at once and passes by whoever renews', async () => {
+test('the licence job may run twice at once and skips those renewing', async () => {
   const offices = await Promise.all(
     Array.from({ length: 4 }, () => insertOrganisation(owner.id, 'office')),
   )

@@ -69,7 +69,7 @@ test('a guest is asked to sign in on each of them', async () => {
   }
 })
 
-test('past the facade the guard is the same, and gives not one field', async () => {
+test('past the facade access is the same, and not one field is given', async () => {
   const tries = [
     'select api.get_company_profile()',
     `select api.update_company_profile('{"aboutAr":"x"}')`,
@@ -93,7 +93,7 @@ test('past the facade the guard is the same, and gives not one field', async () 
   }
 })
 
-test('IDN-06 an identity that is taken away answers nothing from the next request on', async () => {
+test('IDN-06 a removed identity gets nothing from the next request on', async () => {
   await act(company)
   for (const status of ['suspended', 'expired', 'rejected', 'pending_verification']) {
     await database().query('update public.identities set status = $2 where id = $1', [
@@ -147,7 +147,7 @@ test('a profile is read and changed by whoever acts as it', async () => {
   expect((await owner.get('/company/profile')).body).toEqual(changed.body)
 })
 
-test('a licence of another is refused; a new name waits for verification', async () => {
+test("somebody else's licence is refused; a new name waits for verification", async () => {
   const { rows: [{ licence_no: taken }] } = await database().query(
     'select licence_no from public.organisations where identity_id = $1',
     [office],
@@ -263,7 +263,7 @@ test('figures count what is there now', async () => {
   })
 })
 
-test('what waits for verification is read and edited at its own place only', async () => {
+test('a pending organisation is read and edited by its own routes only', async () => {
   const asked = {
     type: 'company',
     nameAr: 'شركة الأفق',

@@ -38,7 +38,7 @@ const withoutRequest = ({ status, body }: Reply) => {
   return { status, error }
 }
 
-test('a company or office is asked for, and seen by its owner in any state', async () => {
+test('a company or office is requested, and visible to its owner in any state', async () => {
   const asked = {
     ...company(),
     nameAr: '  شركة   الديرة ',
@@ -85,7 +85,7 @@ test('a company or office is asked for, and seen by its owner in any state', asy
   )
 })
 
-test('what a company says must be right, at each edge', async () => {
+test('company fields are validated at each limit', async () => {
   const add = (more: object) => person.post('/auth/identities', { ...company(), ...more })
   const yesterday = new Date(Date.now() - 86_400_000 + 3 * 3_600_000).toISOString().slice(0, 10)
   const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10)

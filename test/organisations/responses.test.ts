@@ -40,7 +40,7 @@ async function measured(): Promise<number | null> {
   return (await guest.get(`/office/${office}`)).body.medianResponseMinutes
 }
 
-test('how soon an office answers is the median over its conversations', async () => {
+test('the response time of an office is the median over its conversations', async () => {
   expect(await measured()).toBeNull()
   await talk([['>', 100]])
   expect(await measured()).toBeNull() // never answered so far
@@ -56,7 +56,7 @@ test('how soon an office answers is the median over its conversations', async ()
   expect((await owner.get('/office/stats')).body.medianResponseMinutes).toBe(10)
 })
 
-test('what is older than 90 days counts no more', async () => {
+test('messages older than 90 days do not count', async () => {
   await talk([['>', 130_000], ['<', 129_999]])
   expect(await measured()).toBeNull()
   await talk([['>', 20], ['<', 0]])

@@ -5,7 +5,7 @@ import { refusal } from '../support/problems.ts'
 import { drain } from '../support/jobs.ts'
 import { logIn, wrong } from '../accounts/password-requests.ts'
 
-test('who asks to be deleted is signed out, and stays by signing in again', async () => {
+test('requesting deletion signs out, and signing in again cancels it', async () => {
   const person = await signUp()
   const { identifier, password } = person
   const other = await signIn(identifier, password)
@@ -34,7 +34,7 @@ test('who asks to be deleted is signed out, and stays by signing in again', asyn
   expect((await again.get('/auth/me')).body.user.id).toBe(person.id)
 })
 
-test('after fourteen days a deletion that was asked for is carried out', async () => {
+test('a requested deletion is carried out after fourteen days', async () => {
   const person = await signUpByPhone()
   const { identifier, password } = person
   await ageCodes(identifier, 45)

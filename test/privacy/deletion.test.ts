@@ -158,7 +158,7 @@ async function expectGone({ person, friend, listing, conversation, said, needles
 }
 
 describe('ADM-03 what deletion leaves', () => {
-  test('before, the texts are found where they are', async () => {
+  test('before the deletion the texts are found where they are', async () => {
     const { needles } = await somebody()
     const places = await placesOf(needles)
     for (const place of ['auth.users', 'public.accounts', 'public.organisations']) {
@@ -173,7 +173,7 @@ describe('ADM-03 what deletion leaves', () => {
     expect(places).toEqual(expect.arrayContaining(['public.reviews', 'public.reports']))
   })
 
-  test('an admin deletes: nothing of the person, all of the other side; twice is once', async () => {
+  test('an admin deletes all of the person and nothing of others; repeating it changes nothing', async () => {
     const leaver = await somebody()
     const { id } = leaver.person
     expect((await remove(id)).status).toBe(204)
@@ -195,7 +195,7 @@ describe('ADM-03 what deletion leaves', () => {
     expect(await moneyFingerprint(leaver.person.identityId)).toBe(before)
   })
 
-  test('REG-25 phone, email and licence are free, and what comes then is empty', async () => {
+  test('REG-25 phone, email and licence are free, and a new account with them is empty', async () => {
     const { person, phone } = await somebody()
     await remove(person.id)
     const { identifier, password } = person
@@ -242,7 +242,7 @@ describe('deletion that a person asks for', () => {
     await expectGone(leaver)
   })
 
-  test('signing in takes it back, also at the last moment', async () => {
+  test('signing in cancels it, also at the last moment', async () => {
     const person = await signUp()
     await ask(person)
     await makeDue(person)
@@ -253,7 +253,7 @@ describe('deletion that a person asks for', () => {
       .toMatchObject({ status: 'active', deleteAt: null })
   })
 
-  test('waits until an auction is over', async () => {
+  test('is refused until an auction is over', async () => {
     const person = await signUp()
     const { id } = await publishListing(person)
     const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
@@ -270,7 +270,7 @@ describe('deletion that a person asks for', () => {
     expect((await ask(person)).status).toBe(202)
   })
 
-  test.runIf(hasSandbox)('waits for money: at the request and again when it is due', async () => {
+  test.runIf(hasSandbox)('is refused while money is pending, at the request and again when due', async () => {
     const person = await signUp()
     await topUp(person, 12.5)
     expect(await ask(person)).toMatchObject({
@@ -288,7 +288,7 @@ describe('deletion that a person asks for', () => {
 })
 
 describe('export', () => {
-  test('gives all that one owns, and nothing of the other side but its words', async () => {
+  test("contains all that is one's own, and of others only their messages", async () => {
     const { person, friend, companyId, listing, said } = await somebody()
     const { status, body, headers } = await person.get('/auth/me/export')
     expect(status).toBe(200)

@@ -10,7 +10,7 @@ async function actAs(person: Person, identityId: string) {
   expect((await person.post('/auth/identity/switch', { identityId })).status).toBe(200)
 }
 
-test('what may not be seen looks like what is not there, for everybody and on every method', async () => {
+test('a hidden listing looks like a missing one, for everybody and on every method', async () => {
   const [seller, stranger] = [await signUp(), await signUp()]
   const hidden = await createDraft(seller, completeFields.SALE)
   const own = await createDraft(stranger)
@@ -173,7 +173,7 @@ test('ISO-14 a deleted listing is gone for everybody, its owner included', async
   expect(rows).toEqual([{ status: 'deleted', dated: true, listed: false }])
 })
 
-test('a guest can look, and for all else is asked to sign in', async () => {
+test('a guest can look, and is asked to sign in for everything else', async () => {
   const { id } = await publishListing(await signUp())
   for (const path of ['', '/price-history', '/similar']) {
     expect((await guest.get(`/properties/${id}${path}`)).status).toBe(200)

@@ -120,7 +120,7 @@ async function past(fields: unknown): Promise<{ code?: string; message?: string 
   }).catch(({ code, message }) => ({ code, message }))
 }
 
-test.each(edges)('%s is taken up to its edges and refused beyond them', async (
+test.each(edges)('%s is accepted up to its limits and refused beyond them', async (
   field,
   taken,
   refused,
@@ -155,7 +155,7 @@ test.each(edges)('%s is taken up to its edges and refused beyond them', async (
   expect((await seller.get('/properties/mine?limit=2')).body.items[1]).toEqual(before)
 })
 
-test('whoever calls past the facade cannot add fields, nor send something else than fields', async () => {
+test('past the facade, too, only known fields are accepted', async () => {
   expect(await past({ type: 'SALE', price: 5 })).toEqual({})
   for (
     const fields of [
@@ -252,7 +252,7 @@ test.each(publishing)('without %s a listing for %s is not published', async (
   expect((await guest.get(`/properties/${published.id}`)).body).toEqual(published)
 })
 
-test('everything that is missing is named at once, and the price decides the code', async () => {
+test('all missing fields are named at once, and the price decides the code', async () => {
   const { body } = await seller.post('/properties', { type: 'RENT', publish: true })
   expect(body.error).toMatchObject({
     code: 'price_required',
@@ -262,7 +262,7 @@ test('everything that is missing is named at once, and the price decides the cod
     .toEqual(['areaId', 'kind', 'landAreaM2', 'price', 'titleAr'])
 })
 
-test('an exchange says what it wants in words, in kinds or in areas', async () => {
+test('an exchange says what it wants in text, kinds or areas', async () => {
   for (
     const wanted of [
       ...[{ descriptionEn: 'Any house' }, { wantedKinds: ['house'] }, { wantedAreaIds: ['jahra'] }],

@@ -18,7 +18,7 @@ beforeAll(async () => {
   seller = await signUp()
 })
 
-test('INP-04 every number is taken exactly or refused, never rounded or guessed', async () => {
+test('INP-04 every number is accepted exactly or refused, never rounded or guessed', async () => {
   const strange = [
     ...['1e400', '-1e400', '1e-400', '9007199254740993', '9223372036854775808', '"NaN"', 'NaN'],
     ...['"Infinity"', '"-Infinity"', 'Infinity', '"1e3"', '"0x10"', '0x10', '"1,000"', '"١٢٣"'],
@@ -75,7 +75,7 @@ test('INP-05 0 is 0, null and absent are no value, and nothing is filled in', as
   })
 })
 
-test('INP-06 money goes round unchanged', async () => {
+test('INP-06 money is returned unchanged', async () => {
   const amounts = [0.001, 999999999.999, 99999999999.999, 0.3]
   while (amounts.length < 1000) amounts.push(randomInt(1, 2 ** 40) / 1000)
   const person = await signUp()
@@ -106,7 +106,7 @@ const round: [what: string, written: string, read?: string][] = [
   ['percent and backslash', 'فيلا 100% \\ _ {} $1'],
 ]
 
-test.each(round)('INP-08 %s come back in one form', async (_, written, read = written) => {
+test.each(round)('INP-08 %s are stored in one form', async (_, written, read = written) => {
   const { id, titleAr } = await createDraft(seller, { titleAr: written })
   expect(titleAr).toBe(read)
   expect((await seller.get(`/properties/${id}`)).body.titleAr).toBe(read)
@@ -134,7 +134,7 @@ test.each(broken)('INP-08 %s is refused', async (_, json) => {
   }
 })
 
-test('INP-08 a description keeps its lines', async () => {
+test('INP-08 a description keeps its line breaks', async () => {
   const { descriptionAr } = await createDraft(seller, {
     descriptionAr: '\n  أول\r\nثان\n\n  ثالث \t',
   })
@@ -161,7 +161,7 @@ test('INP-14 of a key given twice the last is checked, stored and answered', asy
     .toMatchObject({ price: 9 })
 })
 
-test('INP-10 deep terms of a rent are refused', async () => {
+test('INP-10 deeply nested rent terms are refused', async () => {
   for (const depth of [5, 100, 10_000]) {
     const deep = '['.repeat(depth) + ']'.repeat(depth)
     for (const field of ['rentConditions', 'additionalExpenses']) {
@@ -171,7 +171,7 @@ test('INP-10 deep terms of a rent are refused', async () => {
   }
 })
 
-test('a body that is not JSON is 400, one that is no object 422, and nothing is written', async () => {
+test('a body that is not JSON is 400, one that is not an object 422, and nothing is written', async () => {
   const person = await signUp()
   for (const body of ['{', '{"type":"SALE"', 'type=SALE', '{"type":"SALE",}']) {
     expect(await person.post('/properties', body))

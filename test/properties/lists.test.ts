@@ -14,7 +14,7 @@ const givePhone = (person: Person, phone: string) =>
 
 const job = (name: string) => database().query(`select private.${name}()`)
 
-test('my listings come newest first, all or those in one state, in pages that join', async () => {
+test('my listings come newest first, all or of one state, in consecutive pages', async () => {
   const [seller, other] = [await signUp(), await signUp()]
   const made: Listing[] = []
   for (let i = 0; i < 5; i++) made.unshift(await createDraft(seller, { bedrooms: i }))
@@ -41,7 +41,7 @@ test('my listings come newest first, all or those in one state, in pages that jo
 })
 
 test.each(['status=deleted', 'status=ACTIVE', 'status=', 'limit=0', 'limit=51', 'owner=x'])(
-  '%s is no way to ask for my listings',
+  'my listings are not served for %s',
   async (query) => {
     expect(await (await signUp()).get(`/properties/mine?${query}`))
       .toMatchObject({ status: 422, body: { error: { code: 'validation_failed' } } })
@@ -61,7 +61,7 @@ test('my listings are those of the acting identity only', async () => {
   expect((await seller.get('/properties/mine')).body.items).toEqual([mine])
 })
 
-test('similar are ten of the same type and kind, same area and nearest price first', async () => {
+test('similar listings are ten of the same type and kind, by same area and nearest price', async () => {
   const seller = await signUp()
   const price = uniquePrice()
   const like = async (fields: object) =>
@@ -166,7 +166,7 @@ test('an organisation is reached at its own numbers', async () => {
     .toEqual({ whatsappUrl: 'https://wa.me/96599998888' })
 })
 
-test('a way that the owner does not offer is refused, naming those that are open', async () => {
+test('a contact kind that the owner does not offer is refused, naming those open', async () => {
   const [seller, buyer] = [await signUp(), await signUp()]
   const refused = (from: string, allowed: string[]) => ({
     status: 409,

@@ -53,7 +53,7 @@ test('the price of an exchange may become known and undisclosed again', async ()
   expect(await deal(id)).toBe(null)
 })
 
-test('the history comes in pages that join', async () => {
+test('the price history comes in consecutive pages', async () => {
   const seller = await signUp()
   const { id } = await publishListing(seller, { price: 100 })
   for (const price of [101, 102, 103, 104]) await set(id, price)(seller)
@@ -101,7 +101,7 @@ test('nobody but the database writes prices, deals and windows', async () => {
   }
 })
 
-test('a price that falls by 5 percent is a deal for 14 days, by less it is none', async () => {
+test('a price drop of 5 percent is a deal for 14 days, less is none', async () => {
   const seller = await signUp()
   const [five, less] = [
     await publishListing(seller, { price: 1000 }),
@@ -147,7 +147,7 @@ test('a deal is measured against the lowest price of the 30 days before it dropp
   expect(await pct(third.id)).toBe(null)
 })
 
-test('a deal follows what the price does next', async () => {
+test('a deal follows later price changes', async () => {
   const seller = await signUp()
   const { id } = await publishListing(seller, { price: 1000 })
   await set(id, 800)(seller)
@@ -176,7 +176,7 @@ test('a rent is a deal like a sale, and percents are exact to two digits', async
 const hours = (count: number) => new Date(Date.now() + count * 3_600_000).toISOString()
 const window = { startsAt: hours(2), endsAt: hours(50), startPrice: 100_000, minIncrement: 500.5 }
 
-test('a listing for sale gets an auction, which is set anew and taken back until it begins', async () => {
+test('a sale gets an auction, which can be changed and removed until it begins', async () => {
   const seller = await signUp()
   const { id } = await publishListing(seller)
   const path = `/properties/${id}/auction`
@@ -198,7 +198,7 @@ test('a listing for sale gets an auction, which is set anew and taken back until
   expect(rows).toEqual([{ auction_starts_at: null, auction_ends_at: null }])
 })
 
-test('an auction that runs stands; once it is over another can follow', async () => {
+test('a running auction cannot be changed; once it is over another can follow', async () => {
   const seller = await signUp()
   const { id } = await publishListing(seller)
   const path = `/properties/${id}/auction`
@@ -258,7 +258,7 @@ test('an auction lasts from an hour to the ninetieth day', async () => {
   }
 })
 
-test('only a sale is auctioned, and only before it is closed', async () => {
+test('only a sale can be auctioned, and only while it is open', async () => {
   const seller = await signUp()
   for (const type of ['RENT', 'EXCHANGE']) {
     const { id } = await publishListing(seller, { type })

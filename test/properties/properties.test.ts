@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { guest, type Person, signUp } from '../support/client.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 
-test('a draft needs a type only, and its record has every field in the order of the contract', async () => {
+test('a draft needs only a type, and its record has every field in the order of the contract', async () => {
   const seller = await signUp('منيرة الصباح')
   const { status, body } = await seller.post('/properties', { type: 'SALE' })
 
@@ -47,7 +47,7 @@ test('a draft needs a type only, and its record has every field in the order of 
   })
 })
 
-test('a price is labelled as its type asks: a rent by the month, none as undisclosed', async () => {
+test('a price is labelled by type: a rent per month, none as undisclosed', async () => {
   const seller = await signUp()
   const labelled = async (fields: Record<string, unknown>) => {
     const { price, pricePeriod, priceLabel } = await publishListing(seller, fields)
@@ -67,7 +67,7 @@ test('a price is labelled as its type asks: a rent by the month, none as undiscl
   expect(await labelled({ type: 'EXCHANGE', price: 5000 })).toEqual([5000, null, '5,000 د.ك'])
 })
 
-test('everything that was written is read as it was written', async () => {
+test('every field is read as it was written', async () => {
   const seller = await signUp()
   const rent = {
     ...completeFields.RENT,
@@ -119,7 +119,7 @@ test('everything that was written is read as it was written', async () => {
   expect(await publishListing(seller, { type: 'EXCHANGE', ...exchange })).toMatchObject(exchange)
 })
 
-test('a term without words of its own reads as in the vocabulary', async () => {
+test('a term without a text of its own reads as in the vocabulary', async () => {
   const { rentConditions, additionalExpenses } = await publishListing(await signUp(), {
     type: 'RENT',
     rentConditions: [{ code: 'families_only' }],
@@ -226,7 +226,7 @@ test('a change leaves what is absent and clears what is null', async () => {
   })
 })
 
-test('If-Match keeps a change from one that its writer has not seen', async () => {
+test('If-Match prevents overwriting a change that its writer has not seen', async () => {
   const seller = await signUp()
   const { id } = await createDraft(seller)
   const change = (bedrooms: number, version: string) =>
@@ -252,7 +252,7 @@ test('If-Match keeps a change from one that its writer has not seen', async () =
   expect((await seller.get(`/properties/${id}`)).body).toMatchObject({ bedrooms: 2, version: 3 })
 })
 
-test('two changes for the same version at once: one holds, the other is told', async () => {
+test('of two changes of the same version at once one holds, the other is 412', async () => {
   const seller = await signUp()
   const { id } = await createDraft(seller)
   const replies = await Promise.all(

@@ -31,7 +31,7 @@ test('under review a listing waits, and is published when an admin says so', asy
   expect(shown).toMatchObject({ status: 'active', publishedAt: expect.any(String) })
 })
 
-test('a rejected listing says why to its owner, is edited and handed in again', async () => {
+test('a rejected listing shows its owner why, is edited and submitted again', async () => {
   const { id } = await createDraft(seller, completeFields.RENT)
   expect((await seller.post(`/properties/${id}/publish`)).body.status).toBe('pending_review')
   await decide(id, false, 'العنوان غير واضح')
@@ -111,7 +111,7 @@ test.each(['active', 'paused', 'expired'])(
   },
 )
 
-test('a change that is taken back does not wait, and one that is refused is dropped', async () => {
+test('a change taken back does not wait, and a refused one is dropped', async () => {
   await review(false)
   const { id, price, titleAr } = await publishListing(seller)
   await review(true)
@@ -129,7 +129,7 @@ test('a change that is taken back does not wait, and one that is refused is drop
   expect((await seller.patch(path, { areaId: 'jahra', governorateId: 'capital' })).status).toBe(422)
 })
 
-test('what waits goes into the draft when a listing is put away, and is dropped when sold', async () => {
+test('pending changes go into the draft when a listing is archived, and are dropped when sold', async () => {
   await review(false)
   const [one, two] = [await publishListing(seller), await publishListing(seller)]
   await review(true)
@@ -140,7 +140,7 @@ test('what waits goes into the draft when a listing is put away, and is dropped 
     .toMatchObject({ price: 185000, pendingChanges: null })
 })
 
-test('thirty contacts a day, then no more, whatever came of them', async () => {
+test('thirty contacts a day, then no more, whatever their outcome', async () => {
   await review(false)
   const restore = await enforceRates(variable('DATABASE_URL')!, { contact: 30 })
   try {

@@ -49,7 +49,7 @@ const set = (id: string, columns: string) =>
   database().query(`update public.properties set ${columns} where id = $1`, [id])
 
 test.each(states)(
-  'from %s, every act leads where the contract says or is refused',
+  'from %s, every action leads where the contract says or is refused',
   async (state) => {
     const seller = await signUp()
     for (const type of ['SALE', 'RENT', 'EXCHANGE']) {
@@ -110,7 +110,7 @@ test.each(states)('strangers see a listing in %s as the contract says', async (s
   expect((await seller.get(`/properties/${id}`)).status).toBe(state === 'deleted' ? 404 : 200)
 })
 
-test('what was sold, rented or exchanged is seen by link for 30 days', async () => {
+test('sold, rented or exchanged listings can be seen by link for 30 days', async () => {
   const seller = await signUp()
   for (const status of ['sold', 'rented', 'exchanged']) {
     const id = await listingIn(seller, status)
@@ -144,7 +144,7 @@ test('publishing gives 30 days; renewing gives them again and does not move the 
   expect((await guest.get(`/properties/${first.id}`)).status).toBe(200)
 })
 
-test('a listing is renewed within 90 days of its end, not after', async () => {
+test('a listing can be renewed within 90 days of its end, not after', async () => {
   const seller = await signUp()
   const id = await listingIn(seller, 'expired')
   await set(id, `expires_at = now() - interval '90 days'`)
@@ -156,7 +156,7 @@ test('a listing is renewed within 90 days of its end, not after', async () => {
   expect((await seller.post(`/properties/${id}/renew`)).status).toBe(200)
 })
 
-test('what has time left does not end, and a pause stands outside of time', async () => {
+test('a listing with time left does not expire, nor does a paused one', async () => {
   const seller = await signUp()
   const [running, paused] = [await publishListing(seller), await publishListing(seller)]
   await seller.post(`/properties/${paused.id}/pause`)
@@ -173,7 +173,7 @@ test('what has time left does not end, and a pause stands outside of time', asyn
   expect(days(new Date().toISOString(), body.expiresAt)).toBeCloseTo(10, 2)
 })
 
-test('confirming says when, and changes nothing else', async () => {
+test('confirming records when, and changes nothing else', async () => {
   const seller = await signUp()
   const before = await publishListing(seller)
   const { body } = await seller.post(`/properties/${before.id}/confirm-available`)
@@ -192,7 +192,7 @@ test('a listing that was archived and restored keeps its first publishing', asyn
     .toMatchObject({ status: 'active', publishedAt })
 })
 
-test('an act that comes ten times at once is done once', async () => {
+test('an action requested ten times at once is done once', async () => {
   const seller = await signUp()
   const { id } = await publishListing(seller)
   const replies = await Promise.all(
@@ -205,7 +205,7 @@ test('an act that comes ten times at once is done once', async () => {
   })
 })
 
-test('acts take no body and no query, and others do not exist', async () => {
+test('actions accept no body and no query, and unknown ones do not exist', async () => {
   const seller = await signUp()
   const { id } = await publishListing(seller)
   expect((await seller.post(`/properties/${id}/pause`, { status: 'sold' })).status).toBe(422)
@@ -217,7 +217,7 @@ test('acts take no body and no query, and others do not exist', async () => {
   expect((await seller.get(`/properties/${id}`)).body.status).toBe('active')
 })
 
-test('an admin takes a listing away with a reason, and gives it back as it was', async () => {
+test('an admin suspends a listing with a reason, and restores it as it was', async () => {
   const seller = await signUp()
   const { id } = await publishListing(seller)
   await seller.post(`/properties/${id}/pause`)

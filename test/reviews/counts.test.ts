@@ -143,7 +143,7 @@ test('a banned author who is deleted stays hidden', async () => {
   expect((await read()).body).toMatchObject({ items: [], count: 0 })
 })
 
-test('what an admin hides is neither shown nor counted, and does not come back by itself', async () => {
+test('a review hidden by an admin is neither shown nor counted, and stays hidden', async () => {
   await contact(author)
   const { body } = await review(author, { rating: 1, comment: 'كلام مسيء' })
   const hide = (at: string | null) =>

@@ -102,7 +102,7 @@ test('ISO-15 a conversation is a contact once both have written in it', async ()
   expect(await review(owner, { identityId: author.identityId })).toMatchObject({ status: 201 })
 })
 
-test('ISO-15 nobody reviews oneself, nor what is not there', async () => {
+test('ISO-15 nobody reviews themselves or an unknown identity', async () => {
   const own = await insertOrganisation(author.id, 'office')
   await database().query(`update public.identities set status = 'suspended' where id = $1`, [own])
   for (const identityId of [author.identityId, own]) {
@@ -134,7 +134,7 @@ test('ISO-15 nobody reviews oneself, nor what is not there', async () => {
   expect(await review(author)).toMatchObject({ status: 201 })
 })
 
-test('ISO-15 what a review may say', async () => {
+test('ISO-15 an invalid review is refused', async () => {
   await contact(author)
   for (const rating of [0, 6, 4.5, '5', null, true, [5], -1, 1e9]) {
     expect(await review(author, { rating }), String(rating)).toMatchObject({
@@ -182,7 +182,7 @@ test('ISO-15 twenty reviews of one author at once are one', async () => {
   expect((await read()).body.count).toBe(1)
 })
 
-test("ISO-15 another's review is nobody else's to change", async () => {
+test('ISO-15 only its author changes a review', async () => {
   await contact(author)
   const { body } = await review(author, { comment: 'جيد' })
   await act(owner, company)
@@ -203,7 +203,7 @@ test("ISO-15 another's review is nobody else's to change", async () => {
   expect((await read()).body.items).toMatchObject([{ rating: 4, comment: 'جيد', reply: null }])
 })
 
-test('a review is changed for 48 hours and taken back at any time', async () => {
+test('a review can be changed for 48 hours and withdrawn at any time', async () => {
   await contact(author)
   const { body } = await review(author, { comment: 'جيد' })
   const patch = (fields: unknown) => author.patch(`/reviews/${body.id}`, fields)
@@ -235,7 +235,7 @@ test('a review is changed for 48 hours and taken back at any time', async () => 
   expect(await review(author)).toMatchObject({ status: 201 })
 })
 
-test('the subject answers once, and has 48 hours to put it better', async () => {
+test('the subject replies once, and has 48 hours to edit the reply', async () => {
   await contact(author)
   const { body } = await review(author)
   await act(owner, company)
@@ -255,7 +255,7 @@ test('the subject answers once, and has 48 hours to put it better', async () => 
   expect(await reply('غير ذلك')).toMatchObject(refusal(409, 'review_edit_closed'))
 })
 
-test('whoever is reviewed hears of it', async () => {
+test('a review notifies its subject', async () => {
   await contact(author)
   const { body } = await review(author)
   const { items } = (await owner.get('/notifications')).body

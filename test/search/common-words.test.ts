@@ -53,7 +53,7 @@ const strategies: Record<string, (person: Person) => Promise<string>> = {
 }
 
 test.each(Object.keys(strategies))(
-  'common words of strategy %s that never meet are few, up to the fifth listing that has both',
+  'common words that never meet in strategy %s count as rare up to the fifth listing with both',
   async (strategy) => {
     const person = await signUp()
     await commonWords(person)
@@ -98,7 +98,7 @@ test.each(Object.keys(strategies))(
   },
 )
 
-test('words that begin to meet are guessed at until five listings have them, filter or not', async () => {
+test('words that begin to meet are matched loosely until five listings have them, filter or not', async () => {
   const person = await signUp()
   await commonWords(person)
   const like = words[0].slice(0, 6) + 'ي' + words[0].slice(7)
@@ -123,7 +123,7 @@ test('words that begin to meet are guessed at until five listings have them, fil
   }
 })
 
-test('while listings come and go and bits are written, every answer is that of its moment', async () => {
+test('while listings and bits change, every answer is right at its moment', async () => {
   const person = await signUp()
   await commonWords(person)
   for (let n = 0; n < 4; n++) await strategies.standard(person)

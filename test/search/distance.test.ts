@@ -25,7 +25,7 @@ beforeAll(async () => {
   )
   street = rows.map(({ id }) => id).sort()
   // A number with 15 digits is another number, for most of them.
-  const { rows: [told] } = await database().query(
+  const { rows: [counts] } = await database().query(
     `select count(*) filter (where distance::numeric::double precision <> distance)::int as moved
      from private.search_documents
      cross join lateral (
@@ -34,7 +34,7 @@ beforeAll(async () => {
      where property_id = any ($1)`,
     [street, near.lat, near.lng],
   )
-  expect(told.moved).toBeGreaterThan(count / 2)
+  expect(counts.moved).toBeGreaterThan(count / 2)
 })
 
 type Page = { items: { id: string }[]; nextCursor: string | null }

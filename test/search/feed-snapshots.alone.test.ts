@@ -19,7 +19,7 @@ async function halfway(sql: string, id: string, atTheDoor: boolean) {
 
 const publish = `update public.properties set status = 'active', published_at = now() where id = $1`
 
-test('what comes or goes at the moment of a snapshot does so for its first reader already', async () => {
+test('a listing published or ended at the moment of a snapshot is so for its first reader', async () => {
   const seller = await signUp()
   const [shown] = await offered(seller, 1)
   const [coming] = await offered(seller, 1, { status: 'draft', published_at: null })
@@ -37,7 +37,7 @@ test('what comes or goes at the moment of a snapshot does so for its first reade
   }
 })
 
-test('a reader keeps no lock, not even until its transaction ends', async () => {
+test('a reader holds no lock, not even until its transaction ends', async () => {
   const client = await database().connect()
   try {
     await client.query('begin')
@@ -53,7 +53,7 @@ test('a reader keeps no lock, not even until its transaction ends', async () => 
   }
 })
 
-test('nobody waits for what is still on its way, and it comes with a later snapshot', async () => {
+test('nobody waits for an uncommitted listing, and it comes with a later snapshot', async () => {
   const seller = await signUp()
   const [shown] = await offered(seller, 1)
   const [coming] = await offered(seller, 1, { status: 'draft', published_at: null })
@@ -107,7 +107,7 @@ test('however many come and go at once, every snapshot keeps the slots that its 
   expect(await deadlocks()).toBe(before)
 })
 
-test('what had been published before anybody noted when it went has no slot for long', async () => {
+test('a listing from before ends were recorded has no slot for long', async () => {
   const [gone] = await offered(await signUp(), 1, { status: 'paused' })
   await database().query(
     `insert into private.publications (property_id, type, published_at) values ($1, 'SALE', now())`,
@@ -127,7 +127,7 @@ test.each([
   ['publications', 'property_id, type, published_at', `gen_random_uuid(), 'SALE', '2001-02-03'`],
   ['office_ranks', 'identity_id, rating', `gen_random_uuid(), 1.23`],
 ])(
-  '%s that ended are forgotten when no living snapshot needs them',
+  'ended %s are deleted when no live snapshot needs them',
   async (table, columns, row) => {
     const mark = columns.includes('rating') ? 'rating = 1.23' : `published_at = '2001-02-03'`
     await database().query(

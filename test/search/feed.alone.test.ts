@@ -18,7 +18,7 @@ async function walk(filter: string, limit: number, between = async () => {}): Pr
 
 const listings = (items: Item[]) => items.filter((item) => item.kind === 'property')
 
-/** Listings that several people publish and delete at once, until told to stop. */
+/** Listings that several people publish and delete at once, until stopped. */
 function bustle(sellers: Person[]) {
   let stopped = false
   const made: string[] = []
@@ -87,7 +87,7 @@ test.each(['all', 'sale', 'rent', 'exchange'])(
   },
 )
 
-test('SRCH-05 a listing that goes leaves its slot empty, and no other one moves', async () => {
+test('SRCH-05 a listing that ends leaves its slot empty, and no other one moves', async () => {
   const seller = await signUp()
   await offered(seller, 30)
   const snapshot = await now()
@@ -173,7 +173,7 @@ test('whatever is published and deleted, the home feed is as full as before', as
   }
 })
 
-test('whoever begins sees what is listed, though all of it came a moment ago', async () => {
+test('a new reader sees all that is listed, though all of it came a moment ago', async () => {
   const [id] = await offered(await signUp(), 1, { type: 'EXCHANGE', price: null })
   // As if nothing of its type had been listed before.
   await database().query(
@@ -185,7 +185,7 @@ test('whoever begins sees what is listed, though all of it came a moment ago', a
   expect(ids(next.body.items)).toEqual(ids(body.items))
 })
 
-test('on all, every eighth slot is a verified office, by rating, until there are no more', async () => {
+test('without a filter every eighth slot is a verified office, by rating, until none is left', async () => {
   const seller = await signUp()
   const rated = await Promise.all([3.1, 4.9, null].map(async (rating) => {
     const office = await insertOrganisation((await signUp()).id, 'office')
@@ -263,7 +263,7 @@ test('an office that is rated anew or closed while one pages neither comes twice
   expect(offices).toHaveLength(3)
 })
 
-test('an office that is not listed has no slot in snapshots after it went', async () => {
+test('an office no longer listed has no slot in later snapshots', async () => {
   await offered(await signUp(), 24)
   const office = await insertOrganisation((await signUp()).id, 'office')
   const offices = async () =>

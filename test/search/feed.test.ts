@@ -21,7 +21,7 @@ async function newest(person: Pick<Person, 'get'>, query = ''): Promise<Item[]> 
 
 const of = (items: Item[], id: string) => items.find((item) => item.id === id)
 
-test('what was published is in the feed of everybody, with all that a listing says', async () => {
+test("a published listing is in everybody's feed, with its whole record", async () => {
   const seller = await signUp()
   const id = await insertListing(seller.identityId, { title_ar: 'فيلا بحديقة للبيع في السالمية' })
   const listing = (await guest.get(`/properties/${id}`)).body
@@ -72,7 +72,7 @@ test("FAV-05 isFavorite in the feed is the acting identity's own", async () => {
   expect(await saved(saver)).toBe(false)
 })
 
-test('ISO-14 what is deleted, archived, paused or sold is not in the feed', async () => {
+test('ISO-14 deleted, archived, paused or sold listings are not in the feed', async () => {
   const seller = await signUp()
   const acts = ['archive', 'pause', 'mark-sold']
   const ids = await Promise.all([...acts, 'delete'].map(() => insertListing(seller.identityId)))
@@ -83,7 +83,7 @@ test('ISO-14 what is deleted, archived, paused or sold is not in the feed', asyn
   expect(ids.filter((id) => of(items, id))).toEqual([])
 })
 
-test('without a snapshot the feed is as of the last five minutes, and says which', async () => {
+test('without a snapshot the feed is of the last five minutes, and names its snapshot', async () => {
   const id = await insertListing((await signUp()).identityId, {
     published_at: new Date(Date.now() - 3_600_000),
   })
@@ -101,7 +101,7 @@ test('without a snapshot the feed is as of the last five minutes, and says which
   expect(again.body.snapshot).toBe(body.snapshot)
 })
 
-test('a snapshot lives six hours', async () => {
+test('a snapshot lasts six hours', async () => {
   const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
 
   expect(await guest.get(`/feed?snapshot=${ago(359)}`)).toMatchObject({ status: 200 })

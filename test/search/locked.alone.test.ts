@@ -43,7 +43,7 @@ describe.runIf(hasStack)('SRCH-08 while the listings are locked', () => {
   })
 })
 
-test('documents that are written anew are as they were', async () => {
+test('rebuilt search documents are as they were', async () => {
   await publishListing(await signUp())
   const client = await database().connect()
   const documents = async () =>

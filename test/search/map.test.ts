@@ -47,7 +47,7 @@ async function points(box: string, more = ''): Promise<Point[]> {
   return body.points
 }
 
-test('from afar listings are counted by the cells of a grid that halves with each zoom', async () => {
+test('at low zoom listings are counted in grid cells that halve with each zoom', async () => {
   const { identityId } = await signUp()
   const { lat, lng, box } = await somewhere()
   await insertListing(identityId, { ...at(lat, lng), price: 120_000 })
@@ -77,7 +77,7 @@ test('from afar listings are counted by the cells of a grid that halves with eac
   expect(single).toMatchObject({ count: 1, minPrice: null })
 })
 
-test('from near each listing is a point with what a marker says', async () => {
+test('at high zoom each listing is a point with the data of its marker', async () => {
   const { identityId } = await signUp()
   const { lat, lng, box } = await somewhere()
   const rent = await insertListing(identityId, {
@@ -108,7 +108,7 @@ test('from near each listing is a point with what a marker says', async () => {
   expect(body.points).toHaveLength(2)
 })
 
-test('a point that is not exact is found where it is shown, by no box of the true place', async () => {
+test('an inexact point is found where it is shown, by no box around the true place', async () => {
   const { identityId } = await signUp()
   const { lat, lng } = await somewhere()
   const shown = { lat: Math.round(lat * 400) / 400, lng: Math.round(lng * 400) / 400 }
@@ -160,7 +160,7 @@ test('ISO-14 the map shows what is listed and nothing else', async () => {
   expect(await points(box)).toHaveLength(1)
 })
 
-test('at most 500 points are sent, the newest, and it is said that there are more', async () => {
+test('at most the 500 newest points are sent, and the answer says that there are more', async () => {
   const { identityId } = await signUp()
   const { lat, lng, box } = await somewhere()
   const first = await insertListing(identityId, at(lat, lng))
@@ -184,7 +184,7 @@ test('at most 500 points are sent, the newest, and it is said that there are mor
   expect(body.points.map(({ id }: Point) => id)).not.toContain(first)
 })
 
-test('SRCH-06 a box is cut to Kuwait', async () => {
+test('SRCH-06 a box is clipped to Kuwait', async () => {
   const whole = await guest.get(`/map/listings?bbox=-180,-90,180,90&zoom=0`)
   expect(whole.status).toBe(200)
   for (const box of ['46,28,181,91', '46.5,28.45,46.5,28.45', '48.8,30.15,60,40', kuwait]) {
@@ -255,7 +255,7 @@ test('an unknown filter and a range upside down are refused by name', async () =
   }
 })
 
-test('each area says how many listings it has; what they cost from five prices on', async () => {
+test('each area has its number of listings, and their prices from five on', async () => {
   const { identityId } = await signUp()
   // Prices that nobody else asks, so that the filter finds these listings only.
   const base = 1_000_000 + 10 * Math.floor(Math.random() * 1e9)
@@ -281,7 +281,7 @@ test('each area says how many listings it has; what they cost from five prices o
   expect(await ask()).toMatchObject({ count: 6, medianPrice: base + 2.25 })
 })
 
-test('a map takes no filter of one strategy: it is about all listings', async () => {
+test('a map has no filters of a single strategy: it shows all listings', async () => {
   for (const filter of ['companyId=5f0c8a1e-0000-4000-8000-000000000000', 'requestYearMin=2000']) {
     for (const path of [`/map/listings?bbox=${kuwait}&zoom=10&`, '/map/areas?']) {
       expect(await guest.get(path + filter)).toMatchObject({
@@ -292,7 +292,7 @@ test('a map takes no filter of one strategy: it is about all listings', async ()
   }
 })
 
-test('every area is there, also one where nothing is offered', async () => {
+test('every area is listed, also one without listings', async () => {
   const { body } = await guest.get(
     '/map/areas?kinds=parking&type=EXCHANGE&bedroomsMin=100&areaM2Min=9999999',
   )

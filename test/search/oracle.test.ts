@@ -199,7 +199,7 @@ test.each(Object.keys(categories))(
   300_000,
 )
 
-test('two words of a strategy are few exactly when fewer than 5 listings have them', async () => {
+test('two words of a strategy count as rare exactly when fewer than 5 listings have them', async () => {
   // What was planted, and as many others as the stack holds, up to ten.
   const { rows } = await client.query(
     `select word from private.search_bits where word !~ ':' group by word

@@ -24,7 +24,7 @@ async function offers(word: string, prices: number[]): Promise<string[]> {
   return made
 }
 
-test('pages join without a gap or a repeat while listings come and go', async () => {
+test('pages have no gap and no repeat while listings come and go', async () => {
   const q = ownWord()
   const [d, c, b, a] = await offers(q, [100, 200, 300, 400])
   const first = await search({ q, limit: 2 })
@@ -39,7 +39,7 @@ test('pages join without a gap or a repeat while listings come and go', async ()
   expect(ids(await search({ q, limit: 1 }))).toEqual([newest])
 })
 
-test('equal sort keys are parted by id, on every page', async () => {
+test('equal sort keys are ordered by id, on every page', async () => {
   const q = ownWord()
   const made = await offers(q, [250, 250, 250, 250, 250])
   for (const sort of ['price_asc', 'price_desc', 'area_desc']) {
@@ -98,7 +98,7 @@ test.each(['0', '-1', '51', '100', '1e9', '1.5', 'a', '', ' 5', '922337203685477
   },
 )
 
-test('INP-07 a limit of 1 and of 50 is taken, and there is no offset', async () => {
+test('INP-07 a limit of 1 and of 50 is accepted, and there is no offset', async () => {
   for (const limit of [1, 50]) {
     expect(await search({ limit })).toMatchObject({ status: 200 })
     expect(await quick(`limit=${limit}`)).toMatchObject({ status: 200 })
@@ -233,7 +233,7 @@ test('a key given twice is refused', async () => {
   }
 })
 
-test('lists in a query string have commas between, and codes that are known', async () => {
+test('lists in a query string are separated by commas, of known codes only', async () => {
   expect(await quick('kinds=villa,house&areaIds=salmiya&governorateIds=hawalli,capital'))
     .toMatchObject({ status: 200 })
   for (const query of ['kinds=villa,,house', 'kinds=', 'kinds=villa;house', 'areaIds=atlantis']) {

@@ -110,7 +110,7 @@ test('each strategy finds its own category only', async () => {
 
 // Filters and sorts --------------------------------------------------------------------------------
 
-test('SRCH-07 only listed sorts are taken, and those of a strategy only there', async () => {
+test('SRCH-07 only known sorts are accepted, each with its own strategy', async () => {
   const refused = { status: 422, body: { error: { fields: [{ path: 'sort', code: 'invalid' }] } } }
   const sorts = [
     'price;drop table x',
@@ -138,7 +138,7 @@ test('SRCH-07 only listed sorts are taken, and those of a strategy only there', 
   expect(await search({ near, sort: 'distance' })).toMatchObject({ status: 200 })
 })
 
-test('a filter that does not exist, or not for this strategy, is named', async () => {
+test('an unknown filter, or one of another strategy, is refused by name', async () => {
   const named = (path: string) => ({
     status: 422,
     body: { error: { code: 'filter_unknown', fields: [{ path, code: 'filter_unknown' }] } },
@@ -227,7 +227,7 @@ test('a price that is not disclosed comes last both ways and matches no price fi
   expect(await found({ priceMax: 90_000 })).toEqual([high.id, low.id])
 })
 
-test('a place is searched as it is shown, so nothing tells the true one', async () => {
+test('a location is searched as it is shown, so nothing reveals the true one', async () => {
   const q = ownWord()
   const location = { lat: 29.33333, lng: 48.07777, precision: 'block' }
   const { id } = await publishListing(seller, { descriptionAr: `إعلان ${q}`, location })
@@ -242,7 +242,7 @@ test('a place is searched as it is shown, so nothing tells the true one', async 
   expect(ids(await search({ q, near: { ...near, ...location, precision: undefined } }))).toEqual([])
 })
 
-test('what is not listed is not found, and comes back when it is listed again', async () => {
+test('an unlisted listing is not found, and returns when it is listed again', async () => {
   const q = ownWord()
   const person = await signUp()
   const { id } = await publishListing(person, { descriptionAr: `إعلان ${q}` })
@@ -261,7 +261,7 @@ test('what is not listed is not found, and comes back when it is listed again', 
   expect(await found()).toEqual([])
 })
 
-test('FAV-05 a search says what the caller has saved, and nothing of that to others', async () => {
+test('FAV-05 a search shows what the caller has saved, to nobody else', async () => {
   const q = ownWord()
   const { id } = await publishListing(seller, { descriptionAr: `إعلان ${q}` })
   await buyer.post(`/favorites/${id}`)

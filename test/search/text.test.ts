@@ -28,7 +28,7 @@ test.each(vectors)('INP-03 $rule, for clients and in the database', async ({ tex
   expect(await inDatabase([text])).toEqual([{ plain, words: sorted(searchWords(text)) }])
 })
 
-test('any text is the same words for clients and in the database, also when read twice', async () => {
+test('any text has the same words for clients and in the database, also when normalised twice', async () => {
   // Everything that people write here, and what lies around it.
   const ranges = [
     [0x20, 0x7e],

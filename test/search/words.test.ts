@@ -50,7 +50,7 @@ test('INP-03 words are found in any order, however they are spelt', async () => 
   }
 })
 
-test('INP-01 INP-02 INP-03 what is typed is text, whatever it means elsewhere', async () => {
+test('INP-01 INP-02 INP-03 search text is only text, whatever it means elsewhere', async () => {
   const word = ownWord()
   const { id } = await publishListing(seller, { descriptionAr: `a.b status=eq,draft ${word}` })
   const found = [
@@ -100,13 +100,13 @@ test('INP-01 INP-02 INP-03 what is typed is text, whatever it means elsewhere', 
   expect(await quick({ q: '🏠'.repeat(200) })).toMatchObject({ status: 200 })
 })
 
-test('a blank text asks for nothing in particular', async () => {
+test('a blank text does not filter', async () => {
   const all = ids(await search({ limit: 5 }))
   expect(ids(await search({ limit: 5, q: '' }))).toHaveLength(all.length)
   expect(ids(await search({ limit: 5, q: ' \t\u00a0' }))).toHaveLength(all.length)
 })
 
-test('where fewer than 5 match, what looks like it follows, once each, on all pages', async () => {
+test('where fewer than 5 match, similar ones follow, once each, on all pages', async () => {
   const word = ownLetters()
   const misspelt = word.slice(0, 6) + 'ي' + word.slice(7)
   const person = await signUp()
@@ -130,7 +130,7 @@ test('where fewer than 5 match, what looks like it follows, once each, on all pa
   }
 })
 
-test('where 5 match, nothing is guessed, however few a filter leaves of them', async () => {
+test('where 5 match, nothing is matched loosely, however few a filter leaves of them', async () => {
   const word = ownLetters()
   const misspelt = word.slice(0, 6) + 'ي' + word.slice(7)
   const [one, two] = await Promise.all([signUp(), signUp()])
@@ -204,7 +204,7 @@ test('a filter never adds a result, on any page, and both ways of asking agree',
   }
 })
 
-test('a number is never guessed at', async () => {
+test('a number is never matched loosely', async () => {
   const { refNo, id } = await publishListing(seller)
   const found = (await quick({ q: refNo })).body.items
   expect(found.map((item: { id: string }) => item.id)).toEqual([id])

@@ -1,4 +1,4 @@
-/** Things of people, made by SQL: for tests that are about whose they are, not how they come about. */
+/** Rows inserted by SQL, for tests that are not about how they come about. */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { database, type Person } from './client.ts'
@@ -26,7 +26,7 @@ export async function insertOrganisation(
   return rows[0].id
 }
 
-/** A complete listing of the identity, active unless told otherwise. */
+/** A complete listing of the identity, active unless the columns say otherwise. */
 export async function insertListing(
   identityId: string,
   columns: Record<string, unknown> = {},
@@ -60,7 +60,7 @@ export async function insertListing(
   return rows[0].id
 }
 
-/** All that is theirs, in one word. */
+/** A hash of everything that belongs to a person. */
 export async function fingerprintOf({ id }: Person): Promise<string> {
   const { rows } = await database().query(
     `with mine as (select identities.id from public.identities where account_id = $1)

@@ -47,5 +47,5 @@ export async function publishListing(person: Person, fields: Fields = {}): Promi
   return await createDraft(person, { ...completeFields[type], ...fields, publish: true })
 }
 
-/** A price that no other test has: tells listings of a test from all others. */
+/** A price that no other test uses, to recognise the listings of a test. */
 export const uniquePrice = () => randomInt(10_000_000, 90_000_000) + 0.125

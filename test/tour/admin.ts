@@ -27,7 +27,7 @@ export async function admin() {
     await ask('GET', '/admin/moderation', undefined, { status: 403 })
   })
 
-  await step('An admin upholds it: the listing is gone, its owner is told why', async () => {
+  await step('An admin upholds it: the listing is gone, its owner is notified why', async () => {
     let found: Json
     for (let cursor = ''; !found;) {
       const path = `/admin/moderation?kind=report&limit=50${cursor}`
@@ -43,11 +43,11 @@ export async function admin() {
     must(body.status === 'suspended' && body.statusReason === reason, 'the owner was to know why')
   })
 
-  await step('And locks the account: signed out at once, and told why', async () => {
+  await step('And locks the account: signed out at once, with the reason', async () => {
     const path = `/admin/users/${sellerId}/status`
     await ask('PATCH', path, { status: 'suspended', reason }, { as: keeper })
     const { body } = await ask('GET', '/auth/me', undefined, { as: seller, status: 403 })
-    must(body.error.message.includes(reason), 'the reason was to be told')
+    must(body.error.message.includes(reason), 'the answer should give the reason')
     await ask('PATCH', path, { status: 'active', reason: 'تعهد بالالتزام' }, { as: keeper })
   })
 

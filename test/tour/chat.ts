@@ -51,7 +51,7 @@ async function realtime(name: string, { token }: Asker) {
       })
       let answered = false
       const answer = (status: string, error?: Error) => {
-        // Later ones tell of the end of the connection.
+        // Later ones report the end of the connection.
         if (answered) return
         answered = true
         show(`  ${name} joins the private channel: ${error?.message ?? status}`)

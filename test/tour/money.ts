@@ -38,7 +38,7 @@ export async function money() {
   let topUp: Json
   let bought: Json
 
-  await step('Tops the wallet up on the sandbox’s page, which tells us twice', async () => {
+  await step('Tops the wallet up on the sandbox’s page, which sends its callback twice', async () => {
     topUp = (await ask('POST', '/wallet/topup', { amount: 20 }, { ...payer, status: 201 })).body
     must(/^INV-\d{4}-\d{6}$/.test(topUp.number), 'the invoice was to have a number')
     const sent = { invoiceId: topUp.id, returnUrl }
@@ -71,7 +71,7 @@ export async function money() {
       await ask('POST', '/properties', fields, { ...payer, status: 201 })
     }
     const { body } = await ask('POST', '/properties', fields, { ...payer, status: 402 })
-    must(body.error.limit === 10 && body.error.used === 10, 'limit and use were to be told')
+    must(body.error.limit === 10 && body.error.used === 10, 'the answer should give limit and use')
   })
 
   await step(
@@ -92,7 +92,7 @@ export async function money() {
       must(current.plan.code === 'free' && used <= limit, 'the free plan was to hold')
       const { body: entries } = await ask('GET', '/wallet/transactions', undefined, payer)
       const kinds = entries.items.map(({ kind }: Json) => kind).join()
-      must(kinds === 'refund,purchase,topup', 'the ledger was to tell all three')
+      must(kinds === 'refund,purchase,topup', 'the ledger should list all three')
     },
   )
 

@@ -110,7 +110,7 @@ export const catalogue: Invariant[] = [
     plant: 'grant truncate on public.favorites to authenticated',
   },
   {
-    // Clients speak on live topics only: broadcast and presence, which a policy can tell apart.
+    // Clients speak on live topics only: broadcast and presence, which a policy can distinguish.
     id: 'I-29',
     says: 'clients may not broadcast on Realtime but on live topics',
     sql: `select policyname as bad from pg_policies

@@ -48,7 +48,7 @@ describe.runIf(hasStack)('the way to the database', () => {
     }
   }
 
-  test('the functions believe their roots alone, for the host that they asked for', async () => {
+  test('the functions trust their roots alone, for the host that they asked for', async () => {
     const facade = await startFacade({
       FACADE_DB_URL: proxy.url('localhost', 'sslmode=require'),
       DATABASE_CA: trusted.replaceAll('\n', '\\n'),
@@ -68,7 +68,7 @@ describe.runIf(hasStack)('the way to the database', () => {
     }
   })
 
-  test('a refused login is not tried again and again, at which a pooler would close', async () => {
+  test('a refused login is not retried over and over, at which a pooler would close', async () => {
     const url = new URL(proxy.url('localhost', 'sslmode=require'))
     url.password = 'not-the-right-one-9'
     const facade = await startFacade({ FACADE_DB_URL: url.href, DATABASE_CA: trusted })
@@ -86,7 +86,7 @@ describe.runIf(hasStack)('the way to the database', () => {
     }
   })
 
-  test('everything else that opens a database believes no more than they', async () => {
+  test('everything else that opens a database trusts no more than they do', async () => {
     for (const [what, certificate, believed] of shown) {
       proxy.show(certificate)
       expect(await reaches(proxy.url('localhost', 'sslmode=require')), what).toBe(believed)
@@ -97,7 +97,7 @@ describe.runIf(hasStack)('the way to the database', () => {
     expect(proxy.seen.inClear).toBe(0)
   })
 
-  test('the CLI is told to do the same', async () => {
+  test('the CLI is configured likewise', async () => {
     process.env.DATABASE_CA = trusted
     try {
       const says = () =>
@@ -113,7 +113,7 @@ describe.runIf(hasStack)('the way to the database', () => {
   })
 
   // Of this machine, under a name that does not say so.
-  test('without being asked, whatever is not on this machine is reached by TLS', async () => {
+  test('any host but this machine is reached by TLS without configuration', async () => {
     for (const query of ['', 'host=127.0.0.1', 'sslrootcert=/nothing', 'sslmode=verify-ca']) {
       proxy.show(undefined)
       expect(await reaches(proxy.url('0.0.0.0', query))).toBe(false)
@@ -129,7 +129,7 @@ describe('a URL of a database', () => {
   const project = `https://${ref}.supabase.co`
   const pooler = 'aws-0-eu-central-1.pooler.supabase.com'
 
-  test('says nothing about TLS that counts, on this machine alone there is none', () => {
+  test('cannot change TLS, which is off on this machine alone', () => {
     for (const host of ['127.0.0.1', '127.9.9.9', 'localhost', '[::1]']) {
       const url = `postgresql://facade:secret@${host}/postgres`
       expect(connectionOf(url, { production: true }).ssl, host).toBe(false)
@@ -186,11 +186,11 @@ describe('a URL of a database', () => {
     'postgresql:///postgres',
     'postgresql://127.0.0.1/postgres',
     'postgresql://facade:%zz@127.0.0.1/postgres',
-  ])('that is none is refused: %j', (url) => {
+  ])('that is invalid is refused: %j', (url) => {
     expect(() => connectionOf(url)).toThrow(/^must /)
   })
 
-  test('gives its parts as they are meant', () => {
+  test('is decoded into its parts', () => {
     expect(connectionOf('postgres://a%40b:p%2F%3A%25@[::1]:6000/d%20b?host=else')).toEqual({
       host: '::1',
       port: 6000,
@@ -201,7 +201,7 @@ describe('a URL of a database', () => {
     })
   })
 
-  test('is for the role of the facade, by the project’s name at the pooler', () => {
+  test('uses the role of the facade, with the project’s name at the pooler', () => {
     const at = (who: string, where: string) => () =>
       facadeConnection(`postgresql://${who}:secret@${where}/postgres`, project)
     expect(at(`facade.${ref}`, `${pooler}:6543`)()).toMatchObject({
@@ -224,7 +224,7 @@ describe('a URL of a database', () => {
     ).not.toThrow()
   })
 
-  test('is believed by Supabase’s two roots, which hold for years to come', () => {
+  test('is trusted by Supabase’s two roots, which are valid for years to come', () => {
     const roots = supabaseRoots.split(/(?<=-----END CERTIFICATE-----)\s+/)
       .map((pem) => new X509Certificate(pem))
     expect(roots.map(({ fingerprint256 }) => fingerprint256.slice(0, 23))).toEqual([

@@ -50,7 +50,7 @@ async function rest(path: string, { method = 'GET', body, schema, by }: Call = {
 }
 
 describe('ISO-02 ISO-03 tables over HTTP', () => {
-  test.each([...Object.keys(tables), ...views])('%s is not there for anybody', async (table) => {
+  test.each([...Object.keys(tables), ...views])('%s is not available to anybody', async (table) => {
     const [schema, name] = table.split('.')
     for (const by of [undefined, owner]) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
@@ -144,7 +144,7 @@ describe('ISO-04 functions called directly', () => {
     expect(new Set(found.map(([name]) => name)).size).toBe(found.length)
   })
 
-  test('what is executed for users answers no guest and no suspended account', async () => {
+  test('functions for users answer no guest and no suspended account', async () => {
     for (const routine of (await routines()).filter(({ name }) => isForUsers(name))) {
       for (const by of [undefined, suspended]) {
         const body = argsOf(routine, strangers.listing!)
@@ -185,7 +185,7 @@ describe('ISO-04 functions called directly', () => {
     expect((await guest.post('/search/advanced', { strategy: 'standard' })).status).toBe(200)
   })
 
-  test('what gives something away for good is not in the Data API', async () => {
+  test('what cannot be undone is not in the Data API', async () => {
     for (const name of ['contact_property', 'export_account', 'begin_upload']) {
       for (const query of ['', '?select=a::int']) {
         const { status } = await rest(`rpc/${name}${query}`, {
@@ -198,7 +198,7 @@ describe('ISO-04 functions called directly', () => {
     }
   })
 
-  test("no call with whatever arguments changes or shows what is another's", async () => {
+  test("no call with any arguments changes or shows somebody else's data", async () => {
     const before = await fingerprintOf(stranger)
     for (const routine of await routines()) {
       const nothing = Object.fromEntries(routine.args.map(({ name }) => [name, null]))
@@ -218,7 +218,7 @@ describe('ISO-04 functions called directly', () => {
     expect(await fingerprintOf(stranger)).toEqual(before)
   })
 
-  test('a call by GET writes nothing', async () => {
+  test('a GET call writes nothing', async () => {
     const before = await fingerprintOf(owner)
     for (const routine of (await routines()).filter(({ volatile }) => volatile)) {
       const args = Object.entries(argsOf(routine, strangers.listing!))

@@ -100,14 +100,14 @@ testLocally.each(
   Object.keys(places).flatMap((place) =>
     (['end', 'reset'] as const).map((how) => ({ place, how }))
   ),
-)('PR-13 a client that is gone in $place ($how) raises no alarm', async ({ place, how }) => {
+)('PR-13 a client that disconnects in $place ($how) raises no alarm', async ({ place, how }) => {
   const [text, route] = places[place]!()
   const [line, ...more] = await logged(1, () => leave(functions.url, text, how))
   expect(line).toMatchObject({ route, status: 408, code: 'upload_timeout' })
   expect(more).toEqual([])
 })
 
-testLocally('a client that is gone before its answer came raises no alarm', async () => {
+testLocally('a client that disconnects before its answer raises no alarm', async () => {
   // Made once, in which time nobody is served: whoever is gone by then was never there.
   await functions.get('/openapi.json')
   const lines = await logged(6, () =>
@@ -126,7 +126,7 @@ testLocally('a client that is gone before its answer came raises no alarm', asyn
 })
 
 testLocally(
-  'a client that is gone in its handshake or frame leaves the gateway silent',
+  "a client that disconnects in its handshake or frame leaves no trace in the gateway's log",
   async () => {
     const { pathname } = new URL(gateway.url)
     const head = upgradeHead(pathname)

@@ -107,7 +107,7 @@ describe("ISO-11 fields that are not the client's", () => {
     },
   )
 
-  test('and the process is as it was before', async () => {
+  test('and the process is unaffected', async () => {
     const person = await signUp()
     expect((await person.get('/auth/me')).body).not.toHaveProperty('isAdmin')
     for (const operation of operations.filter((one) => one.path.startsWith('/admin'))) {
@@ -157,7 +157,7 @@ describe('INP-07 paging at the edge', () => {
     },
   )
 
-  test.each(cursored)('$method $path takes its own cursors only', async ({ operation }) => {
+  test.each(cursored)('$method $path accepts its own cursors only', async ({ operation }) => {
     const listing = await insertListing(owner.identityId)
     const at = (cursor: string) => {
       const { path } = requestWith(operation, { in: 'query', name: 'cursor', schema: {} }, cursor)
@@ -170,7 +170,7 @@ describe('INP-07 paging at the edge', () => {
     }
   })
 
-  test("another list's, another person's and an altered cursor are no cursors", async () => {
+  test('cursors of another list, of another person or altered are refused', async () => {
     for (const person of [owner, other]) {
       for (let i = 0; i < 2; i++) await insertListing(person.identityId)
     }
@@ -219,13 +219,13 @@ describe('INP-09 names made to look like others', () => {
     'ا'.repeat(121),
   ]
 
-  test.each(names)('a person with %s is called by the plain form', async (_, typed, shown) => {
+  test.each(names)("a person's name with %s is normalised", async (_, typed, shown) => {
     const { status, body } = await other.patch('/auth/me', { fullName: typed })
     expect([status, body.user.fullName]).toEqual([200, shown])
     expect(body.identities[0].displayName).toBe(shown)
   })
 
-  test.each(unseen)('%j is no name, of a person or of a company', async (name) => {
+  test.each(unseen)('%j is refused as a name, of a person or of a company', async (name) => {
     const asPerson = await other.patch('/auth/me', { fullName: name })
     expect([asPerson.status, asPerson.body?.error?.fields[0].path]).toEqual([422, 'fullName'])
     const company = {
@@ -242,7 +242,7 @@ describe('INP-09 names made to look like others', () => {
     expect(rows).toEqual([])
   })
 
-  test('a company says its name in the plain form too', async () => {
+  test("a company's name is normalised too", async () => {
     const id = await insertOrganisation(other.id)
     const { status, body } = await other.patch(`/auth/identities/${id}`, {
       nameAr: ' شركة   الديرة ',

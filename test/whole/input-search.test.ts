@@ -197,7 +197,7 @@ describe('ISO-03 what anyone can read', () => {
 
   const open = operations.filter(({ secured, method }) => !secured && method === 'GET')
 
-  test.each(open)('$method $path tells nothing about a person', async (operation) => {
+  test.each(open)('$method $path reveals nothing about a person', async (operation) => {
     const place = inputsOf(operation).find(({ schema }) => schema.format === 'uuid')
     const paths = place
       ? things.map((id) => requestWith(operation, place, id).path)

@@ -191,7 +191,7 @@ describe('PR-13 keys that stand before what every object has', () => {
     },
   )
 
-  test('and leave the process as it was', async () => {
+  test('and leave the process unaffected', async () => {
     const { body } = await guest.get('/health')
     expect(body.status).toBe('ok')
     expect(body).not.toHaveProperty('isAdmin')
@@ -206,7 +206,7 @@ describe('PR-13 keys that stand before what every object has', () => {
 
 describe('PR-13 values of every shape', () => {
   test.each(routes.filter(({ body }) => body))(
-    '$method $path takes each in its body or says where it is wrong',
+    '$method $path accepts each in its body or says where it is wrong',
     async ({ operation }) => {
       const cells = bodyPlaces(operation.body!).flatMap((place) =>
         odd.map((value) => ({ place, value }))
@@ -242,7 +242,7 @@ describe('PR-13 values of every shape', () => {
   const raw = ['%', '%zz', '%ff', '%c3%28', '%ed%a0%80', '%u0041']
 
   test.each(routes.filter((operation) => inputsOf(operation).some((one) => one.in !== 'body')))(
-    '$method $path takes each in its path and query or refuses it',
+    '$method $path accepts each in its path and query or refuses it',
     async ({ operation }) => {
       const places = inputsOf(operation).filter((place) => place.in !== 'body')
       const cells = places.flatMap((place) => texts.map((value) => ({ place, value })))
@@ -275,7 +275,7 @@ describe('PR-13 values of every shape', () => {
   )
 
   test.each(routes.filter((operation) => !isWebhook(operation) && !operation.form))(
-    '$method $path takes each in its headers or refuses it',
+    '$method $path accepts each in its headers or refuses it',
     async ({ operation }) => {
       const { path, body } = built(operation)
       const described = operation.parameters.filter((one) => one.in === 'header')

@@ -78,7 +78,7 @@ describe('raw UTF-8 in a request line', () => {
     expect(await exchange(head('GET', target))).toMatchObject([{ status, body }])
   })
 
-  test('bytes that are no UTF-8 harm nobody', async () => {
+  test('invalid UTF-8 does no harm', async () => {
     const text = head('GET', `${api}/search?q=@`)
     const [before, after] = text.split('@')
     const sent = Buffer.concat([
@@ -128,7 +128,7 @@ describe('what a client expects', () => {
     ])
   })
 
-  test('other parts do not mind either', async () => {
+  test('other parts accept it, too', async () => {
     const call = head('POST', '/rest/v1/rpc/nope', json, 'Expect: x', 'Content-Length: 2')
     expect(await exchange(`${call}{}`)).toMatchObject([{ status: 404, body: { code: 'PGRST202' } }])
   })
@@ -155,7 +155,7 @@ describe.runIf(hasStack)('requests that are none', () => {
     expect(await exchange(text)).toMatchObject([{ status, body: { message: expect.any(String) } }])
   })
 
-  test('an upgrade that nobody offers changes no answer', async () => {
+  test('an upgrade that is not offered changes no answer', async () => {
     const upgrade = head('GET', `${api}/health`, 'Connection: Upgrade', 'Upgrade: h2c')
     expect(await exchange(upgrade)).toMatchObject([{ status: 200, body: { database: 'ok' } }])
   })
@@ -210,7 +210,7 @@ describe('a bad question at the Data API', () => {
     '"a"',
     '1',
   ])(
-    'the body %s is refused and no failure',
+    'the body %s is refused without a failure',
     async (body) => {
       const reply = await ask('select=items', body)
       expect(reply.status).toBeGreaterThanOrEqual(400)

@@ -114,7 +114,7 @@ describe('INP-01 INP-03 INP-16 SQL, patterns and paths in every text', () => {
     }
   })
 
-  test('no table came or went by it', async () => {
+  test('no table was created or dropped', async () => {
     const { rows } = await database().query(
       `select string_agg(tablename, ' ' order by tablename) as names from pg_tables
        where schemaname in ('public', 'private', 'api')`,
@@ -158,7 +158,7 @@ describe('INP-04 numbers at the edge', () => {
   )
 
   test.each(inBodies)(
-    '$method $path takes a number exactly or refuses it',
+    '$method $path accepts a number exactly or refuses it',
     async ({ operation }) => {
       const places = inputsOf(operation).filter((place) => isNumber(place) && place.in === 'body')
       const cells = places.flatMap((place) =>
@@ -209,7 +209,7 @@ const texts = [
 ]
 
 describe('INP-08 text in every script', () => {
-  test.each(withBody)('$method $path takes it or refuses it', async ({ operation }) => {
+  test.each(withBody)('$method $path accepts it or refuses it', async ({ operation }) => {
     const places = inputsOf(operation).filter((place) => isText(place) && place.in === 'body')
     const cells = places.flatMap((place, index) =>
       texts.filter((_, i) => i % 3 === index % 3).map((value) => ({ place, value }))
@@ -254,14 +254,14 @@ describe('INP-10 INP-11 deep and wide', () => {
     }
   })
 
-  test('32 levels are not yet too deep, 33 are', async () => {
+  test('32 levels are accepted, 33 are too deep', async () => {
     const answer = async (depth: number) =>
       (await owner.patch('/auth/me', `{"a":${nested(depth - 1, '[', ']')}}`)).body.error.fields
     expect(await answer(32)).toMatchObject([{ path: 'a', code: 'unknown' }])
     expect(await answer(33)).toMatchObject([{ path: '', code: 'too_big' }])
   })
 
-  test('brackets in a text are no levels', async () => {
+  test('brackets in a string are not levels', async () => {
     const fullName = `سالم ${'['.repeat(50)}`
     expect((await owner.patch('/auth/me', { fullName })).status).toBe(200)
   })

@@ -58,7 +58,7 @@ const elsewhere = `
   create policy planted on storage.buckets for select to postgres using (false);
   create policy planted on auth.users for select to postgres using (false);`
 
-test('what is not ours breaks no invariant and no habit, whatever it is like', async () => {
+test('objects of others break no invariant and no convention, whatever they are like', async () => {
   const checks = [
     ...invariants.map(({ id, says, sql }) => [`${id} ${says}`, sql] as const),
     ...conventions.map(({ name, query }) => [name, query] as const),

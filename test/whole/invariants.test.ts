@@ -69,7 +69,7 @@ describe.runIf(hasStack)('ISO-13 keys with full rights stay inside', () => {
     expect(requests).toBeGreaterThan(0)
   })
 
-  test('nobody was refused for want of connections: the parts share 60', () => {
+  test('no connection was refused: the parts share 60', () => {
     const log = readFileSync(join(variable('LOCAL_STACK')!, 'logs', 'postgres.log'), 'utf8')
     expect(log).toContain('database system is ready')
     expect(log.split('\n').filter((line) => /too many clients|connection slots/.test(line)))

@@ -129,9 +129,9 @@ export async function restore({ one, other, sessions }: Acquaintances) {
   )
 }
 
-/** How many Postgres has found in this database, once all have told what they know. */
+/** The deadlocks that Postgres has found in this database, once every connection has reported. */
 export async function deadlocks(): Promise<number> {
-  // A connection tells after a second of work, or ten of rest.
+  // A connection reports after a second of work, or ten idle.
   await sleep(11_000)
   const { rows: [{ deadlocks }] } = await database().query(
     `select deadlocks::int from pg_stat_database where datname = current_database()`,

@@ -30,7 +30,7 @@ beforeAll(async () => {
   admin = await makeAdmin(await signUp('مشرفة السوق'))
 })
 
-test('an admin’s act and what people do at that moment never wait for each other', async () => {
+test('an admin’s action and concurrent requests of people never deadlock', async () => {
   const before = await deadlocks()
   const pairs = await Promise.all([twoAcquaintances(), twoAcquaintances(), twoAcquaintances()])
   const work = Object.values(adminActs).flatMap((does) =>
@@ -48,7 +48,7 @@ test('an admin’s act and what people do at that moment never wait for each oth
   expect(await deadlocks()).toBe(before)
 })
 
-test('jobs and what people do at that moment never wait for each other', async () => {
+test('jobs and concurrent requests of people never deadlock', async () => {
   const before = await deadlocks()
   const people = await twoAcquaintances()
   const { one, other } = people
@@ -106,7 +106,7 @@ async function remains(id: string): Promise<string[]> {
      union all select 'favorite' from public.favorites join mine on mine.id = identity_id
      union all select 'device' from public.devices where account_id = $1
      union all select 'notification ' || kind from public.notifications where account_id = $1
-     union all select 'told ' || kind from public.notifications
+     union all select 'notification ' || kind from public.notifications
        join mine on mine.id = from_identity_id
      union all select 'settings' from public.account_settings where account_id = $1
      union all select 'review' from public.reviews join mine on mine.id = author_identity_id
@@ -122,7 +122,7 @@ async function remains(id: string): Promise<string[]> {
   return rows.map(({ what }) => what)
 }
 
-test('what people do while their account is deleted leaves nothing behind and stops nobody', async () => {
+test('requests of an account being deleted leave nothing behind and block nobody', async () => {
   const before = await deadlocks()
   // Auth itself answers 500 to whom it finds and, a moment later, does not find any more.
   for (const all of groupsOfActs(5)) {
@@ -136,7 +136,7 @@ test('what people do while their account is deleted leaves nothing behind and st
   expect(await deadlocks()).toBe(before)
 })
 
-test('two who know each other are deleted at once, by an admin and by the job', async () => {
+test('two acquaintances can be deleted at once, by an admin and by the job', async () => {
   const before = await deadlocks()
   for (let round = 0; round < 3; round++) {
     const people = await twoAcquaintances()
@@ -162,7 +162,7 @@ test('two who know each other are deleted at once, by an admin and by the job', 
   expect(await deadlocks()).toBe(before)
 })
 
-test('a picture that arrives for what was just closed is gone with its file at once', async () => {
+test('a picture that arrives for a listing just closed is removed with its file at once', async () => {
   for (let round = 0; round < 6; round++) {
     const person = await signUp()
     const sent = Promise.all(
@@ -184,7 +184,7 @@ test('a picture that arrives for what was just closed is gone with its file at o
   }
 })
 
-test('a notice that meets a lock is made again, and whoever caused it does not fail', async () => {
+test('a notification that meets a lock is retried, and its cause does not fail', async () => {
   const { one, other, talk } = await twoAcquaintances()
   const client = await database().connect()
   try {
@@ -203,14 +203,14 @@ test('a notice that meets a lock is made again, and whoever caused it does not f
     await client.query('rollback')
     client.release()
   }
-  await waitUntil('it is told', async () => {
+  await waitUntil('the notification is there', async () => {
     await runJobs('jobs/often')
     const { body } = await other.get('/notifications?limit=50')
     return body.items.some(({ bodyAr }: { bodyAr: string }) => bodyAr.includes('لا تضيع'))
   })
 })
 
-test('what Postgres undoes for the sake of another is tried once more as a whole', async () => {
+test('a deadlock victim is retried as a whole', async () => {
   const { one, other } = await twoAcquaintances()
   const listing = await insertListing(other.office)
   const client = await database().connect()
@@ -230,7 +230,7 @@ test('what Postgres undoes for the sake of another is tried once more as a whole
     .toMatchObject({ isFavorite: true, favoritesCount: 1 })
 })
 
-test('a deletion does not wait for whoever only refers to the account', async () => {
+test('a deletion does not wait for rows that only refer to the account', async () => {
   const person = await signUp()
   const client = await database().connect()
   try {

@@ -220,7 +220,7 @@ describe('ISO-02 cross-tenant matrix', () => {
     expect(Object.values(found).flat().some((outcome) => outcome !== '-')).toBe(true)
   })
 
-  test('an admin has through tables what a stranger has: the routes are the only way', async () => {
+  test('an admin has the table rights of a stranger: the routes are the only way', async () => {
     await client.query('savepoint admin')
     await client.query('insert into public.admins (account_id) values ($1)', [owner.id])
     for (const table of Object.keys(tables)) {
@@ -233,7 +233,7 @@ describe('ISO-02 cross-tenant matrix', () => {
     await client.query('rollback to savepoint admin')
   })
 
-  test.each(views)('%s is nothing that a client can ask', async (view) => {
+  test.each(views)('%s cannot be asked for by a client', async (view) => {
     for (const role of ['anon', 'authenticated', 'service_role']) {
       await client.query('savepoint cell')
       await client.query(`set local role ${role}`)
@@ -314,7 +314,7 @@ describe('ISO-02 buckets and channels', () => {
     }
   })
 
-  test.each(Object.keys(channels))('the channel %s lets in who is declared', async (kind) => {
+  test.each(Object.keys(channels))('the channel %s admits those declared', async (kind) => {
     const channel = channels[kind]!
     for (const caller of callers) {
       const values: Record<string, string> = reached(caller)

@@ -1,4 +1,4 @@
-/** The lines that a person is told to type. */
+/** The commands that the documents ask a person to type. */
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
@@ -13,18 +13,18 @@ const docs = [
 ]
   .map((path) => [path, readFileSync(at(path), 'utf8')] as const)
 
-test.each(Object.entries<string>(scripts))('npm run %s runs a file that is there', (_, line) => {
+test.each(Object.entries<string>(scripts))('npm run %s runs a file that exists', (_, line) => {
   const files = line.split(' ').filter((word) => word.endsWith('.ts'))
   expect(files.length).toBeGreaterThan(0)
   for (const file of files) expect(existsSync(at(file)), file).toBe(true)
 })
 
-test.each(docs)('%s names no other script than there is', (_, text) => {
+test.each(docs)('%s names only scripts that exist', (_, text) => {
   const named = [...text.matchAll(/npm run\s+(?:-s )?([\w:]+)/g)].map(([, name]) => name)
   expect(named.filter((name) => !Object.hasOwn(scripts, name!))).toEqual([])
 })
 
-test('what deploy is told in a file stays out of git', () => {
+test('the settings file of deploy stays out of git', () => {
   expect(readFileSync(at('.gitignore'), 'utf8').split('\n')).toContain('deploy.env')
   expect(scripts.deploy).toContain('--env-file-if-exists=deploy.env')
 })

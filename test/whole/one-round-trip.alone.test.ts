@@ -58,7 +58,7 @@ describe.runIf(hasStack)('one round trip', () => {
 
   const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
 
-  test('a plain call is one message, so the count is of something', async () => {
+  test('a plain call is one message, so the proxy counts', async () => {
     expect(await messages('GET', { path: '/auth/me' }, as(owner))).toEqual({ count: 1, ok: true })
     expect(await messages('GET', { path: '/meta/areas' })).toEqual({ count: 1, ok: true })
   })

@@ -57,7 +57,7 @@ describe('the description', () => {
     expect(faultsOf('GET', '/errors', reply)).not.toEqual([])
   })
 
-  test('has a name of its own for every operation', () => {
+  test('has a unique name for every operation', () => {
     const names = operations.map(({ id }) => id)
     expect(names.length).toBeGreaterThan(20)
     expect(new Set(names).size).toBe(names.length)
@@ -205,7 +205,7 @@ describe('ISO-09 shapes of ids', () => {
     '%ED%A0%80',
   ]
 
-  test.each(routes)('$method $path takes an id or nothing', async (operation) => {
+  test.each(routes)('$method $path accepts only an id', async (operation) => {
     const { body } = requestWith(operation)
     for (const shape of shapes) {
       const path = operation.path.replace(/\{\w+\}/g, () => shape)

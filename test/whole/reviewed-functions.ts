@@ -332,7 +332,7 @@ const reviews: Review[] = [
     'private.sweep_views',
     'private.warn_expiring_listings',
   ]],
-  ['backend', 'what a job has to tell the admins, and takes back', [
+  ['backend', 'alarms that a job raises for admins, and settles', [
     'private.raise_alarm',
     'private.settle_failures',
   ]],

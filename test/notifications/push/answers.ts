@@ -29,7 +29,7 @@ testLocally.each([
   ['SENDER_ID_MISMATCH', failure(403, 'SENDER_ID_MISMATCH')],
   ['INVALID_ARGUMENT about the token', failure(400, undefined, violation('message.token'))],
   ['a text that says so', failure(400, undefined, notAToken)],
-])('%s: the device is dropped with all that waits for it', async (_, dead) => {
+])('%s: the device is removed with its pending pushes', async (_, dead) => {
   const { pushToken } = await registerDevice(sara)
   const { pushToken: alive } = await registerDevice(sara)
   fcm.answers.set(pushToken, dead)
@@ -44,7 +44,7 @@ testLocally.each([
   expect(fcm.sentTo(pushToken)).toHaveLength(1)
 })
 
-testLocally('a token that was replaced while the old one died stays', async () => {
+testLocally('a token that replaced an expired one meanwhile stays', async () => {
   const { pushToken, deviceId } = await registerDevice(sara)
   const renewed = `${pushToken}-renewed`
   fcm.answers.set(pushToken, async (response) => {
@@ -59,7 +59,7 @@ testLocally('a token that was replaced while the old one died stays', async () =
   expect(fcm.sentTo(renewed)).toHaveLength(1)
 })
 
-testLocally('a push that FCM calls wrong is dropped, its device stays', async () => {
+testLocally('a push that FCM calls invalid is dropped, its device stays', async () => {
   const { pushToken } = await registerDevice(sara)
   const wrong = failure(400, undefined, violation('message.android.ttl'))
   fcm.answers.set(pushToken, wrong)
@@ -99,7 +99,7 @@ testLocally.each([
   expect(await hasDevice(sara)).toBe(true)
 })
 
-testLocally('the waits grow, and after eight tries a push is given up', async () => {
+testLocally('delays grow, and after eight tries a push is given up', async () => {
   const { pushToken } = await registerDevice(sara)
   fcm.answers.set(pushToken, failure(500, 'INTERNAL'))
   await notify(sara, 'system', serviceMessage())
@@ -121,7 +121,7 @@ testLocally('the waits grow, and after eight tries a push is given up', async ()
   expect(await hasDevice(sara)).toBe(true)
 })
 
-testLocally('what is a day too late is dropped', async () => {
+testLocally('a push a day old is dropped', async () => {
   const { pushToken } = await registerDevice(sara)
   await notify(sara, 'system', serviceMessage())
   await database().query(

@@ -7,7 +7,7 @@ import { notify, registerDevice, serviceMessage } from '../../support/notificati
 import { fcm, hasDevice, sara, sendPushes, waitingPushes, withOwnJobs } from './process.ts'
 import { testLocally } from '../../support/facade.ts'
 
-testLocally('QUOTA_EXCEEDED: everybody waits as long as FCM asks, a minute at least', async () => {
+testLocally('QUOTA_EXCEEDED: all pushes wait as long as FCM asks, a minute at least', async () => {
   await withOwnJobs(async (own) => {
     const [first, second] = [await registerDevice(sara), await registerDevice(sara)]
     const quota = failure(429, 'QUOTA_EXCEEDED', {}, { 'retry-after': '90' })
@@ -22,7 +22,7 @@ testLocally('QUOTA_EXCEEDED: everybody waits as long as FCM asks, a minute at le
     const later = await signUp()
     const { pushToken } = await registerDevice(later)
     await notify(later, 'system', serviceMessage())
-    // No process leases anything before then, whichever was told.
+    // No process leases anything before then, whichever got the answer.
     for (const process of [own, undefined]) await sendPushes(process)
     expect(fcm.sentTo(pushToken)).toEqual([])
     expect(await waitingPushes(later)).toMatchObject([{ attempts: 0, lease: null }])
@@ -30,7 +30,7 @@ testLocally('QUOTA_EXCEEDED: everybody waits as long as FCM asks, a minute at le
   })
 })
 
-testLocally('UNAVAILABLE with Retry-After, also as a date: not before', async () => {
+testLocally('UNAVAILABLE with Retry-After, also as a date: no retry before then', async () => {
   for (const header of ['120', new Date(Date.now() + 120_000).toUTCString()]) {
     await withOwnJobs(async (own) => {
       const person = await signUp()
@@ -46,7 +46,7 @@ testLocally('UNAVAILABLE with Retry-After, also as a date: not before', async ()
   }
 })
 
-testLocally('the access token is asked for once, and again when FCM takes it no more', async () => {
+testLocally('the access token is requested once, and again when FCM rejects it', async () => {
   await withOwnJobs(async (own) => {
     const tokens: string[] = []
     for (let i = 0; i < 10; i++) tokens.push((await registerDevice(sara)).pushToken)
@@ -85,7 +85,7 @@ testLocally.each([
   ['refuses', answer(400, { error: 'invalid_grant' })],
   ['lies', answer(200, { access_token: 7 })],
   ['is silent', () => {}],
-])('a token service that %s: pushes wait, nothing is lost, somebody is told', async (_, fails) => {
+])('a token service that %s: pushes wait, nothing is lost, an alarm is raised', async (_, fails) => {
   await withOwnJobs(async (own) => {
     const { pushToken } = await registerDevice(sara)
     fcm.tokenAnswer = fails
@@ -119,7 +119,7 @@ testLocally.each([
   }, settings)
 })
 
-testLocally('a key that is none: pushes wait, and no word of it is logged', async () => {
+testLocally('with an invalid key pushes wait, and nothing of the key is logged', async () => {
   const key = {
     ...JSON.parse(fcm.settings.FCM_SERVICE_ACCOUNT),
     private_key: 'nothing that could be read as one',

@@ -38,7 +38,7 @@ testLocally('two processes at once send each push once', async () => {
   })
 })
 
-testLocally('CRASH-02 killed after sending: sent once more at most, then dropped', async () => {
+testLocally('CRASH-02 a push whose process was killed is sent once more at most, then dropped', async () => {
   const { pushToken } = await registerDevice(sara)
   fcm.answers.set(pushToken, () => {}) // it has arrived, and the process dies before the answer
   await notify(sara, 'system', serviceMessage())

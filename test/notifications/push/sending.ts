@@ -62,7 +62,7 @@ testLocally('a push says what the notification says, in the language of the acco
   })
 })
 
-testLocally('every device of an account hears it, and none of anybody else', async () => {
+testLocally("every device of an account gets the push, and nobody else's does", async () => {
   const mine = [await registerDevice(sara), await registerDevice(sara, { platform: 'android' })]
   const other = await signUp()
   const theirs = await registerDevice(other)
@@ -88,7 +88,7 @@ testLocally('ISO-16 a token that changes hands gets nothing of its former owner'
   expect(fcm.sentTo(pushToken).map(({ title }) => title)).toEqual(['للجديد', 'من جديد'])
 })
 
-testLocally('signed out, locked out or read meanwhile: no push', async () => {
+testLocally('there is no push after signing out, suspension or reading', async () => {
   const phone = await signIn(sara.identifier, sara.password)
   const [onPhone, here] = [await registerDevice(phone), await registerDevice(sara)]
   await notify(sara, 'system', serviceMessage())
@@ -109,7 +109,7 @@ testLocally('signed out, locked out or read meanwhile: no push', async () => {
   expect(await waitingPushes(sara)).toEqual([])
 })
 
-testLocally('whoever may not act gets no push, though a device of theirs is left', async () => {
+testLocally('an account that may not act gets no push, even with a device left', async () => {
   const due = { deletion_requested: true, suspended: false, banned: false }
   for (const [status, gets] of Object.entries(due)) {
     const person = await signUp()
@@ -136,7 +136,7 @@ testLocally('whoever may not act gets no push, though a device of theirs is left
   }
 })
 
-testLocally('preferences decide by category; push without the list is possible', async () => {
+testLocally('preferences apply by category; push without the list is possible', async () => {
   const { pushToken } = await registerDevice(sara)
   await sara.patch('/settings', {
     notifications: { billing: { push: false }, account: { inApp: false } },
@@ -171,7 +171,7 @@ testLocally('in quiet hours pushes wait until they end, a sign-in does not', asy
   expect(fcm.sentTo(pushToken).map(({ title }) => title)).toContain('في الليل')
 })
 
-testLocally('what waits is one push for each thing, with the newest text', async () => {
+testLocally('pending pushes are one for each thing, with the newest text', async () => {
   const { pushToken } = await registerDevice(sara)
   const conversation = { entityId: randomUUID() }
   const say = (preview: string) =>
@@ -188,7 +188,7 @@ testLocally('what waits is one push for each thing, with the newest text', async
   expect(second).toBe(first) // the device replaces the one by the other
 })
 
-testLocally('a newer text that comes while the older is on its way goes out as well', async () => {
+testLocally('a newer text that arrives while the older is being sent goes out as well', async () => {
   const { pushToken } = await registerDevice(sara)
   const conversation = { entityId: randomUUID() }
   const say = (preview: string) =>
