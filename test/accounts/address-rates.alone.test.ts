@@ -114,19 +114,22 @@ testFromAddresses('REG-19 no header makes a client look like another', async () 
   expect(await logIn(identifier, 'wrong one', { headers: spoofedHeaders() })).toMatchObject(limited)
 })
 
-testFromAddresses('thirty registrations an hour from one address, with RateLimit headers on the way', async () => {
-  await plantHits('register_address', from, 28)
-  const nearly = await register(newEmail())
-  expect(nearly.status).toBe(201)
-  expect(nearly.headers.get('ratelimit-limit')).toBe('30')
-  expect(nearly.headers.get('ratelimit-remaining')).toBe('1')
-  expect(Number(nearly.headers.get('ratelimit-reset'))).toBeGreaterThan(3500)
-  // One that fails counts as well.
-  const { identifier } = await signUp()
-  expect(await register(identifier)).toMatchObject(refusal(409, 'email_taken'))
-  const refused = await register(newEmail())
-  expect(refused).toMatchObject(limited)
-  expect(refused.headers.get('retry-after')).toBe(String(refused.body.error.retryAfter))
-  expect(await register(newPhone())).toMatchObject(limited)
-  expect(await register(newEmail(), { from: newAddress() })).toMatchObject({ status: 201 })
-})
+testFromAddresses(
+  'thirty registrations an hour from one address, with RateLimit headers on the way',
+  async () => {
+    await plantHits('register_address', from, 28)
+    const nearly = await register(newEmail())
+    expect(nearly.status).toBe(201)
+    expect(nearly.headers.get('ratelimit-limit')).toBe('30')
+    expect(nearly.headers.get('ratelimit-remaining')).toBe('1')
+    expect(Number(nearly.headers.get('ratelimit-reset'))).toBeGreaterThan(3500)
+    // One that fails counts as well.
+    const { identifier } = await signUp()
+    expect(await register(identifier)).toMatchObject(refusal(409, 'email_taken'))
+    const refused = await register(newEmail())
+    expect(refused).toMatchObject(limited)
+    expect(refused.headers.get('retry-after')).toBe(String(refused.body.error.retryAfter))
+    expect(await register(newPhone())).toMatchObject(limited)
+    expect(await register(newEmail(), { from: newAddress() })).toMatchObject({ status: 201 })
+  },
+)

@@ -147,15 +147,18 @@ describe.each(causes)('a registration that is refused %s', (_, cause, said) => {
   })
 })
 
-testFromAddresses("a resend refused for haste gives nothing of the attacker's earlier attempt", async () => {
-  const [attacker, victim] = two()
-  const phone = newPhone()
-  const { code } = await coded(attacker, phone)
-  expect(await victim.register(phone)).toMatchObject(refusal(429, 'otp_resend_too_soon'))
-  expect(await attacker.logIn(phone)).toMatchObject(refusal(403, 'account_awaiting_otp'))
-  expect(await victim.logIn(phone)).toMatchObject(wrong)
-  await expectNobodys(phone, victim, code, [attacker, victim])
-})
+testFromAddresses(
+  "a resend refused for haste gives nothing of the attacker's earlier attempt",
+  async () => {
+    const [attacker, victim] = two()
+    const phone = newPhone()
+    const { code } = await coded(attacker, phone)
+    expect(await victim.register(phone)).toMatchObject(refusal(429, 'otp_resend_too_soon'))
+    expect(await attacker.logIn(phone)).toMatchObject(refusal(403, 'account_awaiting_otp'))
+    expect(await victim.logIn(phone)).toMatchObject(wrong)
+    await expectNobodys(phone, victim, code, [attacker, victim])
+  },
+)
 
 testFromAddresses('nor does the code that the attacker has resent', async () => {
   const [attacker, victim] = two()

@@ -157,40 +157,43 @@ async function listeningAuth() {
   }
 }
 
-testLocally('Auth, which counts by address, is given the client address of each request', async () => {
-  const auth = await listeningAuth()
-  const functions = await startFacade({
-    SUPABASE_URL: auth.url,
-    AUTH_ISSUER: `${projectUrl}/auth/v1`,
-  })
-  try {
-    const person = await signUp()
-    const address = newAddress()
-    const headers = {
-      'x-forwarded-for': address,
-      authorization: `Bearer ${person.accessToken}`,
-    }
-    const { identifier, password } = person
-    const fresh = randomUUID()
-    const post = (path: string, body: object) => functions.post(`/auth${path}`, body, headers)
-    expect(await post('/login', { identifier, password })).toMatchObject({ status: 200 })
-    expect(await post('/login', { identifier: newEmail(), password })).toMatchObject({
-      status: 401,
+testLocally(
+  'Auth, which counts by address, is given the client address of each request',
+  async () => {
+    const auth = await listeningAuth()
+    const functions = await startFacade({
+      SUPABASE_URL: auth.url,
+      AUTH_ISSUER: `${projectUrl}/auth/v1`,
     })
-    expect(await post('/refresh', { refreshToken: person.refreshToken }))
-      .toMatchObject({ status: 200 })
-    expect(await post('/password/change', { currentPassword: password, newPassword: fresh }))
-      .toMatchObject({ status: 204 })
-    expect(await post('/me/delete', { password: fresh })).toMatchObject({ status: 202 })
-    const counted = auth.asked.filter(([what]) => /^POST \/token|^PUT \/user/.test(what))
-    expect([...new Set(counted.map(([what]) => what))].sort()).toEqual([
-      'POST /token?grant_type=password',
-      'POST /token?grant_type=refresh_token',
-      'PUT /user',
-    ])
-    for (const [what, client] of counted) expect([what, client]).toEqual([what, address])
-  } finally {
-    await functions.stop()
-    auth.stop()
-  }
-})
+    try {
+      const person = await signUp()
+      const address = newAddress()
+      const headers = {
+        'x-forwarded-for': address,
+        authorization: `Bearer ${person.accessToken}`,
+      }
+      const { identifier, password } = person
+      const fresh = randomUUID()
+      const post = (path: string, body: object) => functions.post(`/auth${path}`, body, headers)
+      expect(await post('/login', { identifier, password })).toMatchObject({ status: 200 })
+      expect(await post('/login', { identifier: newEmail(), password })).toMatchObject({
+        status: 401,
+      })
+      expect(await post('/refresh', { refreshToken: person.refreshToken }))
+        .toMatchObject({ status: 200 })
+      expect(await post('/password/change', { currentPassword: password, newPassword: fresh }))
+        .toMatchObject({ status: 204 })
+      expect(await post('/me/delete', { password: fresh })).toMatchObject({ status: 202 })
+      const counted = auth.asked.filter(([what]) => /^POST \/token|^PUT \/user/.test(what))
+      expect([...new Set(counted.map(([what]) => what))].sort()).toEqual([
+        'POST /token?grant_type=password',
+        'POST /token?grant_type=refresh_token',
+        'PUT /user',
+      ])
+      for (const [what, client] of counted) expect([what, client]).toEqual([what, address])
+    } finally {
+      await functions.stop()
+      auth.stop()
+    }
+  },
+)

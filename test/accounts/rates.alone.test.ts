@@ -23,7 +23,7 @@ import {
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { givePlan } from '../support/plans.ts'
-import { race } from '../support/races.ts'
+import { deadlocks, race } from '../support/races.ts'
 import { ageHits, hitsOf, plantHits } from '../support/rate-hits.ts'
 import { enforceRates } from '../support/rates.ts'
 import { uploadAvatar, uploadPictures } from '../support/uploads.ts'
@@ -87,14 +87,6 @@ function expectSpent(
   if (!atDataApi) return
   expect(atDataApi.status, atDataApi.text).toBe(429)
   expect(JSON.parse(atDataApi.text)).toMatchObject({ code: 'PT429', message: 'rate_limited' })
-}
-
-/** How many Postgres has found in this database; each backend tells of its own a moment later. */
-async function deadlocks(): Promise<string> {
-  const { rows: [{ deadlocks }] } = await database().query(
-    'select deadlocks from pg_stat_database where datname = current_database()',
-  )
-  return deadlocks
 }
 
 describe('LOAD-05 favorites', () => {
@@ -327,7 +319,9 @@ describe('LOAD-05 what cannot be taken back', () => {
     await plantHits('contact', person.id, 30)
     expectSpent(await ask(person, id), 30, 86_400)
     // A phone is proven by its registration.
-    expect(rateLimitOf(await ask(owner, await insertListing(person.identityId), 'chat'))[0]).toBe(30)
+    expect(rateLimitOf(await ask(owner, await insertListing(person.identityId), 'chat'))[0]).toBe(
+      30,
+    )
     expect((await rpc(person, 'contact_property', { property_id: id, kind: 'call' })).status)
       .toBe(404)
   })

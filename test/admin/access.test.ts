@@ -79,34 +79,37 @@ describe('ISO-10 admin routes for everybody else', () => {
 })
 
 describe('ADM-01 demoted and suspended admins', () => {
-  test.each(['demoted', 'suspended', 'banned'])('%s in the middle of their work: they can do nothing more', async (how) => {
-    const second = await signUpAdmin()
-    let done = false
-    const seen: number[] = []
-    const working = (async () => {
-      while (!done) {
-        const status = ['suspended', 'active'][seen.length % 2]
-        seen.push((await statusOf(second, person.id, { status })).status)
-        await sleep(10)
+  test.each(['demoted', 'suspended', 'banned'])(
+    '%s in the middle of their work: they can do nothing more',
+    async (how) => {
+      const second = await signUpAdmin()
+      let done = false
+      const seen: number[] = []
+      const working = (async () => {
+        while (!done) {
+          const status = ['suspended', 'active'][seen.length % 2]
+          seen.push((await statusOf(second, person.id, { status })).status)
+          await sleep(10)
+        }
+      })()
+      await sleep(300)
+      if (how === 'demoted') await demote(second)
+      else expect(await statusOf(admin, second.id, { status: how })).toMatchObject({ status: 200 })
+      const { rows: [{ now }] } = await database().query('select clock_timestamp()::text as now')
+      for (let i = 0; i < 5; i++) {
+        expect((await statusOf(second, person.id, { status: 'banned' })).status).toBe(403)
+        expect((await second.get('/admin/users')).status).toBe(403)
       }
-    })()
-    await sleep(300)
-    if (how === 'demoted') await demote(second)
-    else expect(await statusOf(admin, second.id, { status: how })).toMatchObject({ status: 200 })
-    const { rows: [{ now }] } = await database().query('select clock_timestamp()::text as now')
-    for (let i = 0; i < 5; i++) {
-      expect((await statusOf(second, person.id, { status: 'banned' })).status).toBe(403)
-      expect((await second.get('/admin/users')).status).toBe(403)
-    }
-    done = true
-    await working
-    expect(seen).toContain(200)
-    const { rows } = await database().query(
-      'select count(*)::int from public.audit where actor_id = $1 and at > $2',
-      [second.id, now],
-    )
-    expect(rows[0].count).toBe(0)
-    await statusOf(admin, person.id, { status: 'active' })
-    person = await signIn(person.identifier, person.password)
-  })
+      done = true
+      await working
+      expect(seen).toContain(200)
+      const { rows } = await database().query(
+        'select count(*)::int from public.audit where actor_id = $1 and at > $2',
+        [second.id, now],
+      )
+      expect(rows[0].count).toBe(0)
+      await statusOf(admin, person.id, { status: 'active' })
+      person = await signIn(person.identifier, person.password)
+    },
+  )
 })

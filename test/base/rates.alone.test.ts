@@ -28,37 +28,40 @@ test('counters of past windows are removed', async () => {
   expect(await left()).toBe(0)
 })
 
-testLocally('reads are counted for each account and address, with RateLimit headers on the way', async () => {
-  const functions = await startFacade({ READ_RATE: '5' })
-  try {
-    const [one, two] = [await signUp(), await signUp()]
-    const read = (headers: Record<string, string>) =>
-      functions.get('/meta/areas', { 'x-forwarded-for': from, ...headers })
-    const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
-    for (const headers of [{}, as(one)]) {
-      for (let left = 4; left >= 0; left--) {
-        const reply = await read(headers)
-        expect(reply.status).toBe(200)
-        expect(reply.headers.get('ratelimit-limit')).toBe('5')
-        expect(reply.headers.get('ratelimit-remaining')).toBe(String(left))
-        expect(reply.headers.get('ratelimit-reset')).toMatch(/^[0-9]+$/)
+testLocally(
+  'reads are counted for each account and address, with RateLimit headers on the way',
+  async () => {
+    const functions = await startFacade({ READ_RATE: '5' })
+    try {
+      const [one, two] = [await signUp(), await signUp()]
+      const read = (headers: Record<string, string>) =>
+        functions.get('/meta/areas', { 'x-forwarded-for': from, ...headers })
+      const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
+      for (const headers of [{}, as(one)]) {
+        for (let left = 4; left >= 0; left--) {
+          const reply = await read(headers)
+          expect(reply.status).toBe(200)
+          expect(reply.headers.get('ratelimit-limit')).toBe('5')
+          expect(reply.headers.get('ratelimit-remaining')).toBe(String(left))
+          expect(reply.headers.get('ratelimit-reset')).toMatch(/^[0-9]+$/)
+        }
+        const refused = await read(headers)
+        expect(refused).toMatchObject(limited)
+        expect(refused.headers.get('retry-after')).toBe(String(refused.body.error.retryAfter))
       }
-      const refused = await read(headers)
-      expect(refused).toMatchObject(limited)
-      expect(refused.headers.get('retry-after')).toBe(String(refused.body.error.retryAfter))
+      expect((await read(as(two))).status).toBe(200)
+      expect((await read({ 'x-forwarded-for': newAddress() })).status).toBe(200)
+      // An address of IPv6 is its network of 64 bits.
+      for (let host = 1; host <= 5; host++) {
+        await read({ 'x-forwarded-for': `2001:db8:7:1::${host}` })
+      }
+      expect((await read({ 'x-forwarded-for': '2001:db8:7:1:ffff::9' })).status).toBe(429)
+      expect((await read({ 'x-forwarded-for': '2001:db8:7:2::1' })).status).toBe(200)
+      for (const health of Array(7).fill('/health')) {
+        expect((await functions.get(health, { 'x-forwarded-for': from })).status).toBe(200)
+      }
+    } finally {
+      await functions.stop()
     }
-    expect((await read(as(two))).status).toBe(200)
-    expect((await read({ 'x-forwarded-for': newAddress() })).status).toBe(200)
-    // An address of IPv6 is its network of 64 bits.
-    for (let host = 1; host <= 5; host++) {
-      await read({ 'x-forwarded-for': `2001:db8:7:1::${host}` })
-    }
-    expect((await read({ 'x-forwarded-for': '2001:db8:7:1:ffff::9' })).status).toBe(429)
-    expect((await read({ 'x-forwarded-for': '2001:db8:7:2::1' })).status).toBe(200)
-    for (const health of Array(7).fill('/health')) {
-      expect((await functions.get(health, { 'x-forwarded-for': from })).status).toBe(200)
-    }
-  } finally {
-    await functions.stop()
-  }
-})
+  },
+)

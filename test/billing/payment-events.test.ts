@@ -1,7 +1,6 @@
 /** What makes an event the same one, and what a provider says late, twice or about something else. */
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { variable } from '../../local/environment.ts'
 import { checkReply, database, type Person, signUp } from '../support/client.ts'
 import { type Facade, hasStack, startFacade } from '../support/facade.ts'
 import { alarmsAbout, type Invoice, returnUrl, topUpInvoice, walletOf } from '../support/money.ts'
@@ -14,6 +13,7 @@ import {
 } from './stub-payments.ts'
 import { waitUntil } from '../support/wait.ts'
 import { makeAdmin } from '../support/admins.ts'
+import { runJobsOf } from '../support/jobs.ts'
 
 // deno-lint-ignore no-explicit-any
 type Json = any
@@ -37,12 +37,6 @@ async function ask(facade: Facade, path: string, sent: Json, headers: Json = {})
 }
 
 const bearer = (person: Person) => ({ authorization: `Bearer ${person.accessToken}` })
-
-const runJobs = (facade: Facade) =>
-  fetch(facade.url.replace(/\/api$/, '/jobs'), {
-    method: 'POST',
-    headers: { apikey: variable('SUPABASE_SECRET_KEY')! },
-  }).then((response) => response.json())
 
 const eventsOf = async (paymentId: string) =>
   (await database().query(
@@ -297,7 +291,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       expect((await deliver(refunded(ref, charge, amount))).status).toBe(200)
       expect(await walletOf(person)).toEqual({ available: 10 - amount, held: 0, currency: 'KWD' })
       await due(refundId)
-      const ran = await runJobs(facade)
+      const ran = await runJobsOf(facade)
       expect(ran).toMatchObject({ look_up_refunds: { done: expect.any(Number) } })
       expect(await walletOf(person)).toEqual({ available: 10 - amount, held: 0, currency: 'KWD' })
       expect((await person.get(`/invoices/${invoice.id}`)).body.refunded).toBe(amount)
@@ -310,7 +304,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
         [...stub.refunds.values()].filter(({ InvoiceId }) => InvoiceId === charge.InvoiceId).length
       await waitUntil('the refund that the job found', async () => {
         await due(refundId)
-        await runJobs(facade)
+        await runJobsOf(facade)
         const { rows } = await database().query(
           'select provider_ref from public.refunds where id = $1',
           [refundId],
@@ -365,7 +359,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
          where id = any ($1) and state = 'open'`,
         [[odd.paymentId, good.paymentId]],
       )
-      await runJobs(facade)
+      await runJobsOf(facade)
       return await stateOf(person, good.invoice) === 'paid' &&
         (await alarmsAbout(`look_up_payment ${odd.paymentId}`)).length > 0
     })

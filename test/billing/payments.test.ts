@@ -15,7 +15,7 @@ import {
   topUpInvoice,
   walletOf,
 } from '../support/money.ts'
-import { race, type RawRequest } from '../support/races.ts'
+import { bearer, race, type RawRequest } from '../support/races.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import { charges, payWithoutCallback, stateOf } from './payment-steps.ts'
 
@@ -24,10 +24,6 @@ let payer: Person
 beforeAll(async () => {
   payer = await signUp('خالد المطيري')
 })
-
-const bearer = (
-  person: Person,
-): [string, string] => ['authorization', `Bearer ${person.accessToken}`]
 
 describe.runIf(hasSandbox)('paying', () => {
   test('PAY-01 one good webhook pays the invoice, once and everywhere', async () => {

@@ -3,17 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { givePlan } from '../support/plans.ts'
-import { race, type RawRequest } from '../support/races.ts'
+import { bearer, race, type RawRequest } from '../support/races.ts'
 import { insertListing } from '../support/fixtures.ts'
 
 const refused = (limit: number, used: number) => ({
   status: 402,
   body: { error: { code: 'quota_exceeded', limit, used } },
 })
-
-const bearer = (
-  person: Person,
-): [string, string] => ['authorization', `Bearer ${person.accessToken}`]
 
 /** A person with the plan of 10 and this many active listings. */
 async function seller(active: number): Promise<{ person: Person; ids: string[] }> {

@@ -1,11 +1,12 @@
 /** What a refund takes back, in every order, and what was paid twice. Money itself: wallet.test.ts. */
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { database, type Person, projectUrl, secretKey } from '../support/client.ts'
+import { database, type Person } from '../support/client.ts'
 import { type Invoice, walletOf } from '../support/money.ts'
 import { race } from '../support/races.ts'
 import { signUpAdmin } from '../support/admins.ts'
 import { buy, holds, newPlan, pass, refund, rich } from './purchases.ts'
+import { runJobs } from '../support/jobs.ts'
 
 let admin: Person
 
@@ -15,9 +16,6 @@ beforeAll(async () => {
 
 const creditsOf = async (person: Person) =>
   (await person.get('/plans/current')).body.usage.featuredCredits.left
-
-const runJobs = () =>
-  fetch(`${projectUrl}/functions/v1/jobs`, { method: 'POST', headers: { apikey: secretKey } })
 
 describe('a full refund takes back what its own invoice gave', () => {
   // Bought in this order, so many days ago, these refunded one after the other; days that are left.

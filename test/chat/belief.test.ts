@@ -63,7 +63,11 @@ describe('the gateway', () => {
     letGo()
     // Heard of when it is joined, not at the next look.
     await waitUntil('Realtime hears', () => realtime.tenant.streaming)
-    await waitUntil('the update arrives', () => socket.events('conversation_updated').length === 1, 3000)
+    await waitUntil(
+      'the update arrives',
+      () => socket.events('conversation_updated').length === 1,
+      3000,
+    )
   }, 60_000)
 
   testLocally(

@@ -1,20 +1,12 @@
 // The sockets of one account share what it hears: one channel, one order of events.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ChatSocket, upTo, waitUntilQuiet } from '../support/chat-socket.ts'
-import { asCaller, type Person, signIn, signUp } from '../support/client.ts'
+import { asCaller, signIn, signUp } from '../support/client.ts'
 import { mintToken, testWithKey } from '../support/tokens.ts'
 import { waitUntil } from '../support/wait.ts'
 import { conversationBetween, startConversation } from '../support/conversations.ts'
-
-const open: ChatSocket[] = []
-afterEach(() => open.splice(0).forEach((socket) => socket.close()))
-
-async function socketOf(person: Pick<Person, 'accessToken'>) {
-  const socket = await ChatSocket.connect(person)
-  open.push(socket)
-  return socket
-}
+import { socketOf } from './sockets.ts'
 
 /** What came of messages and states, as "m1" and "u1". */
 const story = ({ frames }: ChatSocket) =>
@@ -94,7 +86,7 @@ test('a session that ends closes its sockets, and the others go on with one chan
     await signIn(b.identifier, b.password),
     await signIn(b.identifier, b.password),
   ]
-  const sockets = await Promise.all(sessions.map(socketOf))
+  const sockets = await Promise.all(sessions.map((person) => socketOf(person)))
   for (const socket of sockets) await socket.join(conversationId)
   const sender = await socketOf(a)
   for (const [i, session] of sessions.slice(0, 2).entries()) {

@@ -1,19 +1,10 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ChatSocket, upTo } from '../support/chat-socket.ts'
 import { hasStack, startFacade, testLocally } from '../support/facade.ts'
 import { type OwnGateway, startGateway } from '../support/own-gateway.ts'
 import { waitUntil } from '../support/wait.ts'
 import { startConversation, wholeHistory } from '../support/conversations.ts'
-
-const open: ChatSocket[] = []
-
-afterEach(() => open.splice(0).forEach((socket) => socket.close()))
-
-async function socketOf(...args: Parameters<typeof ChatSocket.connect>) {
-  const socket = await ChatSocket.connect(...args)
-  open.push(socket)
-  return socket
-}
+import { open, socketOf } from './sockets.ts'
 
 const bodies = (socket: ChatSocket) => socket.messages().map(({ body }) => body)
 const seqs = (socket: ChatSocket) => socket.messages().map(({ seq }) => seq)

@@ -117,31 +117,37 @@ describe('the gateway at Realtime', () => {
     },
   )
 
-  testLocally('asks once after a disconnect what is still joined, and joins nothing else', async () => {
-    const all = await people(6)
-    const { way, joins, connect, calls } = await ownGateway()
-    const sockets = await Promise.all(all.map(connect))
-    await waitUntil('all have joined', () => joins() === 6)
-    const others = await Promise.all(
-      all.slice(0, 3).map(({ identifier, password }) => signIn(identifier, password)),
-    )
-    way.cut()
-    // A session that ends gives the account's channel another name.
-    await Promise.all(others.map((other) => other.post('/auth/logout', {})))
-    way.mend()
-    await waitUntil('all have joined again', () => joins() >= 12)
-    // A refused one would take 5 s.
-    await sleep(6000)
-    expect(joins()).toBe(12)
-    expect(calls('current_topics')).toBe(1)
-    const [first, , , last] = all as [Person, Person, Person, Person]
-    await last.post(`/conversations/${await conversationBetween(last, first)}/messages`, {
-      clientMessageId: 'after-the-break',
-      type: 'text',
-      body: 'عدنا',
-    })
-    await waitUntil('the update arrives', () => sockets[0]!.events('conversation_updated').length === 1)
-  })
+  testLocally(
+    'asks once after a disconnect what is still joined, and joins nothing else',
+    async () => {
+      const all = await people(6)
+      const { way, joins, connect, calls } = await ownGateway()
+      const sockets = await Promise.all(all.map(connect))
+      await waitUntil('all have joined', () => joins() === 6)
+      const others = await Promise.all(
+        all.slice(0, 3).map(({ identifier, password }) => signIn(identifier, password)),
+      )
+      way.cut()
+      // A session that ends gives the account's channel another name.
+      await Promise.all(others.map((other) => other.post('/auth/logout', {})))
+      way.mend()
+      await waitUntil('all have joined again', () => joins() >= 12)
+      // A refused one would take 5 s.
+      await sleep(6000)
+      expect(joins()).toBe(12)
+      expect(calls('current_topics')).toBe(1)
+      const [first, , , last] = all as [Person, Person, Person, Person]
+      await last.post(`/conversations/${await conversationBetween(last, first)}/messages`, {
+        clientMessageId: 'after-the-break',
+        type: 'text',
+        body: 'عدنا',
+      })
+      await waitUntil(
+        'the update arrives',
+        () => sockets[0]!.events('conversation_updated').length === 1,
+      )
+    },
+  )
 
   testLocally('drops a connection that has gone silent', async () => {
     const [a, b] = await people(2) as [Person, Person]

@@ -1,7 +1,7 @@
 // Rights that end while a socket is open: it feels them. How soon: test/chat/rights.timing.test.ts.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ChatSocket, waitUntilQuiet } from '../support/chat-socket.ts'
 import { database, type Person, signIn, signUp } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
@@ -9,15 +9,7 @@ import { mintToken, testWithKey } from '../support/tokens.ts'
 import { waitUntil } from '../support/wait.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
 import { conversationBetween, startConversation, wholeHistory } from '../support/conversations.ts'
-
-const open: ChatSocket[] = []
-afterEach(() => open.splice(0).forEach((socket) => socket.close()))
-
-async function socketOf(person: Pick<Person, 'accessToken'>) {
-  const socket = await ChatSocket.connect(person)
-  open.push(socket)
-  return socket
-}
+import { socketOf } from './sockets.ts'
 
 const suspend = (person: Person) =>
   database().query(
@@ -66,25 +58,28 @@ test.each([
       database().query(`update public.accounts set status = 'banned' where id = $1`, [person.id]),
   ],
   ['token_invalid', {}, 4401, (person: Person) => person.post('/auth/logout', {})],
-])('a socket in several conversations gets the reason of its end once: %s', async (code, facts, as, end) => {
-  const { b, right } = await talking()
-  const rooms = await Promise.all(
-    (await Promise.all([signUp(), signUp(), signUp()])).map((other) =>
-      conversationBetween(other, b)
-    ),
-  )
-  // Each conversation and the account find out by themselves, in any order.
-  const sockets = [right, ...await Promise.all(Array.from({ length: 7 }, () => socketOf(b)))]
-  await Promise.all(sockets.flatMap((socket) => rooms.map((room) => socket.join(room))))
-  await end(b)
-  for (const socket of sockets) {
-    expect((await socket.waitForClose()).code).toBe(as)
-    const errors = socket.events('error')
-    expect(errors.map((error) => error.code)).toEqual([code])
-    expect(errors[0]).toMatchObject(facts)
-    if ('reason' in facts) expect(errors[0].message).toContain(facts.reason)
-  }
-})
+])(
+  'a socket in several conversations gets the reason of its end once: %s',
+  async (code, facts, as, end) => {
+    const { b, right } = await talking()
+    const rooms = await Promise.all(
+      (await Promise.all([signUp(), signUp(), signUp()])).map((other) =>
+        conversationBetween(other, b)
+      ),
+    )
+    // Each conversation and the account find out by themselves, in any order.
+    const sockets = [right, ...await Promise.all(Array.from({ length: 7 }, () => socketOf(b)))]
+    await Promise.all(sockets.flatMap((socket) => rooms.map((room) => socket.join(room))))
+    await end(b)
+    for (const socket of sockets) {
+      expect((await socket.waitForClose()).code).toBe(as)
+      const errors = socket.events('error')
+      expect(errors.map((error) => error.code)).toEqual([code])
+      expect(errors[0]).toMatchObject(facts)
+      if ('reason' in facts) expect(errors[0].message).toContain(facts.reason)
+    }
+  },
+)
 
 test('AUTH-17 a session that ends closes its sockets, and no others', async () => {
   const { a, b, conversationId, left, right } = await talking()
@@ -174,50 +169,56 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
   const endingIn = (person: Person, seconds: number, changes = {}) =>
     mintToken(person.accessToken, { exp: Math.floor(Date.now() / 1000) + seconds, ...changes })
 
-  testWithKey('without a new one it is closed with 4401, and nothing is accepted afterwards', async () => {
-    const { a, conversationId } = await startConversation()
-    const socket = await socketOf({ accessToken: endingIn(a, 4) })
-    let said = 0
-    while (!socket.closed) {
-      if ((await socket.sendMessage(conversationId, String(said))).event === 'ack') said++
-      await sleep(500)
-    }
-    expect(socket.closed).toMatchObject({ code: 4401, reason: 'token_expired' })
-    const messages = await wholeHistory(a, conversationId)
-    expect(messages.length).toBe(said)
-    const { rows } = await database().query(
-      `select count(*)::int from public.messages
+  testWithKey(
+    'without a new one it is closed with 4401, and nothing is accepted afterwards',
+    async () => {
+      const { a, conversationId } = await startConversation()
+      const socket = await socketOf({ accessToken: endingIn(a, 4) })
+      let said = 0
+      while (!socket.closed) {
+        if ((await socket.sendMessage(conversationId, String(said))).event === 'ack') said++
+        await sleep(500)
+      }
+      expect(socket.closed).toMatchObject({ code: 4401, reason: 'token_expired' })
+      const messages = await wholeHistory(a, conversationId)
+      expect(messages.length).toBe(said)
+      const { rows } = await database().query(
+        `select count(*)::int from public.messages
        where conversation_id = $1 and created_at > $2::timestamptz`,
-      [conversationId, new Date().toISOString()],
-    )
-    expect(rows[0].count).toBe(0)
-  })
+        [conversationId, new Date().toISOString()],
+      )
+      expect(rows[0].count).toBe(0)
+    },
+  )
 
-  testWithKey('what was accepted before is stored and acknowledged before the socket closes', async () => {
-    const { a, conversationId } = await startConversation()
-    const socket = await socketOf({ accessToken: endingIn(a, 3) })
-    const holder = await database().connect()
-    try {
-      await holder.query('begin')
-      await holder.query('select from public.conversations where id = $1 for update', [
-        conversationId,
-      ])
-      await sleep(1000)
-      const said = socket.sendMessage(conversationId, 'في اللحظة الأخيرة')
-      await sleep(2500)
-      // Too late by now.
-      const late = socket.sendMessage(conversationId, 'بعدها')
-      await sleep(200)
-      expect(socket.closed).toBeUndefined()
-      await holder.query('commit')
-      expect((await said).event).toBe('ack')
-      expect((await late).event).toBe('closed')
-    } finally {
-      holder.release()
-    }
-    expect((await socket.waitForClose()).code).toBe(4401)
-    expect((await wholeHistory(a, conversationId)).length).toBe(1)
-  })
+  testWithKey(
+    'what was accepted before is stored and acknowledged before the socket closes',
+    async () => {
+      const { a, conversationId } = await startConversation()
+      const socket = await socketOf({ accessToken: endingIn(a, 3) })
+      const holder = await database().connect()
+      try {
+        await holder.query('begin')
+        await holder.query('select from public.conversations where id = $1 for update', [
+          conversationId,
+        ])
+        await sleep(1000)
+        const said = socket.sendMessage(conversationId, 'في اللحظة الأخيرة')
+        await sleep(2500)
+        // Too late by now.
+        const late = socket.sendMessage(conversationId, 'بعدها')
+        await sleep(200)
+        expect(socket.closed).toBeUndefined()
+        await holder.query('commit')
+        expect((await said).event).toBe('ack')
+        expect((await late).event).toBe('closed')
+      } finally {
+        holder.release()
+      }
+      expect((await socket.waitForClose()).code).toBe(4401)
+      expect((await wholeHistory(a, conversationId)).length).toBe(1)
+    },
+  )
 
   testWithKey('with a new token of the same session it goes on', async () => {
     const { a, b, conversationId } = await startConversation()

@@ -1,14 +1,11 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ChatSocket, chatUrl } from '../support/chat-socket.ts'
 import { signUp } from '../support/client.ts'
 import { testLocally } from '../support/facade.ts'
 import { startGateway } from '../support/own-gateway.ts'
 import { waitUntil } from '../support/wait.ts'
 import { startConversation } from '../support/conversations.ts'
-
-const open: ChatSocket[] = []
-
-afterEach(() => open.splice(0).forEach((socket) => socket.close()))
+import { open } from './sockets.ts'
 
 describe('a token', () => {
   test('is accepted in the header, in the subprotocol or in the first frame', async () => {

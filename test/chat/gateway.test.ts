@@ -3,21 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ChatSocket, upTo, waitUntilQuiet } from '../support/chat-socket.ts'
 import { database, signUp } from '../support/client.ts'
 import { waitUntil } from '../support/wait.ts'
 import { startConversation, wholeHistory } from '../support/conversations.ts'
-
-const open: ChatSocket[] = []
-
-afterEach(() => open.splice(0).forEach((socket) => socket.close()))
-
-async function socketOf(...args: Parameters<typeof ChatSocket.connect>) {
-  const socket = await ChatSocket.connect(...args)
-  open.push(socket)
-  return socket
-}
+import { open, socketOf } from './sockets.ts'
 
 const bodies = (socket: ChatSocket) => socket.messages().map(({ body }) => body)
 const seqs = (socket: ChatSocket) => socket.messages().map(({ seq }) => seq)
@@ -124,7 +115,10 @@ test('CHAT-02 only joined sockets receive messages', async () => {
   await left.join(conversationId)
   await left.leave(conversationId)
   await sender.sendMessage(conversationId, '1')
-  await waitUntil('the socket that has not joined gets an update', () => updatedSeqs(only).length === 1)
+  await waitUntil(
+    'the socket that has not joined gets an update',
+    () => updatedSeqs(only).length === 1,
+  )
   for (const i of upTo(99)) await sender.sendMessage(conversationId, String(i + 1))
   await waitUntil('the joined one has all', () => joined.messages().length === 100)
   await waitUntilQuiet(only)

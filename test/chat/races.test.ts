@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { database, type Person, signUp } from '../support/client.ts'
+import { database, signUp } from '../support/client.ts'
 import {
   listEntry,
   messagesPage,
@@ -11,11 +11,7 @@ import {
   textMessage,
 } from '../support/conversations.ts'
 import { publishListing } from '../support/listings.ts'
-import { race } from '../support/races.ts'
-
-const as = ({ accessToken }: Person): [string, string][] => [
-  ['Authorization', `Bearer ${accessToken}`],
-]
+import { bearer, race } from '../support/races.ts'
 
 test('CHAT-13 fifty openings from each side at once make one conversation', async () => {
   const [a, b] = await Promise.all([signUp(), signUp()])
@@ -27,7 +23,7 @@ test('CHAT-13 fifty openings from each side at once make one conversation', asyn
   const replies = await race(
     Array.from({ length: 100 }, (_, i) => {
       const { by, body } = openings[i % 2]!
-      return { path: '/conversations', body, headers: as(by) }
+      return { path: '/conversations', body, headers: [bearer(by)] }
     }),
   )
   const good = replies.filter(({ status }) => status < 300)
@@ -46,7 +42,7 @@ test('CHAT-04 sent twenty times at once it is stored once, with one answer', asy
   const message = textMessage('مرة')
   const path = `/conversations/${id}/messages`
   const replies = await race(
-    Array.from({ length: 20 }, () => ({ path, body: message, headers: as(a) })),
+    Array.from({ length: 20 }, () => ({ path, body: message, headers: [bearer(a)] })),
   )
   expect(replies.map(({ status }) => status).toSorted()).toEqual([...Array(19).fill(200), 201])
   expect(new Set(replies.map(({ body }) => JSON.stringify(body))).size).toBe(1)
@@ -127,14 +123,14 @@ test(
     const shots = Array.from({ length: 60 }, (_, i) => {
       const person = i % 2 ? a : b
       if (i % 15 === 7) {
-        return { method: 'POST', path: `/blocks/${b.identityId}`, headers: as(a) }
+        return { method: 'POST', path: `/blocks/${b.identityId}`, headers: [bearer(a)] }
       }
       if (i % 15 === 14) {
-        return { method: 'DELETE', path: `/blocks/${b.identityId}`, headers: as(a) }
+        return { method: 'DELETE', path: `/blocks/${b.identityId}`, headers: [bearer(a)] }
       }
       return i % 3
-        ? { path: `${path}/messages`, body: textMessage(randomUUID()), headers: as(person) }
-        : { method: 'POST', path: `${path}/read`, headers: as(person) }
+        ? { path: `${path}/messages`, body: textMessage(randomUUID()), headers: [bearer(person)] }
+        : { method: 'POST', path: `${path}/read`, headers: [bearer(person)] }
     })
     const leaving = devices.map((token) => ({
       path: '/auth/logout',

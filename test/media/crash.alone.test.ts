@@ -160,56 +160,59 @@ test('MED-11 uploads are rate limited, and an identity has a storage quota', asy
   )
 })
 
-testLocally('CRASH-10 functions killed in the middle of uploads leave files and rows in step', async () => {
-  const owner = await signUp()
-  const sessions: string[] = []
-  let shade = 0
-  for (let round = 0; round < 50; round++) {
-    const facade = await startFacade()
-    const uploads = Array.from({ length: 4 }, () => {
-      const uploadSessionId = randomUUID()
-      sessions.push(uploadSessionId)
-      const files = Array.from({ length: 3 }, () => ({ bytes: picture(++shade) }))
-      return fetch(`${facade.url}/media/upload/listings`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${owner.accessToken}` },
-        body: formOf('files', files, { uploadSessionId }),
-      }).then(async (response) => ({ status: response.status, body: await response.json() }))
-        .catch(() => undefined)
-    })
-    await sleep(20 + round * 3)
-    process.kill(facade.pid, 'SIGKILL')
-    for (const reply of await Promise.all(uploads)) {
-      // What was acknowledged is there.
-      for (const { ok, url } of reply?.status === 201 ? reply.body.files : []) {
-        expect(ok).toBe(true)
-        expect((await download(url)).status).toBe(200)
+testLocally(
+  'CRASH-10 functions killed in the middle of uploads leave files and rows in step',
+  async () => {
+    const owner = await signUp()
+    const sessions: string[] = []
+    let shade = 0
+    for (let round = 0; round < 50; round++) {
+      const facade = await startFacade()
+      const uploads = Array.from({ length: 4 }, () => {
+        const uploadSessionId = randomUUID()
+        sessions.push(uploadSessionId)
+        const files = Array.from({ length: 3 }, () => ({ bytes: picture(++shade) }))
+        return fetch(`${facade.url}/media/upload/listings`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${owner.accessToken}` },
+          body: formOf('files', files, { uploadSessionId }),
+        }).then(async (response) => ({ status: response.status, body: await response.json() }))
+          .catch(() => undefined)
+      })
+      await sleep(20 + round * 3)
+      process.kill(facade.pid, 'SIGKILL')
+      for (const reply of await Promise.all(uploads)) {
+        // What was acknowledged is there.
+        for (const { ok, url } of reply?.status === 201 ? reply.body.files : []) {
+          expect(ok).toBe(true)
+          expect((await download(url)).status).toBe(200)
+        }
       }
     }
-  }
 
-  // An hour later; what the last one had sent to the database is through long since.
-  await sleep(1000)
-  await database().query('update private.uploads set due_at = now() where account_id = $1', [
-    owner.id,
-  ])
-  await runJobs()
-  const { rows } = await database().query(
-    `select bucket || '/' || name as path, upload_session_id from public.media
+    // An hour later; what the last one had sent to the database is through long since.
+    await sleep(1000)
+    await database().query('update private.uploads set due_at = now() where account_id = $1', [
+      owner.id,
+    ])
+    await runJobs()
+    const { rows } = await database().query(
+      `select bucket || '/' || name as path, upload_session_id from public.media
     where account_id = $1 and discarded_at is null order by 1`,
-    [owner.id],
-  )
-  expect(await storedFiles(owner.identityId)).toEqual(rows.map(({ path }) => path))
-  // All pictures of one request, or none.
-  for (const session of sessions) {
-    const count = rows.filter((row) => row.upload_session_id === session).length
-    expect([0, 3]).toContain(count)
-  }
-  const left = await database().query('select from private.uploads where account_id = $1', [
-    owner.id,
-  ])
-  expect(left.rows).toEqual([])
-})
+      [owner.id],
+    )
+    expect(await storedFiles(owner.identityId)).toEqual(rows.map(({ path }) => path))
+    // All pictures of one request, or none.
+    for (const session of sessions) {
+      const count = rows.filter((row) => row.upload_session_id === session).length
+      expect([0, 3]).toContain(count)
+    }
+    const left = await database().query('select from private.uploads where account_id = $1', [
+      owner.id,
+    ])
+    expect(left.rows).toEqual([])
+  },
+)
 
 test('killed while files are written, Storage has each object whole or not at all', async () => {
   const stack = await startStack({ RATES: 'off', NODE_ENV: 'test' })

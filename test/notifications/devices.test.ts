@@ -9,7 +9,7 @@ import {
   signIn,
   signUp,
 } from '../support/client.ts'
-import { race } from '../support/races.ts'
+import { deadlocks, race } from '../support/races.ts'
 import { registerDevice } from '../support/notifications.ts'
 
 let sara: Person
@@ -89,14 +89,6 @@ test('ISO-16 a push token belongs to whoever registers it last, also with twenty
     expect(await owners(pushToken)).toHaveLength(1)
   }
 })
-
-/** How many Postgres has found so far. */
-async function deadlocks(): Promise<number> {
-  const { rows } = await database().query(
-    'select deadlocks::int from pg_stat_database where datname = current_database()',
-  )
-  return rows[0].deadlocks
-}
 
 test('two accounts and two devices that swap their tokens at once end with one owner each', async () => {
   const before = await deadlocks()

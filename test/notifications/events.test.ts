@@ -108,18 +108,21 @@ test.each([
   ['archive', 'انتهى عرض «'],
   ['delete', 'أحد العقارات التي حفظتها لم يعد معروضاً'],
   ['suspend', 'أحد العقارات التي حفظتها لم يعد معروضاً'],
-])('after %s those who saved the listing are notified that it is unavailable', async (act, begins) => {
-  const { id, titleAr } = await publishListing(seller)
-  await toggleFavorite(buyer, id)
-  if (act === 'delete') await seller.delete(`/properties/${id}`)
-  else if (act === 'suspend') await sql('select private.suspend_property($1, $2)', [id, 'مخالف'])
-  else await seller.post(`/properties/${id}/${act}`)
-  const { bodyAr, bodyEn } = await waitForNotification(buyer, 'favorite_unavailable')
-  expect(bodyAr.startsWith(begins)).toBe(true)
-  // Why an admin took it away, and what was deleted, is nobody's business.
-  expect(bodyAr.includes(titleAr)).toBe(begins.endsWith('«'))
-  expect(bodyAr + bodyEn).not.toContain('مخالف')
-})
+])(
+  'after %s those who saved the listing are notified that it is unavailable',
+  async (act, begins) => {
+    const { id, titleAr } = await publishListing(seller)
+    await toggleFavorite(buyer, id)
+    if (act === 'delete') await seller.delete(`/properties/${id}`)
+    else if (act === 'suspend') await sql('select private.suspend_property($1, $2)', [id, 'مخالف'])
+    else await seller.post(`/properties/${id}/${act}`)
+    const { bodyAr, bodyEn } = await waitForNotification(buyer, 'favorite_unavailable')
+    expect(bodyAr.startsWith(begins)).toBe(true)
+    // Why an admin took it away, and what was deleted, is nobody's business.
+    expect(bodyAr.includes(titleAr)).toBe(begins.endsWith('«'))
+    expect(bodyAr + bodyEn).not.toContain('مخالف')
+  },
+)
 
 test('a listing paused and resumed before anybody was notified notifies nobody', async () => {
   const { id } = await publishListing(seller)
@@ -161,7 +164,11 @@ test('10,000 people who saved a listing do not delay its owner, and are all noti
   expect((await seller.patch(`/properties/${id}`, { price: 900 })).status).toBe(200)
   // The owner has the answer while they have yet to hear.
   expect(await pendingEvents(id)).not.toEqual([])
-  await waitUntil('all have been notified', async () => (await pendingEvents(id)).length === 0, 240_000)
+  await waitUntil(
+    'all have been notified',
+    async () => (await pendingEvents(id)).length === 0,
+    240_000,
+  )
   const { rows } = await sql(
     `select count(*)::integer as notified, count(distinct identity_id)::integer as identities
      from public.notifications where entity_id = $1`,

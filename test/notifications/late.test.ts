@@ -31,7 +31,8 @@ const rows = async (table: string) =>
   (await database().query(`select from ${table} where account_id = $1`, [person.id])).rowCount
 
 /** As a job does, which says when it happened. */
-const notifyPerson = () => notify(person, 'system', { ...serviceMessage(), at: '2026-01-02T03:04:05Z' })
+const notifyPerson = () =>
+  notify(person, 'system', { ...serviceMessage(), at: '2026-01-02T03:04:05Z' })
 
 test('a job does not wait for an account that is being changed, and notifies it later', async () => {
   await notifyPerson()

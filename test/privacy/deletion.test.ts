@@ -270,21 +270,24 @@ describe('deletion that a person asks for', () => {
     expect((await ask(person)).status).toBe(202)
   })
 
-  test.runIf(hasSandbox)('is refused while money is pending, at the request and again when due', async () => {
-    const person = await signUp()
-    await topUp(person, 12.5)
-    expect(await ask(person)).toMatchObject({
-      status: 409,
-      body: { error: { code: 'account_has_obligations', obligations: ['money'] } },
-    })
-    await database().query(
-      `update public.accounts set status = 'deletion_requested', delete_at = now() where id = $1`,
-      [person.id],
-    )
-    await runJobs()
-    expect((await admin.get(`/admin/users/${person.id}`)).body.user.status)
-      .toBe('deletion_requested')
-  })
+  test.runIf(hasSandbox)(
+    'is refused while money is pending, at the request and again when due',
+    async () => {
+      const person = await signUp()
+      await topUp(person, 12.5)
+      expect(await ask(person)).toMatchObject({
+        status: 409,
+        body: { error: { code: 'account_has_obligations', obligations: ['money'] } },
+      })
+      await database().query(
+        `update public.accounts set status = 'deletion_requested', delete_at = now() where id = $1`,
+        [person.id],
+      )
+      await runJobs()
+      expect((await admin.get(`/admin/users/${person.id}`)).body.user.status)
+        .toBe('deletion_requested')
+    },
+  )
 })
 
 describe('export', () => {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
-import { race } from '../support/races.ts'
+import { bearer, race } from '../support/races.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { refusal } from '../support/problems.ts'
 
@@ -39,10 +39,6 @@ async function crowd(size: number): Promise<Person[]> {
   return people
 }
 
-const bearer = ({ accessToken }: Person): [string, string][] => [
-  ['Authorization', `Bearer ${accessToken}`],
-]
-
 /** What was counted, beside what there is. */
 async function counted() {
   const { rows } = await database().query(
@@ -65,7 +61,7 @@ test('fifty reviews at once, then changes and withdrawals among new ones, count 
   const written = await race(first.map((person, i) => ({
     path: '/reviews',
     body: { identityId: company, rating: 1 + i % 5 },
-    headers: bearer(person),
+    headers: [bearer(person)],
   })))
   expect(new Set(written.map(({ status }) => status))).toEqual(new Set([201]))
   const after = await counted()

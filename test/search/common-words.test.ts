@@ -1,8 +1,9 @@
 /** Whether common words meet: by the bits that a job writes, and by what changed since. */
 import { expect, test } from 'vitest'
-import { database, guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { database, guest, type Person, signUp } from '../support/client.ts'
 import { fold, letters } from './world.ts'
 import { insertListing } from '../support/fixtures.ts'
+import { ids } from './results.ts'
 
 let words: string[] = []
 
@@ -29,7 +30,6 @@ const few = async (strategy: string) => {
   return row.few
 }
 
-const ids = ({ body }: Reply): string[] => body.items.map(({ id }: { id: string }) => id)
 const both = () => `${words[1]} للبيع ${words[0]}`
 
 const strategies: Record<string, (person: Person) => Promise<string>> = {

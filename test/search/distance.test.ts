@@ -1,11 +1,11 @@
 // A walk through all pages by distance, on one street. Postgres writes such numbers with 15 digits or with all, as a setting
 // says (extra_float_digits, 0 on hosted projects).
-import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { database, guest, signUp } from '../support/client.ts'
+import { uniqueWord } from './results.ts'
 
 const count = 1200
-const word = `x${randomUUID().replaceAll('-', '')}`
+const word = uniqueWord()
 const near = { lat: 29.3401, lng: 48.0502, km: 5 }
 let street: string[]
 

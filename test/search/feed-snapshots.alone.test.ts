@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
 import { ids, now, offered, page, pause } from './feed-pages.ts'
+import { deadlocks } from '../support/races.ts'
 
 /** A change of that listing whose transaction waits, at its commit's door or before. */
 async function halfway(sql: string, id: string, atTheDoor: boolean) {
@@ -71,10 +72,6 @@ test('nobody waits for an uncommitted listing, and it comes with a later snapsho
 test('however many come and go at once, every snapshot keeps the slots that its first reader counted', async () => {
   const sellers = await Promise.all(Array.from({ length: 6 }, () => signUp()))
   const each = await Promise.all(sellers.map((seller) => offered(seller, 3)))
-  const deadlocks = async () =>
-    (await database().query(
-      'select deadlocks from pg_stat_database where datname = current_database()',
-    )).rows[0].deadlocks
   const before = await deadlocks()
   let done = false
   const bustling = sellers.map(async (seller, i) => {

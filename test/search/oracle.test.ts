@@ -199,32 +199,36 @@ test.each(Object.keys(categories))(
   300_000,
 )
 
-test('two words of a strategy count as rare exactly when fewer than 5 listings have them', async () => {
-  // What was planted, and as many others as the stack holds, up to ten.
-  const { rows } = await client.query(
-    `select word from private.search_bits where word !~ ':' group by word
+test(
+  'two words of a strategy count as rare exactly when fewer than 5 listings have them',
+  async () => {
+    // What was planted, and as many others as the stack holds, up to ten.
+    const { rows } = await client.query(
+      `select word from private.search_bits where word !~ ':' group by word
      order by word = any ($1) desc, md5(word) limit 30`,
-    [planted],
-  )
-  const known = rows.map(({ word }) => word as string)
-  expect(known.slice(0, planted.length).toSorted()).toEqual(planted.toSorted())
-  const answers = { true: 0, false: 0 }
-  for (const strategy of Object.keys(categories)) {
-    for (const [n, one] of known.entries()) {
-      for (const other of known.slice(n)) {
-        const pair = [one, other]
-        const { rows: [{ few }] } = await client.query(
-          'select private.has_few_matches($1, $2) as few',
-          [strategy, pair],
-        )
-        const n = await haveWords(strategy, pair.map((word) => [word]))
-        expect({ strategy, pair, few }).toEqual({ strategy, pair, few: n < 5 })
-        answers[few ? 'true' : 'false']++
+      [planted],
+    )
+    const known = rows.map(({ word }) => word as string)
+    expect(known.slice(0, planted.length).toSorted()).toEqual(planted.toSorted())
+    const answers = { true: 0, false: 0 }
+    for (const strategy of Object.keys(categories)) {
+      for (const [n, one] of known.entries()) {
+        for (const other of known.slice(n)) {
+          const pair = [one, other]
+          const { rows: [{ few }] } = await client.query(
+            'select private.has_few_matches($1, $2) as few',
+            [strategy, pair],
+          )
+          const n = await haveWords(strategy, pair.map((word) => [word]))
+          expect({ strategy, pair, few }).toEqual({ strategy, pair, few: n < 5 })
+          answers[few ? 'true' : 'false']++
+        }
       }
     }
-  }
-  expect(Math.min(answers.true, answers.false)).toBeGreaterThan(100)
-}, 300_000)
+    expect(Math.min(answers.true, answers.false)).toBeGreaterThan(100)
+  },
+  300_000,
+)
 
 test('SRCH-04 300 random searches give the same by query string and by body', async () => {
   const roll = dice(4242)

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { guest, type Person, type Reply, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
+import { ids, uniqueWord } from './results.ts'
 
 let seller: Person
 
@@ -12,8 +12,6 @@ beforeEach(async () => {
 type Body = Record<string, unknown>
 const search = (body: Body) => guest.post('/search/advanced', { strategy: 'standard', ...body })
 const quick = (query: string) => guest.get(`/search?${query}`)
-const ids = ({ body }: Reply): string[] => body.items.map(({ id }: { id: string }) => id)
-const ownWord = () => `x${randomUUID().replaceAll('-', '')}`
 
 /** Published listings with that word, newest first; five and no more fit into a free plan. */
 async function offers(word: string, prices: number[]): Promise<string[]> {
@@ -25,7 +23,7 @@ async function offers(word: string, prices: number[]): Promise<string[]> {
 }
 
 test('pages have no gap and no repeat while listings come and go', async () => {
-  const q = ownWord()
+  const q = uniqueWord()
   const [d, c, b, a] = await offers(q, [100, 200, 300, 400])
   const first = await search({ q, limit: 2 })
   expect(ids(first)).toEqual([d, c])
@@ -40,7 +38,7 @@ test('pages have no gap and no repeat while listings come and go', async () => {
 })
 
 test('equal sort keys are ordered by id, on every page', async () => {
-  const q = ownWord()
+  const q = uniqueWord()
   const made = await offers(q, [250, 250, 250, 250, 250])
   for (const sort of ['price_asc', 'price_desc', 'area_desc']) {
     const seen: string[] = []
@@ -56,14 +54,14 @@ test('equal sort keys are ordered by id, on every page', async () => {
 })
 
 test('an exactly full last page says that nothing follows', async () => {
-  const q = ownWord()
+  const q = uniqueWord()
   await offers(q, [100, 200, 300, 400, 500])
   expect((await search({ q, limit: 5 })).body.nextCursor).toBeNull()
   expect((await search({ q, limit: 4 })).body.nextCursor).toEqual(expect.any(String))
 })
 
 test('INP-07 a cursor is good for the query that it came from only', async () => {
-  const q = ownWord()
+  const q = uniqueWord()
   await offers(q, [100, 200, 300])
   const { nextCursor: cursor } = (await search({ q, limit: 1 })).body
   const refused = {
@@ -248,7 +246,7 @@ test('lists in a query string are separated by commas, of known codes only', asy
 })
 
 test('a day begins at midnight in Kuwait', async () => {
-  const q = ownWord()
+  const q = uniqueWord()
   const [id] = await offers(q, [700])
   const { publishedAt } = (await guest.get(`/properties/${id}`)).body
   const inKuwait = new Date(Date.parse(publishedAt) + 3 * 3_600_000).toISOString().slice(0, 10)

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { asCaller, guest, type Person, type Reply, signUp } from '../support/client.ts'
+import { asCaller, guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
 import { insertOrganisation } from '../support/fixtures.ts'
+import { ids, uniqueWord } from './results.ts'
 
 let seller: Person
 let buyer: Person
@@ -16,10 +17,7 @@ const search = (body: Body, person = guest) =>
   person.post('/search/advanced', { strategy: 'standard', ...body })
 const quick = (query: string | Record<string, string>) =>
   guest.get(`/search?${new URLSearchParams(query)}`)
-const ids = ({ body }: Reply): string[] => body.items.map(({ id }: { id: string }) => id)
 
-/** A word of letters and digits that no other listing has. */
-const ownWord = () => `x${randomUUID().replaceAll('-', '')}`
 // Strategies ---------------------------------------------------------------------------------------
 
 const five = ['standard', 'exchange', 'auction', 'deal', 'company']
@@ -79,7 +77,7 @@ test.each(words)('SRCH-02 %s is no strategy, value or filter', async (word) => {
 })
 
 test('each strategy finds its own category only', async () => {
-  const word = ownWord()
+  const word = uniqueWord()
   const companyId = await insertOrganisation(seller.id)
   const described = (person: Person, fields: Body) =>
     publishListing(person, { descriptionAr: `إعلان ${word}`, ...fields })
@@ -214,7 +212,7 @@ test('whoever calls past the facade meets the same refusals', async () => {
 })
 
 test('a price that is not disclosed comes last both ways and matches no price filter', async () => {
-  const q = ownWord()
+  const q = uniqueWord()
   const descriptionAr = `بيت للبدل ${q}`
   const open = await publishListing(seller, { type: 'EXCHANGE', descriptionAr })
   const low = await publishListing(seller, { type: 'EXCHANGE', descriptionAr, price: 0 })
@@ -228,7 +226,7 @@ test('a price that is not disclosed comes last both ways and matches no price fi
 })
 
 test('a location is searched as it is shown, so nothing reveals the true one', async () => {
-  const q = ownWord()
+  const q = uniqueWord()
   const location = { lat: 29.33333, lng: 48.07777, precision: 'block' }
   const { id } = await publishListing(seller, { descriptionAr: `إعلان ${q}`, location })
   const shown = (await guest.get(`/properties/${id}`)).body.location
@@ -243,7 +241,7 @@ test('a location is searched as it is shown, so nothing reveals the true one', a
 })
 
 test('an unlisted listing is not found, and returns when it is listed again', async () => {
-  const q = ownWord()
+  const q = uniqueWord()
   const person = await signUp()
   const { id } = await publishListing(person, { descriptionAr: `إعلان ${q}` })
   const found = async () => ids(await quick({ q }))
@@ -262,7 +260,7 @@ test('an unlisted listing is not found, and returns when it is listed again', as
 })
 
 test('FAV-05 a search shows what the caller has saved, to nobody else', async () => {
-  const q = ownWord()
+  const q = uniqueWord()
   const { id } = await publishListing(seller, { descriptionAr: `إعلان ${q}` })
   await buyer.post(`/favorites/${id}`)
 

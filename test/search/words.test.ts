@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { guest, type Person, type Reply, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
+import { ids, uniqueWord } from './results.ts'
 
 let seller: Person
 
@@ -12,17 +12,14 @@ beforeEach(async () => {
 const search = (body: Record<string, unknown>) =>
   guest.post('/search/advanced', { strategy: 'standard', ...body })
 const quick = (query: Record<string, string>) => guest.get(`/search?${new URLSearchParams(query)}`)
-const ids = ({ body }: Reply): string[] => body.items.map(({ id }: { id: string }) => id)
 
-/** A word of letters and digits that no other listing has. */
-const ownWord = () => `x${randomUUID().replaceAll('-', '')}`
 /** A word of letters alone, which can be guessed at. */
 const ownLetters = () =>
   Array.from({ length: 12 }, () => 'بتثجحخدرزسشصضطظعغفقكلمنهو'[Math.floor(Math.random() * 25)])
     .join('')
 
 test('INP-03 words are found in any order, however they are spelt', async () => {
-  const word = ownWord()
+  const word = uniqueWord()
   const { id, refNo } = await publishListing(seller, {
     titleAr: `شَقَّـة مؤثّثة إطلالة ${word}`,
     titleEn: 'Corner Apartment',
@@ -51,7 +48,7 @@ test('INP-03 words are found in any order, however they are spelt', async () => 
 })
 
 test('INP-01 INP-02 INP-03 search text is only text, whatever it means elsewhere', async () => {
-  const word = ownWord()
+  const word = uniqueWord()
   const { id } = await publishListing(seller, { descriptionAr: `a.b status=eq,draft ${word}` })
   const found = [
     `a.b ${word}`,

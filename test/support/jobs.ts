@@ -12,6 +12,13 @@ export async function runJobs(
   return await response.json()
 }
 
+/** Runs all jobs in the process of a facade that was started with them. */
+export const runJobsOf = (facade: { url: string }) =>
+  fetch(facade.url.replace(/\/api$/, '/jobs'), {
+    method: 'POST',
+    headers: { apikey: secretKey },
+  }).then((response) => response.json())
+
 /** Runs one job, which does one thing in each call, until it finds nothing to do. */
 export async function drain(name: string) {
   for (;;) {

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { baseUrl, checkReply, type Reply } from './client.ts'
+import { baseUrl, checkReply, database, type Person, type Reply } from './client.ts'
 
 export type RawRequest = {
   method?: string
@@ -16,6 +16,20 @@ export type RawRequest = {
   base?: string
 }
 
+/** The header of a person's requests. */
+export const bearer = ({ accessToken }: Pick<Person, 'accessToken'>): [string, string] => [
+  'Authorization',
+  `Bearer ${accessToken}`,
+]
+
+/** The deadlocks found in this database; a connection reports its own a moment later. */
+export async function deadlocks(): Promise<number> {
+  const { rows } = await database().query(
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
+  )
+  return rows[0].deadlocks
+}
+
 /** Opens all connections, sends all but the last byte of each request, then the last bytes together. */
 export async function race(shots: RawRequest[]): Promise<Reply[]> {
   const loaded = await Promise.all(shots.map(load))
@@ -23,7 +37,7 @@ export async function race(shots: RawRequest[]): Promise<Reply[]> {
   return await Promise.all(loaded.map(({ reply }) => reply))
 }
 
-/** One request, as race sends it. */
+/** Sends one request as race does. */
 export async function sendRaw(shot: RawRequest): Promise<Reply> {
   const [reply] = await race([shot])
   return reply!

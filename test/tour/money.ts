@@ -38,20 +38,23 @@ export async function money() {
   let topUp: Json
   let bought: Json
 
-  await step('Tops the wallet up on the sandbox’s page, which sends its callback twice', async () => {
-    topUp = (await ask('POST', '/wallet/topup', { amount: 20 }, { ...payer, status: 201 })).body
-    must(/^INV-\d{4}-\d{6}$/.test(topUp.number), 'the invoice was to have a number')
-    const sent = { invoiceId: topUp.id, returnUrl }
-    const { body } = await ask('POST', '/payments/charge', sent, payer)
-    const again = await ask('POST', '/payments/charge', sent, payer)
-    must(again.body.redirectUrl === body.redirectUrl, 'the charge was to be the same')
-    await payOnPage(body.redirectUrl, 'twice')
-    const { body: status } = await ask('GET', `/payments/status/${topUp.id}`, undefined, payer)
-    must(status.state === 'paid', 'the invoice was to be paid')
-    const { body: wallet } = await ask('GET', '/wallet', undefined, payer)
-    must(wallet.available === 20, 'the wallet was to hold 20.000, once')
-    await ask('POST', '/payments/webhook/sandbox', { id: 'evt', type: 'charge' }, { status: 401 })
-  })
+  await step(
+    'Tops the wallet up on the sandbox’s page, which sends its callback twice',
+    async () => {
+      topUp = (await ask('POST', '/wallet/topup', { amount: 20 }, { ...payer, status: 201 })).body
+      must(/^INV-\d{4}-\d{6}$/.test(topUp.number), 'the invoice was to have a number')
+      const sent = { invoiceId: topUp.id, returnUrl }
+      const { body } = await ask('POST', '/payments/charge', sent, payer)
+      const again = await ask('POST', '/payments/charge', sent, payer)
+      must(again.body.redirectUrl === body.redirectUrl, 'the charge was to be the same')
+      await payOnPage(body.redirectUrl, 'twice')
+      const { body: status } = await ask('GET', `/payments/status/${topUp.id}`, undefined, payer)
+      must(status.state === 'paid', 'the invoice was to be paid')
+      const { body: wallet } = await ask('GET', '/wallet', undefined, payer)
+      must(wallet.available === 20, 'the wallet was to hold 20.000, once')
+      await ask('POST', '/payments/webhook/sandbox', { id: 'evt', type: 'charge' }, { status: 401 })
+    },
+  )
 
   await step('Buys a plan from the wallet', async () => {
     const { body } = await ask('GET', '/plans', undefined, payer)

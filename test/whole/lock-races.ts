@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { acts, device, type Side } from './racing-acts.ts'
 import { database, type Person, signUp } from '../support/client.ts'
 import { openConversation, textMessage } from '../support/conversations.ts'
-import { race, type RawRequest } from '../support/races.ts'
+import { deadlocks, race, type RawRequest } from '../support/races.ts'
 import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 /** A request of a person. */
@@ -130,13 +130,10 @@ export async function restore({ one, other, sessions }: Acquaintances) {
 }
 
 /** The deadlocks that Postgres has found in this database, once every connection has reported. */
-export async function deadlocks(): Promise<number> {
+export async function deadlocksReported(): Promise<number> {
   // A connection reports after a second of work, or ten idle.
   await sleep(11_000)
-  const { rows: [{ deadlocks }] } = await database().query(
-    `select deadlocks::int from pg_stat_database where datname = current_database()`,
-  )
-  return deadlocks
+  return await deadlocks()
 }
 
 export const groupsOfActs = (size: number) => {

@@ -8,7 +8,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { adminActs, reason } from './racing-acts.ts'
 import { makeAdmin } from '../support/admins.ts'
 import {
-  deadlocks,
+  deadlocksReported,
   groupsOfActs,
   raceGroup,
   restore,
@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 
 test('an admin’s action and concurrent requests of people never deadlock', async () => {
-  const before = await deadlocks()
+  const before = await deadlocksReported()
   const pairs = await Promise.all([twoAcquaintances(), twoAcquaintances(), twoAcquaintances()])
   const work = Object.values(adminActs).flatMap((does) =>
     groupsOfActs(3).map((names) => ({ does, names }))
@@ -45,11 +45,11 @@ test('an admin’s action and concurrent requests of people never deadlock', asy
       }
     }
   }))
-  expect(await deadlocks()).toBe(before)
+  expect(await deadlocksReported()).toBe(before)
 })
 
 test('jobs and concurrent requests of people never deadlock', async () => {
-  const before = await deadlocks()
+  const before = await deadlocksReported()
   const people = await twoAcquaintances()
   const { one, other } = people
   const due: (() => Promise<unknown>)[] = [
@@ -88,7 +88,7 @@ test('jobs and concurrent requests of people never deadlock', async () => {
       await restore(people)
     }
   }
-  expect(await deadlocks()).toBe(before)
+  expect(await deadlocksReported()).toBe(before)
 })
 
 /** What is left of somebody whose account is closed, and should not be. */
@@ -123,7 +123,7 @@ async function remains(id: string): Promise<string[]> {
 }
 
 test('requests of an account being deleted leave nothing behind and block nobody', async () => {
-  const before = await deadlocks()
+  const before = await deadlocksReported()
   // Auth itself answers 500 to whom it finds and, a moment later, does not find any more.
   for (const all of groupsOfActs(5)) {
     const names = all.filter((name) => name !== 'login')
@@ -133,11 +133,11 @@ test('requests of an account being deleted leave nothing behind and block nobody
     await raceGroup(names, people, [sentBy(admin, gone)])
     expect([names, await remains(one.id)]).toEqual([names, []])
   }
-  expect(await deadlocks()).toBe(before)
+  expect(await deadlocksReported()).toBe(before)
 })
 
 test('two acquaintances can be deleted at once, by an admin and by the job', async () => {
-  const before = await deadlocks()
+  const before = await deadlocksReported()
   for (let round = 0; round < 3; round++) {
     const people = await twoAcquaintances()
     const { one, other } = people
@@ -159,7 +159,7 @@ test('two acquaintances can be deleted at once, by an admin and by the job', asy
     })
     expect([await remains(one.id), await remains(other.id)]).toEqual([[], []])
   }
-  expect(await deadlocks()).toBe(before)
+  expect(await deadlocksReported()).toBe(before)
 })
 
 test('a picture that arrives for a listing just closed is removed with its file at once', async () => {

@@ -85,21 +85,24 @@ testLocally.each([
   ['refuses', answer(400, { error: 'invalid_grant' })],
   ['lies', answer(200, { access_token: 7 })],
   ['is silent', () => {}],
-])('a token service that %s: pushes wait, nothing is lost, an alarm is raised', async (_, fails) => {
-  await withOwnJobs(async (own) => {
-    const { pushToken } = await registerDevice(sara)
-    fcm.tokenAnswer = fails
-    await notify(sara, 'system', serviceMessage())
-    await sendPushes(own)
-    fcm.tokenAnswer = undefined
-    const [row] = await waitingPushes(sara)
-    expect(row).toMatchObject({ attempts: 1, lease: null })
-    expect(row.wait).toBeGreaterThan(50)
-    expect(fcm.sentTo(pushToken)).toEqual([])
-    expect(own.output()).toContain('"alert":"push_failed"')
-    expect(own.output()).not.toContain('PRIVATE KEY')
-  })
-})
+])(
+  'a token service that %s: pushes wait, nothing is lost, an alarm is raised',
+  async (_, fails) => {
+    await withOwnJobs(async (own) => {
+      const { pushToken } = await registerDevice(sara)
+      fcm.tokenAnswer = fails
+      await notify(sara, 'system', serviceMessage())
+      await sendPushes(own)
+      fcm.tokenAnswer = undefined
+      const [row] = await waitingPushes(sara)
+      expect(row).toMatchObject({ attempts: 1, lease: null })
+      expect(row.wait).toBeGreaterThan(50)
+      expect(fcm.sentTo(pushToken)).toEqual([])
+      expect(own.output()).toContain('"alert":"push_failed"')
+      expect(own.output()).not.toContain('PRIVATE KEY')
+    })
+  },
+)
 
 testLocally.each([
   ['no service account', { FCM_SERVICE_ACCOUNT: undefined }, 'push_not_configured'],

@@ -38,22 +38,25 @@ testLocally('two processes at once send each push once', async () => {
   })
 })
 
-testLocally('CRASH-02 a push whose process was killed is sent once more at most, then dropped', async () => {
-  const { pushToken } = await registerDevice(sara)
-  fcm.answers.set(pushToken, () => {}) // it has arrived, and the process dies before the answer
-  await notify(sara, 'system', serviceMessage())
-  for (let round = 1; round <= 2; round++) {
-    const own = await startFacade(fcm.settings, 'jobs')
-    void sendPushes(own).catch(() => {})
-    await waitUntil('it has arrived', () => fcm.sentTo(pushToken).length === round)
-    process.kill(own.pid, 'SIGKILL')
-    await sendPushes() // leased: nobody else sends it
-    expect(fcm.sentTo(pushToken)).toHaveLength(round)
-    expect((await waitingPushes(sara))[0].wait).toBeGreaterThan(40)
-    await agePushes(sara, 61)
-  }
-  fcm.answers.delete(pushToken)
-  await sendPushes()
-  expect(fcm.sentTo(pushToken)).toHaveLength(2)
-  expect(await waitingPushes(sara)).toEqual([])
-})
+testLocally(
+  'CRASH-02 a push whose process was killed is sent once more at most, then dropped',
+  async () => {
+    const { pushToken } = await registerDevice(sara)
+    fcm.answers.set(pushToken, () => {}) // it has arrived, and the process dies before the answer
+    await notify(sara, 'system', serviceMessage())
+    for (let round = 1; round <= 2; round++) {
+      const own = await startFacade(fcm.settings, 'jobs')
+      void sendPushes(own).catch(() => {})
+      await waitUntil('it has arrived', () => fcm.sentTo(pushToken).length === round)
+      process.kill(own.pid, 'SIGKILL')
+      await sendPushes() // leased: nobody else sends it
+      expect(fcm.sentTo(pushToken)).toHaveLength(round)
+      expect((await waitingPushes(sara))[0].wait).toBeGreaterThan(40)
+      await agePushes(sara, 61)
+    }
+    fcm.answers.delete(pushToken)
+    await sendPushes()
+    expect(fcm.sentTo(pushToken)).toHaveLength(2)
+    expect(await waitingPushes(sara)).toEqual([])
+  },
+)

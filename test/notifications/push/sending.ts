@@ -188,24 +188,27 @@ testLocally('pending pushes are one for each thing, with the newest text', async
   expect(second).toBe(first) // the device replaces the one by the other
 })
 
-testLocally('a newer text that arrives while the older is being sent goes out as well', async () => {
-  const { pushToken } = await registerDevice(sara)
-  const conversation = { entityId: randomUUID() }
-  const say = (preview: string) =>
-    notify(sara, 'message_new', { name: 'سالم', type: 'text', preview }, conversation)
-  let release = () => {}
-  fcm.answers.set(pushToken, (response) => {
-    release = () => answer(200, { name: 'one' })(response)
-  })
-  await say('الأولى')
-  const running = sendPushes()
-  await waitUntil('the first is on its way', () => fcm.sentTo(pushToken).length === 1)
-  await say('الثانية')
-  fcm.answers.delete(pushToken)
-  release()
-  await running
-  await sendPushes()
-  expect(fcm.sentTo(pushToken).map(({ body }) => body))
-    .toEqual(['الأولى', 'رسالتان جديدتان: الثانية'])
-  expect(await waitingPushes(sara)).toEqual([])
-})
+testLocally(
+  'a newer text that arrives while the older is being sent goes out as well',
+  async () => {
+    const { pushToken } = await registerDevice(sara)
+    const conversation = { entityId: randomUUID() }
+    const say = (preview: string) =>
+      notify(sara, 'message_new', { name: 'سالم', type: 'text', preview }, conversation)
+    let release = () => {}
+    fcm.answers.set(pushToken, (response) => {
+      release = () => answer(200, { name: 'one' })(response)
+    })
+    await say('الأولى')
+    const running = sendPushes()
+    await waitUntil('the first is on its way', () => fcm.sentTo(pushToken).length === 1)
+    await say('الثانية')
+    fcm.answers.delete(pushToken)
+    release()
+    await running
+    await sendPushes()
+    expect(fcm.sentTo(pushToken).map(({ body }) => body))
+      .toEqual(['الأولى', 'رسالتان جديدتان: الثانية'])
+    expect(await waitingPushes(sara)).toEqual([])
+  },
+)
