@@ -17,13 +17,13 @@ const folder = mkdtempSync(join(tmpdir(), 'property-tests-'))
 const given = process.argv.slice(2)
 const calledFunctions = join(folder, 'called-functions')
 const running = new Set<ReturnType<typeof spawn>>()
-// Ctrl-C reaches everybody by itself, and the stacks want to be stopped.
+// Ctrl-C reaches every process by itself, and the stacks need time to stop.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => running.forEach((child) => child.kill('SIGTERM')))
 
 type Run = Summary & { said: string }
 
-/** Runs some projects of vitest.config.ts; `aside` keeps what it says for later. */
+/** Runs some projects of vitest.config.ts; `aside` keeps the output for later. */
 function run(projects: string[], aside: boolean): Promise<Run> {
   const summary = join(folder, projects.join('-'))
   const names = projects.flatMap((name) => ['--project', name])
@@ -47,7 +47,7 @@ function run(projects: string[], aside: boolean): Promise<Run> {
   )
 }
 
-/** What the reporter left (summary.ts); a run that broke off has failed whatever its tests did. */
+/** What the reporter left (summary.ts); an aborted run has failed whatever its tests did. */
 function summaryIn(file: string, projects: string[], code: number | null): Summary {
   const said: Summary = existsSync(file)
     ? JSON.parse(readFileSync(file, 'utf8'))
@@ -61,11 +61,11 @@ const alone = (aside: boolean) => run(['alone', 'always'], aside)
 const runs = variable('SUPABASE_URL')
   ? [await areas(), await alone(false)]
   : await Promise.all([areas(), alone(true)])
-// One that had nothing to run has nothing to say.
+// A run without tests prints nothing.
 for (const { said, passed, failed } of runs) {
   if (passed || failed.length) process.stdout.write(said)
 }
-// What failed once more at the end, where one looks.
+// Failures again at the end, where people look.
 const failed = runs.flatMap((one) => one.failed)
 // Only the whole suite calls everything.
 const uncalled = given.length ? [] : uncalledFunctions(calledFunctions)

@@ -1,4 +1,4 @@
-// npm run tour: the main job against a running stack, one step per line with what was sent and what
+// npm run tour: the main flows against a running stack, one step per line with what was sent and what
 // came. Stops with exit code 1 at the first thing that is not as the contract says.
 //
 //   npm run tour                          the stack of this folder (LOCAL_DATA, else .local)

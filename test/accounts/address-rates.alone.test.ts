@@ -14,7 +14,7 @@ let from: string
 
 beforeEach(async () => {
   from = newAddress()
-  // What this machine did in the last hour, a run before this one perhaps.
+  // Hits from this machine in the last hour, perhaps of an earlier run.
   await database().query('delete from private.rate_hits where true')
 })
 

@@ -1,5 +1,5 @@
 /**
- * Several who register one phone: whoever proves it by a code alone gets an account that none of
+ * Several people register one phone: whoever verifies it by a code alone gets an account that none of
  * the others has a password for, in whatever order they came and whoever was refused.
  */
 import { randomUUID } from 'node:crypto'
@@ -30,7 +30,7 @@ beforeEach(async () => {
   await database().query('delete from private.rate_hits where true')
 })
 
-/** Somebody at an address of their own who wants this phone. */
+/** A client with its own address that registers this phone. */
 function someone(fullName: string) {
   const from = newAddress()
   const password = randomUUID()
@@ -59,7 +59,7 @@ async function coded(one: Someone, phone: string) {
   return { code, registrationId: body.registrationId as string }
 }
 
-/** The code alone made an account that belongs to nobody but whoever has the phone. */
+/** The code alone made an account that only the owner of the phone can use. */
 async function expectNobodys(phone: string, victim: Someone, code: string, all: Someone[]) {
   const proven = await victim.verify(phone, code)
   expect(proven).toMatchObject({ status: 200, body: { user: { fullName: null } } })
@@ -88,7 +88,7 @@ async function attempts(phone: string): Promise<boolean[]> {
   return rows.map(({ has }) => has)
 }
 
-// What refuses a registration, and what the refusal says.
+// What causes a registration to be refused, and its code.
 const causes: [
   name: string,
   cause: (one: Someone, phone: string) => Promise<void>,
@@ -217,7 +217,7 @@ testFromAddresses('the only attempt gives its password and name to its code alon
   const [stranger, owner] = two()
   const phone = newPhone()
   const { code } = await coded(owner, phone)
-  // What breaks a rule of form is no attempt.
+  // An invalid request is not an attempt.
   expect(
     await sendRaw({
       path: '/auth/register',
@@ -245,7 +245,7 @@ testFromAddresses('an attempt counts for an hour, refused or not, and then no mo
   await database().query('select private.sweep_codes()')
   expect(await attempts(phone)).toHaveLength(3)
   await ageCodes(phone, 2)
-  // Over, also before a job has swept it away.
+  // Expired, even before a job has removed it.
   expect(await owner.verify(phone, code))
     .toMatchObject({ status: 200, body: { user: { fullName: owner.fullName } } })
 

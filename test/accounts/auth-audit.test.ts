@@ -1,4 +1,4 @@
-/** Auth's own log of who did what: written where a project lets it, gone with the person. */
+/** Auth's own audit log: written where a project enables it, deleted with the person. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Auth, openAuth } from '../../local/auth/server.ts'

@@ -1,4 +1,4 @@
-/** Codes asked for and guessed: what strangers can use up, and what they cannot. */
+/** Requesting and guessing codes: what strangers can use up, and what they cannot. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
@@ -76,7 +76,7 @@ async function registerFrom(from: string, phone = newPhone()): Promise<Attempt> 
   return { phone, password, registrationId: body.registrationId, code }
 }
 
-/** The code that came to somebody who forgot the password. */
+/** Requests a code for a password reset, and gives it. */
 async function forgotten(from: string, identifier: string) {
   const [code] = await codeSentBy(identifier, () => forgot(from, identifier))
   return code
@@ -142,7 +142,7 @@ testFromAddresses(
       expect(await verify(at, phone, guesses[i]!))
         .toMatchObject({ status: 422, body: { error: { attemptsLeft: 2 - i } } })
     }
-    // All others together have three, and the right one comes too late from them.
+    // All others share three tries, after which the right code is too late from them.
     for (const at of strangers) {
       expect(await verify(at, phone, code)).toMatchObject(locked)
       expect(await verify(at, phone, guesses[9]!, randomUUID())).toMatchObject(wrong)
@@ -151,7 +151,7 @@ testFromAddresses(
       expect(await verify(home, phone, guess))
         .toMatchObject({ status: 422, body: { error: { attemptsLeft: 4 - i } } })
     }
-    // Whoever names the attempt is no stranger, wherever that may be.
+    // Whoever names the attempt is not a stranger, from any address.
     const abroad = newAddress()
     expect(await verify(abroad, phone, code, registrationId)).toMatchObject({ status: 200 })
   },
@@ -202,7 +202,7 @@ testFromAddresses('REG-12 a guess is a try of every code that it may hit', async
 testFromAddresses('sixty wrong codes an hour from one address, whoever they are for', async () => {
   const [from, home] = [newAddress(), newAddress()]
   const { phone, code, registrationId } = await registerFrom(home)
-  // Where no code is alive a guess counts for the address only.
+  // Without a live code a guess counts for the address only.
   expect(await reset(from, newPhone(), '000000'))
     .toMatchObject({ status: 422, body: { error: { attemptsLeft: 0 } } })
   expect(await hitsByRule('code_wrong%', from)).toEqual([['code_wrong_address', 1]])

@@ -80,7 +80,7 @@ describe.runIf(hasStack)('the keys of the project', () => {
         if (partsOf(body.accessToken).header.kid === kid) return body.accessToken as string
       }
     }
-    // The key of the suite steps back for a moment, and the other one gives way to it again.
+    // The suite's key is rotated out for a moment, and then back in.
     const other = await addKey(folder)
     try {
       expect(await statusOf(quick, accessToken)).toBe(200)

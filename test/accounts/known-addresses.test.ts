@@ -15,7 +15,7 @@ import { runJobs } from '../support/jobs.ts'
 
 const admin = createClient(projectUrl, secretKey, { auth: { persistSession: false } }).auth.admin
 
-/** How many addresses an account knows, and how many days yet. */
+/** How many addresses an account knows, and for how many more days. */
 async function known(id: string): Promise<number[]> {
   const { rows } = await database().query(
     `select extract(epoch from known_until - now()) / 86400 as days
@@ -46,7 +46,7 @@ testFromAddresses('an address is known for 90 days after the last sign-in from i
   expect(await logIn(identifier, password, home)).toMatchObject({ status: 200 })
   expect(await known(id)).toEqual([60, 90])
 
-  // Nothing but a sign-in that succeeded makes one known.
+  // Only a successful sign-in makes one known.
   expect(await logIn(identifier, 'wrong one', elsewhere)).toMatchObject({ status: 401 })
   const from = { from: elsewhere, path: '' }
   await sendRaw({ ...from, path: '/auth/refresh', body: { refreshToken: person.refreshToken } })

@@ -67,7 +67,7 @@ testFromAddresses('ten failed sign-ins, and only from there; successes are free'
   const locked = await logIn(identifier, password)
   expect(locked).toMatchObject(limited)
   expect(locked.body.error.retryAfter).toBeLessThanOrEqual(900)
-  // Nobody is locked out by what another does elsewhere.
+  // Nobody is locked out by somebody else elsewhere.
   expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
   expect(await logIn(newEmail())).toMatchObject(wrong)
   await ageHits(900, `${from} ${identifier}`)
@@ -120,7 +120,7 @@ testFromAddresses(
     const { id, identifier, password } = await signUpAt(home)
     await plantHits('login_strangers', identifier, 98)
     expect(await logIn(identifier)).toMatchObject(wrong)
-    // A right one is no failure, wherever it comes from.
+    // A right password is no failure, wherever it comes from.
     expect(await logIn(identifier, password, newAddress())).toMatchObject({ status: 200 })
     expect(await logIn(identifier, 'wrong one', newAddress())).toMatchObject(wrong)
     expect(await hitsByRule('login_stranger%', identifier)).toEqual([['login_strangers', 100]])
@@ -132,11 +132,11 @@ testFromAddresses(
     expect(locked.headers.get('retry-after')).toBe(String(locked.body.error.retryAfter))
     expect(locked.body.error.retryAfter).toBeGreaterThan(3400)
     expect(locked.body.error.retryAfter).toBeLessThanOrEqual(3600)
-    // What is refused counts nowhere.
+    // Refused attempts are not counted.
     expect(await hitsByRule('login_%', late, `${late} ${identifier}`))
       .toEqual([['login_address', 1], ['login_identifier', 1], ['login_stranger', 1]])
 
-    // Nobody at home notices anything.
+    // Known addresses are not affected.
     for (let i = 0; i < 9; i++) {
       expect(await logIn(identifier, 'wrong one', home)).toMatchObject(wrong)
     }
@@ -217,7 +217,7 @@ testFromAddresses(
       expect(await logIn(person.identifier, person.password, at)).toMatchObject(limited)
       expect(await hitsByRule('login%', at, `${at} ${person.identifier}`, person.identifier))
         .toEqual([['login_address', 10], ['login_identifier', 10], ['login_strangers', 10]])
-      // From elsewhere the right one is taken, and its failure taken back.
+      // From elsewhere the right password is accepted, and its counted failure removed.
       const elsewhere = newAddress()
       expect((await by(person, path, body(person.password), elsewhere)).status).toBeLessThan(300)
       expect(await hitsByRule('%', elsewhere, `${elsewhere} ${person.identifier}`)).toEqual([])

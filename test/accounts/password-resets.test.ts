@@ -52,7 +52,7 @@ test('REG-21 asking for a code reveals nothing, and only an account in good stan
   ) {
     const before = (await inboxOf(identifier)).length
     replies.push(await forgot(identifier))
-    // Too soon is kept silent as well.
+    // A request too soon is ignored silently as well.
     replies.push(await forgot(identifier))
     const sent = [phone, email].some((person) => person.identifier === identifier)
     if (sent) await expect.poll(() => inboxOf(identifier)).toHaveLength(before + 1)
@@ -125,7 +125,7 @@ test('REG-22 a reset needs a fresh code and a valid new password', async () => {
     status: 422,
     body: { error: { code: 'otp_invalid', attemptsLeft: 4 } },
   })
-  // The old password is no new one; the code is not lost by trying.
+  // The old password is refused as the new one, without using up the code.
   expect(await reset(identifier, code, person.password)).toMatchObject({
     status: 422,
     body: { error: { code: 'validation_failed', fields: [{ path: 'newPassword' }] } },

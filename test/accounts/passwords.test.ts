@@ -60,7 +60,7 @@ test('changing the password needs the present one and ends the other sessions', 
   expect(await logIn(identifier, fresh)).toMatchObject({ status: 200 })
 })
 
-/** Past the facade: what anybody may ask of Auth with the public key and a token. */
+/** Past the facade: requests that Auth accepts with the public key and a token. */
 async function atAuth({ accessToken }: Person, body: object) {
   const response = await fetch(`${projectUrl}/auth/v1/user`, {
     method: 'PUT',

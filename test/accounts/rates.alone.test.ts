@@ -1,5 +1,5 @@
 // LOAD-05: what an account may do how often, the same through the facade, the Data API and the
-// gateway. Each is walked up to its edge by SQL, the last steps over HTTP.
+// gateway. SQL plants hits up to each limit, the last steps go over HTTP.
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
@@ -71,7 +71,7 @@ const rateLimitOf = ({ headers }: { headers: Headers }) =>
     return value === null ? null : Number(value)
   })
 
-/** Refused at the facade, with all that clients need to know, and at the Data API. */
+/** Refused at the facade with RateLimit headers and Retry-After, and at the Data API. */
 function expectSpent(
   atFacade: { status: number; body: unknown; headers: Headers },
   limit: number,
@@ -276,7 +276,7 @@ describe('LOAD-05 listings', () => {
       .toMatchObject(limited)
     const { id: other } = await createDraft(person, completeFields.SALE)
     expect(await person.post(`/properties/${other}/publish`)).toMatchObject(limited)
-    // Nothing was made by what was refused.
+    // Refused requests created nothing.
     expect((await person.get('/properties/mine')).body.items).toHaveLength(2)
   })
 
@@ -311,14 +311,14 @@ describe('LOAD-05 what cannot be taken back', () => {
     expect(answers.map((answer) => rateLimitOf(answer).slice(0, 2)))
       .toEqual([3, 2, 1, 0].map((left) => [5, left]))
     expectSpent(await ask(person, id), 5, 86_400)
-    // Who proves the email has the rest of the 30.
+    // Verifying the email gives the rest of the 30.
     await database().query('update public.accounts set email_proven = true where id = $1', [
       person.id,
     ])
     expect(rateLimitOf(await ask(person, id)).slice(0, 2)).toEqual([30, 24])
     await plantHits('contact', person.id, 30)
     expectSpent(await ask(person, id), 30, 86_400)
-    // A phone is proven by its registration.
+    // A phone is verified by its registration.
     expect(rateLimitOf(await ask(owner, await insertListing(person.identityId), 'chat'))[0]).toBe(
       30,
     )

@@ -35,8 +35,8 @@ export function rankTest(a: number[], b: number[]): number {
 type Kind = { before?: () => Promise<unknown>; ask: () => Promise<unknown> }
 
 /**
- * Asks each kind so often, in turn, and holds their times against each other: medians within 15 ms,
- * and, if ranked, nothing that a rank test sees.
+ * Sends each kind of request so often, in turn, and compares their times: medians within 15 ms,
+ * and, if ranked, no difference in a rank test.
  */
 export async function expectSameTimes(kinds: Record<string, Kind>, samples: number, ranked = true) {
   const names = Object.keys(kinds)

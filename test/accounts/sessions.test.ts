@@ -122,7 +122,7 @@ test('AUTH-13 a suspended account is refused everywhere at once, and intact afte
   expect(await person.post('/auth/identity/switch', { identityId: person.identityId }))
     .toMatchObject(refusal)
   expect(await person.post('/auth/logout')).toMatchObject(refusal)
-  // Its sessions are gone, so a refresh token is one that nobody knows.
+  // Its sessions are gone, so its refresh token is unknown.
   expect(await guest.post('/auth/refresh', { refreshToken: person.refreshToken }))
     .toMatchObject({ status: 401, body: { error: { code: 'token_invalid' } } })
   expect(await guest.post('/auth/login', { identifier, password })).toMatchObject(refusal)
@@ -281,7 +281,7 @@ test('AUTH-17 signing out can spare this session, or none', async () => {
   expect(await third.post('/auth/logout', { scope: 'everywhere' })).toMatchObject({ status: 422 })
 })
 
-/** What Auth lets people write of themselves. */
+/** The data about themselves that Auth lets people write. */
 async function put(body: object) {
   const response = await fetch(`${projectUrl}/auth/v1/user`, {
     method: 'PUT',
@@ -319,7 +319,7 @@ test('AUTH-18 nobody gains rights through the data that Auth lets people write',
 test('AUTH-18 what people write about themselves lengthens no token and locks nobody out', async () => {
   const { identifier, password } = person
   const length = (await signIn(identifier, password)).accessToken.length
-  // Kilobytes: what is kept, what is too much to keep, what many small pieces come to.
+  // Kilobytes: accepted, too large, and many small pieces.
   for (const size of [12, 200, 900]) {
     expect((await put({ data: { ['ك'.repeat(8)]: 'x'.repeat(size * 1024) } })).status).toBe(200)
   }

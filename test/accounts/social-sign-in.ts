@@ -1,10 +1,10 @@
-/** People who come by Google or Apple, and what became of their accounts. */
+/** Signing in with Google or Apple, and the accounts that result. */
 import { randomUUID } from 'node:crypto'
 import { database, guest, type Person, personOf, type Reply } from '../support/client.ts'
 import { refusal } from '../support/problems.ts'
 import { claims, type Provider, token } from '../support/social-issuer.ts'
 
-/** What a token that opens nothing gets. */
+/** The refusal of an invalid token. */
 export const tokenInvalid = refusal(401, 'social_token_invalid')
 export const providers = ['google', 'apple'] as const
 export type Json = Record<string, unknown>
@@ -12,7 +12,7 @@ export type Json = Record<string, unknown>
 export const signInWith = (provider: Provider, idToken: string, more: Json = {}) =>
   guest.post(`/auth/${provider}`, { idToken, ...more })
 
-/** Signs in with a good token that says this. */
+/** Signs in with a valid token with these claims. */
 export const signInAs = async (provider: Provider, said: Json = {}, more: Json = {}) =>
   await signInWith(provider, await token(provider, claims(provider, said)), more)
 

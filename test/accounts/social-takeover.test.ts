@@ -54,7 +54,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
         { email_proven: true, sessions: 1, providers: ['email', provider].sort() },
       ])
 
-      // The random password that nobody knows is no news for anybody.
+      // A random password that nobody knows notifies nobody.
       expect(await notificationsOf(personFrom(victim), 'security_password')).toEqual([])
 
       expect(await attacker.get('/auth/me')).toMatchObject(refusal(401, 'token_invalid'))
@@ -78,7 +78,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
       )
       expect(devices.rowCount).toBe(0)
 
-      // The victim sets a password by a code of their own.
+      // The victim sets a password with a code of their own.
       await database().query(`delete from private.rate_hits where subject like '%' || $1`, [email])
       await guest.post('/auth/password/forgot', { identifier: email })
       const fresh = await waitFor(
@@ -140,7 +140,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
       } else if (reply.status === 200) {
         expect(await personFrom(reply).get('/auth/me')).toMatchObject(refusal(401, 'token_invalid'))
       } else {
-        // A busy machine may ask to come back.
+        // A busy machine may ask for a retry.
         expect(['invalid_credentials', 'service_unavailable']).toContain(reply.body.error.code)
       }
     }
@@ -176,7 +176,7 @@ describe.runIf(issuerUrl)('who owns an email', () => {
     const said = { sub: randomUUID(), email: newEmail() }
     const first = await signInAs('google', said)
     const other = newEmail()
-    // As an admin does it: what was proven was the old email.
+    // As an admin does it: only the old email was verified.
     await database().query('update auth.users set email = $2 where id = $1', [
       first.body.user.id,
       other,

@@ -27,7 +27,7 @@ import { refusal } from '../support/problems.ts'
 const keyOf = (provider: Provider, idToken: string) =>
   `${provider} token ${hashed(idToken.slice(0, idToken.lastIndexOf('.')))}`
 
-/** What no database keeps. */
+/** Text that no database can store. */
 const broken = ['\0', 'a\0b', '\ud800', 'x\udc00', '\ud800\ud800']
 
 describe.runIf(issuerUrl)('tokens of providers', () => {
@@ -134,7 +134,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
     for (const provider of providers) {
       const idToken = await token(provider, claims(provider))
       expect(await signInWith(provider, idToken)).toMatchObject({ status: 200 })
-      // The last letter of 342 carries four bits that nobody reads.
+      // The last of 342 characters carries four unused bits.
       const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
       const last = letters.indexOf(idToken.at(-1)!)
       for (const bits of [1, 2, 15]) {
@@ -338,7 +338,7 @@ describe.runIf(issuerUrl)('tokens of providers', () => {
           [keyOf(provider, bodies[0]!.idToken!)],
         )
         expect(rows).toEqual([])
-        // The token is still good where it is taken.
+        // The token is still valid where it is accepted.
         expect(await signInWith(provider, bodies[0]!.idToken!)).toMatchObject({ status: 200 })
       },
     )

@@ -1,4 +1,4 @@
-/** An SMS provider that counts what it was asked, and can be slow, fail or lie. */
+/** A stub SMS provider that records requests, and can be slow, fail or answer falsely. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -9,7 +9,7 @@ export type Answer = (response: ServerResponse) => void
 export type SmsStub = {
   url: string
   sent: Sms[]
-  /** How it answers for some phones (digits only); for all others as when all is well. */
+  /** How it answers for some phones (digits only); all others succeed. */
   answers: Map<string, Answer>
   stop: () => Promise<void>
 }

@@ -125,7 +125,7 @@ testWithKey('AUTH-03 the right signature does not help a token that names no key
   for (const kid of [undefined, null, 7, [partsOf(person.accessToken).header.kid]]) {
     await refused(mintToken(person.accessToken, {}, { kid }))
   }
-  // The maker is right when it changes nothing.
+  // Unchanged, the minted token is accepted.
   const same = mintToken(person.accessToken, {})
   expect(await guest.get('/auth/me', bearer(same))).toMatchObject({ status: 200 })
 })
@@ -256,7 +256,7 @@ test('AUTH-09 malformed authorization headers are refused and break nothing', as
   for (const size of [64 * 1024, 1024 * 1024]) {
     const headers: [string, string][] = [['Authorization', `Bearer ${'a'.repeat(size)}`]]
     const { status } = await sendRaw({ path: '/auth/me', headers })
-    // Who still sends when the answer comes may see the hang-up before it.
+    // A client that is still sending may see the connection close before the answer.
     if (size > 64 * 1024) expect([431, 0]).toContain(status)
     else expect(status).toBe(431)
   }
@@ -320,7 +320,7 @@ testWithKey(
     }
     await refused(mintToken(person.accessToken, { role: undefined }))
 
-    // A session that is another's, or no session, opens nothing: the database says so.
+    // Somebody else's session, or none, is refused by the database.
     const other = await signUp()
     const { claims } = partsOf(other.accessToken)
     for (

@@ -62,7 +62,7 @@ describe('identities', () => {
     expect((await identityOf(admin, id, 'rejected')).body)
       .toMatchObject({ status: 'rejected', statusReason: reason })
     expect(await identityOf(admin, id, 'active')).toMatchObject(refused('rejected', []))
-    // Who was refused mends it and waits again.
+    // A rejected identity is corrected and waits again.
     expect((await owner.patch(`/auth/identities/${id}`, { nameAr: 'مكتب الواحة الجديد' })).body)
       .toMatchObject({ status: 'pending_verification' })
     expect((await identityOf(admin, id, 'active')).status).toBe(200)

@@ -45,7 +45,7 @@ describe('ADM-04 lists', () => {
     expect(await found({ q: name, type: 'office' })).toEqual([made[2]!.id])
     expect(await found({ q: name, type: 'company' })).toEqual([])
 
-    // Pages join while somebody comes.
+    // Pages stay consecutive while somebody signs up.
     const first = (await admin.get(`/admin/users?limit=2&q=${encodeURIComponent(name)}`)).body
     await signUp(name)
     const next = `/admin/users?limit=2&q=${encodeURIComponent(name)}&cursor=${first.nextCursor}`
@@ -107,7 +107,7 @@ describe('ADM-04 lists', () => {
   })
 
   test('no list or page contains a password, code, token or key, nor the decoy account', async () => {
-    // An unknown identifier is tried against the account of nobody.
+    // Sign-ins with an unknown identifier check against the decoy account.
     await guest.post('/auth/login', { identifier: `${randomUUID()}@example.com`, password: 'x' })
     const { rows: [decoy] } = await database().query(
       `select id from auth.users where email = 'decoy@accounts.invalid'`,

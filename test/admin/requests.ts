@@ -1,4 +1,4 @@
-/** What admins send, and what everybody else is answered. */
+/** Status changes as admins send them. */
 import type { Person } from '../support/client.ts'
 
 export const reason = 'إعلانات مخالفة'

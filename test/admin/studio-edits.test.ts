@@ -21,7 +21,7 @@ beforeAll(async () => {
 const notifiedKinds = async (person: Person) =>
   (await person.get('/notifications')).body.items.map(({ kind }: { kind: string }) => kind)
 
-/** A record without what differs between any two listings. */
+/** A listing's record without the fields that differ between any two. */
 // deno-lint-ignore no-explicit-any
 function shape(record: any) {
   const {
@@ -42,7 +42,7 @@ function shape(record: any) {
 }
 
 describe('properties.status', () => {
-  // Which state an owner's act leads to, and which acts led there.
+  // The state that an owner's action leads to, and the actions before it.
   test.each([
     ['paused', 'pause', []],
     ['active', 'resume', ['pause']],

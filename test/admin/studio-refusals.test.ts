@@ -145,7 +145,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
     ['media', { discarded_at: new Date() }, 'removed with its file'],
     ['reviews', { author_active: false }, 'set hidden_at'],
   ])('public.%s', async (table, columns, sentence) => {
-    // The sentences of triggers that look at no other row; that each of them is there:
+    // Sentences of triggers that look at no other row: each of them exists.
     const { rows } = await database().query(
       `select 1 from pg_trigger where tgrelid = $1::regclass
          and tgfoid = 'private.refuse_edit'::regproc
@@ -159,7 +159,7 @@ describe('refused with a sentence that says what to do, and nothing has changed'
   })
 })
 
-/** Every column that says a state, and what a change by hand does to it. */
+/** Every column that holds a state, and what a change by hand does to it. */
 const states: Record<string, 'acts' | 'refused'> = {
   'accounts.status': 'acts',
   'identities.status': 'acts',

@@ -7,7 +7,7 @@ import { hasStack, startFacade, usualSettings } from '../support/facade.ts'
 import { waitUntil } from '../support/wait.ts'
 import { ask, forget, linesOf, post, unsettled } from './facade-requests.ts'
 
-/** A mail provider that nobody reaches. */
+/** A mail provider that is unreachable. */
 const deafMail = {
   MAIL_PROVIDER: 'resend',
   MAIL_API_KEY: randomUUID(),
@@ -88,7 +88,7 @@ describe.runIf(hasStack)('alarms', () => {
       expect(linesOf(facade, 'secret_refused')).toBe(1)
       expect(await unsettled('secret_refused')).toEqual([])
       cut.mend()
-      // Any other alarm takes it along.
+      // The next alarm stores it, too.
       await post(facade, '/auth/password/forgot', { identifier: (await signUp()).identifier })
       await waitUntil(
         'both are kept',
@@ -106,7 +106,7 @@ describe.runIf(hasStack)('alarms', () => {
   })
 })
 
-/** A way to the database that is cut, and can be mended. */
+/** A proxy to the database that is cut off, and can be restored. */
 async function cutWay(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()

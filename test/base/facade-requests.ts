@@ -1,4 +1,4 @@
-/** Requests to a process of the functions, and what it and its jobs have noted. */
+/** Requests to a process of the functions, and the alarms and runs that it has recorded. */
 import { database } from '../support/client.ts'
 import type { Facade } from '../support/facade.ts'
 
@@ -7,7 +7,7 @@ export const ask = async (facade: Facade, path: string, init: RequestInit = {}) 
   return { status: response.status, body: await response.json() }
 }
 
-/** As though the jobs had last run then. The stack’s own clock may run them at any moment. */
+/** Makes the jobs' last run so long ago. The stack’s own scheduler may run them at any moment. */
 export const jobsRan = (secondsAgo: number) =>
   database().query(
     `update private.moments set at = now() - make_interval(secs => $1) where name = 'jobs_ran'`,

@@ -4,7 +4,7 @@ import { faultsOf } from '../support/answers.ts'
 import { type Person, signUp } from '../support/client.ts'
 import { type Facade, hasStack, startFacade, usualSettings } from '../support/facade.ts'
 
-// Facades that lack something: what they answer, and what they write down.
+// Facades that lack something: what they answer, and what they log.
 describe.runIf(hasStack)('a facade in trouble', () => {
   const leaks = /select |insert |pg_|relation|schema|function|postgres|node_modules|\.ts\b|deno/i
   let cut: Facade
@@ -17,7 +17,7 @@ describe.runIf(hasStack)('a facade in trouble', () => {
     elsewhere.pathname = '/template1'
     ;[cut, astray] = await Promise.all([
       startFacade({ FACADE_DB_URL: 'postgres://facade:nobody-answers-there@127.0.0.1:9/postgres' }),
-      // A database that knows none of our functions: a fault that nobody foresaw.
+      // A database without our functions: an unforeseen fault.
       startFacade({ FACADE_DB_URL: elsewhere.href }),
     ])
   })

@@ -116,7 +116,7 @@ describe('ISO-18 private answers are not kept by caches', () => {
   test.each(reads)('$method $path', async (operation) => {
     const path = pathOf(operation) + queryOf(operation)
     const mine = await owner.get(path)
-    // What is the same for everybody may be kept; everything else is somebody's.
+    // What is the same for everybody may be cached; everything else is private.
     const shared = operation.tags.some((tag) => ['meta', 'service'].includes(tag)) ||
       operation.id === 'list_map_areas'
     if (!shared) expect(mine.headers.get('cache-control')).toBe('no-store')

@@ -1,4 +1,4 @@
-/** The project as a process sees it that was given this address: each call noted, some answered here. */
+/** A proxy before the project for one process: requests are recorded, some are answered here. */
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -33,13 +33,13 @@ export async function startProjectProxy() {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
-    /** For a process that is to come by this way. */
+    /** The settings with which a process uses this proxy. */
     settings: {
       SUPABASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
       AUTH_ISSUER: `${projectUrl}/auth/v1`,
     },
     answers,
-    /** What was asked since the last time. */
+    /** The requests since the last call. */
     takeRequests: () => requests.splice(0),
     stop: () => {
       server.closeAllConnections()

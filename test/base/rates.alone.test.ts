@@ -10,7 +10,7 @@ let from: string
 
 beforeEach(async () => {
   from = newAddress()
-  // What this machine did in the last hour, a run before this one perhaps.
+  // Hits from this machine in the last hour, perhaps of an earlier run.
   await database().query('delete from private.rate_hits where true')
 })
 
@@ -51,7 +51,7 @@ testLocally(
       }
       expect((await read(as(two))).status).toBe(200)
       expect((await read({ 'x-forwarded-for': newAddress() })).status).toBe(200)
-      // An address of IPv6 is its network of 64 bits.
+      // An IPv6 address counts as its /64 network.
       for (let host = 1; host <= 5; host++) {
         await read({ 'x-forwarded-for': `2001:db8:7:1::${host}` })
       }

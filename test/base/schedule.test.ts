@@ -1,5 +1,5 @@
 // supabase/schedule.sql is for pg_cron, pg_net and Vault of a hosted project. Here stubs with their
-// signatures take their places, in a transaction that is undone.
+// signatures take their place, in a transaction that is rolled back.
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'

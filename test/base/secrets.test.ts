@@ -18,7 +18,7 @@ const none = [
   'sk_test_xxxxxxxxxxxxxxxx',
 ]
 
-/** How a process with these settings answers, and what it says. */
+/** The answers of a process with these settings, and its output. */
 async function answers(settings: Record<string, string>) {
   const facade = await startFacade(settings)
   try {

@@ -14,7 +14,7 @@ const settings: Record<string, string> = {
   SEAL_KEY: randomBytes(32).toString('base64'),
 }
 
-/** What the functions say when they read their settings; nothing when all are there. */
+/** What the functions print when they read their settings; nothing when all are there. */
 function read(given: Record<string, string | undefined>): Promise<string> {
   const module = new URL('../../functions/_shared/env.ts', import.meta.url).href
   const args = ['eval', '--no-lock', `await import(${JSON.stringify(module)})`]

@@ -6,7 +6,7 @@ import { insertListing } from '../support/fixtures.ts'
 
 type Own = { person: Person; draft: string; saved: string[] }
 
-// ISO-12: four connections, twenty people, a third of the requests given up by who sent them.
+// ISO-12: four connections, twenty people, a third of the requests aborted by their clients.
 describe.runIf(hasStack)('ISO-12 a small pool', () => {
   let facade: Facade
   const people: Own[] = []
@@ -24,7 +24,7 @@ describe.runIf(hasStack)('ISO-12 a small pool', () => {
           status: 'draft',
           published_at: null,
         })
-        // Everybody saves what nobody else does.
+        // Everybody saves something different.
         await database().query(
           'insert into public.favorites (identity_id, property_id) values ($1, $2)',
           [person.identityId, saved],

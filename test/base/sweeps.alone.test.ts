@@ -158,7 +158,7 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
       Number((await database().query(`select count(*) from ${table} where ${old}`)).rows[0].count)
     expect(await left()).toBeGreaterThan(0)
     await client.query(`set statement_timeout = '500ms'`)
-    // A row that another job holds just now waits for the next run.
+    // A row that another job has locked waits for the next run.
     for (let runs = 0; await left() > 0; runs++) {
       expect(runs).toBeLessThan(100)
       for (let done = 1; done > 0;) {
@@ -184,7 +184,7 @@ describe('50,000 old rows are gone, no statement takes more than 500 ms', () => 
 })
 
 describe('a row that a job fails on', () => {
-  /** A table of which one row cannot be written. */
+  /** A table with one row that cannot be written. */
   async function withPoison(table: string, id: string, work: () => Promise<void>) {
     await database().query(
       `create function private.planted() returns trigger language plpgsql as
@@ -262,7 +262,7 @@ describe('a row that a job fails on', () => {
         expect(await stateOf(bad)).not.toBe(after)
         expect(await alarmsAbout(alarm)).toEqual(['job_failed'])
       })
-      // It rests for an hour, so that many of them never stand before all others.
+      // It pauses for an hour, so that many of them do not block all others.
       await runJobs()
       expect(await stateOf(bad)).not.toBe(after)
       await database().query(

@@ -1,7 +1,7 @@
 /**
- * Workers of the functions come and go, know nothing of one another and forget all they knew. What a
- * module keeps in memory all the same stands here, with the reason why it may be forgotten; what must
- * hold is in the database.
+ * Workers of the functions come and go, share nothing and lose their memory. What a
+ * module keeps in memory all the same is listed here, with the reason why it may be lost; what must
+ * last is in the database.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Workers of the functions that come and go: what each finds out, and what all of them share. */
+/** Workers of the functions that come and go: what each has to find out, and what they share. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { database, newEmail, projectUrl, secretKey, signUp } from '../support/client.ts'
@@ -63,7 +63,7 @@ describe.runIf(hasStack)('REG-20 a worker that has just begun', () => {
     const { identifier } = await signUp()
     const once = ['POST /auth/v1/token']
     expect([await askedFor(identifier), await askedFor(newEmail())]).toEqual([once, once])
-    // A project that has no decoy yet makes it, whoever comes first.
+    // In a project without a decoy the first request creates it.
     for (const who of [identifier, newEmail()]) {
       await removeDecoy()
       const first = ['POST /auth/v1/admin/users', ...once]

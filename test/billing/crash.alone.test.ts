@@ -11,7 +11,7 @@ import { crash, crashDatabase } from '../support/crash.ts'
 
 type Acknowledged = { topUps: string[]; paid: string[]; bought: string[] }
 
-/** Asks until there is an answer; cut connections and 503 are all that may stand in the way. */
+/** Retries until there is an answer; only cut connections and 503 may delay it. */
 async function surely(person: Person, path: string, body: unknown, key: string) {
   for (let tries = 0; tries < 300; tries++) {
     try {
@@ -46,7 +46,7 @@ async function surelyTell(raw: string) {
   throw new Error('the webhook was never taken')
 }
 
-/** One person's life: fills the wallet by 3.000, and buys plans of 1.000 from it. */
+/** One person's session: tops up 3.000 at a time, and buys plans of 1.000 from it. */
 async function live(person: Person, plans: string[], done: Acknowledged, over: () => boolean) {
   while (!over()) {
     const { body: invoice } = await surely(person, '/wallet/topup', { amount: 3 }, randomUUID())
@@ -106,7 +106,7 @@ describe.runIf(hasStack)('money through crashes', () => {
     ] as const,
   )('%s killed three times', async (_name, kill) => {
     const people = await Promise.all(Array.from({ length: 3 }, () => signUp()))
-    // Two plans by turns, so that each is always another one.
+    // Two plans in turn, so that each purchase is of another one.
     const plus = await findPlan(people[0]!, 'plus')
     expect(plus.price).toBe(5)
     const plans = await Promise.all(['a', 'b'].map(async (letter) => {

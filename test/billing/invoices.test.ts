@@ -29,7 +29,7 @@ describe('numbers', () => {
       Array.from({ length: 50 }, (_, i) =>
         i % 5
           ? shot('/wallet/topup', { amount: 1 + i })
-          // Refused for want of money after its number was taken: it gives it back.
+          // Refused for lack of money after its number was taken, which is released.
           : shot('/plans/subscribe', { planId: plus.id, payWith: 'wallet' })),
     )
     const made = replies.filter(({ status }) => status === 201).map(({ body }) => body.number)
@@ -90,7 +90,7 @@ describe('states', () => {
     partially_refunded: ['refunded'],
     refunded: [],
   }
-  /** A way to each state from the first one. */
+  /** A path to each state from the first one. */
   const routes: Record<string, string[]> = {
     open: [],
     processing: ['processing'],

@@ -96,7 +96,7 @@ describe('WAL-04 the ledger cannot be rewritten', () => {
   })
 })
 
-// One step of a life each: what it did, or the state that it was refused with.
+// One step of the history each: what it did, or the status of its refusal.
 const liveInSql = `
 create temporary table life (key integer primary key, invoice_id uuid not null);
 create function pg_temp.step(step jsonb) returns text language plpgsql as $$
@@ -169,7 +169,7 @@ test('WAL-01 a random history of a ledger matches its model', async () => {
       const status = random(8) ? 'paid' : 'failed'
       const currency = random(12) ? 'KWD' : 'USD'
       if (status === 'paid' && currency === 'KWD') balance[who]! += amount
-      // Told once to three times: the same event, or another about the same.
+      // Reported one to three times: the same event, or another about the same charge.
       const events = Array.from({ length: 1 + random(3) }, () => random(2))
       return {
         kind: 'top up',

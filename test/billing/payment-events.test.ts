@@ -1,4 +1,4 @@
-/** What makes an event the same one, and what a provider says late, twice or about something else. */
+/** What identifies an event, and events that are late, repeated or about something else. */
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { checkReply, database, type Person, signUp } from '../support/client.ts'
@@ -188,7 +188,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
       expect(await deliver(event)).toMatchObject({ status: 200, body: { duplicate: false } })
       expect(await stateOf(person, invoice)).toBe('processing')
     }
-    // Nothing final is known: a provider that does not answer must be heard again.
+    // Nothing is final yet: a provider that does not answer must be asked again.
     stub.behaviour = 'http 500'
     expect((await deliver(event)).status).toBe(502)
     stub.behaviour = 'good'
@@ -351,7 +351,7 @@ describe.runIf(hasStack)('MyFatoorah', () => {
     const person = await signUp()
     const [odd, good] = [await begun(person), await begun(person)]
     pay(good.charge)
-    // An answer that no code of ours expects.
+    // An answer that the code does not expect.
     odd.charge.InvoiceTransactions = [null]
     await waitUntil('the payment that the job found', async () => {
       await database().query(
@@ -410,7 +410,7 @@ describe.runIf(hasStack)('Tap', () => {
   test('PAY-04 a charge reported in another currency pays nothing and raises an alarm', async () => {
     const person = await signUp()
     const { invoice, charge, paymentId } = await begun(person)
-    // Another currency has other decimals in what is signed.
+    // Another currency is signed with other decimals.
     const text = `x_id${charge.id}x_amount10.00x_currencyUSD` +
       `x_gateway_reference${charge.reference.gateway}` +
       `x_payment_reference${charge.reference.payment}` +

@@ -55,7 +55,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     })
     expect(payments).toMatchObject([{ provider: kind, state: 'captured', method: 'KNET' }])
     expect((await walletOf(person)).available).toBe(12.5)
-    // The same again, at the address that all share, and after a restart of memory.
+    // The same again, also at the URL that all providers share.
     for (const path of ['', `/${kind}`]) {
       expect(await deliver(webhookOf(charge), path)).toMatchObject({ status: 200 })
     }
@@ -127,7 +127,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     provider.stub.behaviour = 'good'
     const [{ id }] = await paymentsOf(invoice.id)
     settle(provider.stub.madeFor(id)[0], true)
-    // The stack's own job, which does not know this provider.stub, may be the one that takes it.
+    // The stack's own job, which does not know this stub, may be the one that picks it up.
     await waitUntil('the payment that the job found', async () => {
       await agePayment(id)
       const ran = await runJobsOf(provider.facade)
@@ -156,7 +156,7 @@ describe.runIf(hasStack).each(['tap', 'myfatoorah'] as const)('%s', (kind) => {
     const reply = await begin(invoice)
     expect(reply.status).toBe(502)
     provider.stub.behaviour = 'good'
-    // Tap's 400 is a no; MyFatoorah's has no IsSuccess, so nobody knows.
+    // Tap's 400 is a refusal; MyFatoorah's has no IsSuccess, so the outcome is unknown.
     const [{ id, state }] = await paymentsOf(invoice.id)
     expect(state).toBe(kind === 'tap' ? 'failed' : 'starting')
     if (kind === 'myfatoorah') await agePayment(id, '10 seconds')

@@ -77,7 +77,7 @@ describe.runIf(hasSandbox)('paying', () => {
         expect(body.plan.code).toBe('plus')
         expect(await walletOf(person)).toMatchObject({ available: 0 })
       } else {
-        // It cannot be given any more, so the money is there to be spent.
+        // It can no longer be delivered, so the money goes to the wallet.
         expect(body.plan.code).toBe('free')
         expect(await walletOf(person)).toMatchObject({ available: 5 })
         expect(await alarmsAbout(invoice.id)).toEqual(['paid_but_not_given'])
@@ -110,7 +110,7 @@ describe.runIf(hasSandbox)('paying', () => {
     const person = await signUp()
     const invoice = await topUpInvoice(person)
     const begun = await createCharge(person, invoice)
-    // As if the answer had not come back: the payment is known by our own reference only.
+    // As if the answer had been lost: the payment is known by our own reference only.
     await database().query(
       `update public.payments set state = 'starting', provider_ref = null, redirect_url = null
        where id = $1`,

@@ -81,7 +81,7 @@ describe.runIf(hasSandbox)('paying', () => {
     }
     expect(await moneyFingerprint(payer.identityId)).toBe(before)
     expect(await stateOf(payer, invoice)).toBe('processing')
-    // Others do not take a body for theirs.
+    // Other providers' routes do not accept it.
     for (const path of ['/payments/webhook/tap', '/payments/webhook/myfatoorah']) {
       expect((await sendCallback(raw, { path })).status).toBe(401)
     }

@@ -1,4 +1,4 @@
-// A thousand webhooks at once, killed processes and a database that is away: alone, for its load.
+// A thousand webhooks at once, killed processes and a database that is down: alone, for its load.
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -20,7 +20,7 @@ import {
 import { type RawRequest, sendRaw } from '../support/races.ts'
 import { payWithoutCallback, webhook } from './payment-steps.ts'
 
-/** All of them over so many connections; 503 is sent again, as a provider does. */
+/** Sends all of them over so many connections, those answered 503 again, as a provider does. */
 async function pour(shots: RawRequest[], connections = 200) {
   const waiting = [...shots]
   const bodies: { duplicate: boolean }[] = []
@@ -38,7 +38,7 @@ async function pour(shots: RawRequest[], connections = 200) {
   return bodies
 }
 
-/** Sends until it is taken, as a provider does. */
+/** Sends until it is accepted, as a provider does. */
 async function deliver(raw: string, base: string): Promise<number> {
   for (let tries = 1;; tries++) {
     const status = await sendCallback(raw, { base }).then((reply) => reply.status, () => 0)
@@ -84,7 +84,7 @@ describe.runIf(hasSandbox)('payments under fire', () => {
         )
         const raws = all.map(({ ref }) => sandboxCallback(ref))
         const doomed = await startFacade()
-        // The first request pays for the opening of connections, so it is not the one that counts.
+        // The first request opens the connections, so it is not the one to be measured.
         await fetch(`${doomed.url}/meta/kinds`).then((response) => response.text())
         const deliveries = raws.map((raw) =>
           sendCallback(raw, { base: doomed.url }).catch(() => undefined)
@@ -300,7 +300,7 @@ test('WAL-06 the recount finds a wallet that differs, and no other', async () =>
       `select id from public.wallets where identity_id = $1`,
       [person.identityId],
     )
-    // As a disk that lies: past every trigger.
+    // As a corrupted disk would: past every trigger.
     await client.query('alter table public.wallets disable trigger user')
     await client.query('update public.wallets set balance = 8 where id = $1', [id])
     await client.query('alter table public.wallets enable trigger user')
@@ -327,7 +327,7 @@ test('WAL-06 the recount finds a wallet that differs, and no other', async () =>
   }
 })
 
-/** A way to the database that can be cut and mended. */
+/** A proxy to the database that can be cut off and restored. */
 async function cutableWay(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()

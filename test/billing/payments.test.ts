@@ -191,7 +191,7 @@ describe.runIf(hasSandbox)('paying', () => {
     )
     const second = await createCharge(person, invoice)
     expect(second.paymentId).not.toBe(first.paymentId)
-    // Whoever still had the first page open is not cheated.
+    // Paying on the first page, still open, is not lost.
     await submitSandboxPage(first.ref, 'pay', 'once')
     expect(await stateOf(person, invoice)).toBe('paid')
   })
@@ -251,7 +251,7 @@ describe.runIf(hasSandbox)('paying', () => {
     for (const path of ['/payments/charge', '/wallet/topup', '/plans/subscribe', '/plans/cancel']) {
       expect((await guest.post(path, {})).status).toBe(401)
     }
-    // Called directly, nobody has said which provider is asked.
+    // Called directly, no provider has been chosen.
     const invoice = await topUpInvoice(payer)
     const direct = await fetch(`${projectUrl}/rest/v1/rpc/charge_invoice`, {
       method: 'POST',

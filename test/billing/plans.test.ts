@@ -1,4 +1,4 @@
-/** Buying plans, cancelling them, and what the scheduled work does about them. */
+/** Buying plans, cancelling them, and what jobs do about them. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, type Person, projectUrl, secretKey, signUp } from '../support/client.ts'

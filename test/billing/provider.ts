@@ -32,7 +32,7 @@ export async function ask(
   return reply
 }
 
-/** As if a payment had been begun so long ago. */
+/** Makes a payment as if begun so long ago. */
 export const agePayment = (paymentId: string, interval = '11 minutes') =>
   database().query(
     `update public.payments set created_at = now() - $2::interval, looked_up_at = null,

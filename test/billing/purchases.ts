@@ -13,7 +13,7 @@ export async function rich(amount = 100): Promise<Person> {
   return person
 }
 
-/** A plan for 10.000 and 30 days that only this test knows. */
+/** A plan for 10.000 and 30 days for a single test. */
 export async function newPlan({ credits = 0, days = 30 } = {}): Promise<string> {
   const { rows: [{ id }] } = await database().query(
     `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
@@ -39,7 +39,7 @@ export const refund = (admin: Person, invoice: Invoice, sent: Record<string, unk
     ...sent,
   })
 
-/** As if so many days had gone by since the plans were bought. */
+/** Makes the plans as if bought so many days earlier. */
 export const pass = (person: Person, days: number) =>
   database().query(
     `update public.subscriptions
@@ -49,7 +49,7 @@ export const pass = (person: Person, days: number) =>
     [person.identityId, days],
   )
 
-/** The plan that holds and the days that it still does: `[code or id, days]`. */
+/** The current plan and its remaining days: `[code or id, days]`. */
 export async function holds(person: Person): Promise<[string, number]> {
   const { body: { plan, subscription } } = await person.get('/plans/current')
   if (!subscription) return [plan.code, 0]

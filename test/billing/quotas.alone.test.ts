@@ -1,4 +1,4 @@
-// The free plan holds for everybody, so what it allows is tried alone.
+// The free plan applies to everybody, so its limits are tested alone.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
 import { completeFields, publishListing } from '../support/listings.ts'

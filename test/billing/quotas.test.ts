@@ -1,4 +1,4 @@
-/** Quotas act on publishing, counted also when it happens at once. The free plan's own: quotas.alone.test.ts. */
+/** Quotas limit publishing, also concurrently. The free plan: quotas.alone.test.ts. */
 import { describe, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'

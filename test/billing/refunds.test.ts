@@ -1,4 +1,4 @@
-/** What a refund takes back, in every order, and what was paid twice. Money itself: wallet.test.ts. */
+/** What a refund takes back, in every order. */
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { database, type Person } from '../support/client.ts'

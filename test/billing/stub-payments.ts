@@ -1,4 +1,4 @@
-/** Tap and MyFatoorah as they speak, counting what they are asked; they can be slow, fail and give false answers. */
+/** Stubs of Tap and MyFatoorah that record requests; they can be slow, fail and answer falsely. */
 import { createHmac, randomInt, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -48,7 +48,7 @@ const failure = (status: number, code: string) => ({
   value: { errors: [{ code, description: 'no' }] },
 })
 
-/** Tap's part: what it makes and finds. */
+/** Tap: what it creates and finds. */
 function tap(stub: PaymentStub, method: string, path: string, sent: Json) {
   if (method === 'POST' && path === '/charges') {
     const known = stub.madeFor(sent.reference.idempotent)[0]
@@ -96,7 +96,7 @@ function tap(stub: PaymentStub, method: string, path: string, sent: Json) {
 const good = (Data: Json) => ({ status: 200, value: { IsSuccess: true, Message: '', Data } })
 const bad = (Message: string) => ({ status: 200, value: { IsSuccess: false, Message, Data: null } })
 
-/** MyFatoorah's part. */
+/** MyFatoorah: what it creates and finds. */
 function myFatoorah(stub: PaymentStub, path: string, sent: Json, key?: string) {
   const byReference = (reference: string) =>
     [...stub.charges.values()].find(({ CustomerReference }) => CustomerReference === reference)
@@ -192,7 +192,7 @@ export async function startPaymentStub(kind: 'tap' | 'myfatoorah'): Promise<Paym
   return stub
 }
 
-/** Tap's header for a body. */
+/** Tap's signature of a body. */
 export function tapSignature(sent: Json, secret: string): string {
   const { id, amount, currency, status, reference = {}, transaction = {} } = sent
   const created = sent.object === 'refund' ? sent.created : transaction.created

@@ -26,7 +26,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
     expect((await refund(person, id, { to: 'wallet' })).status).toBe(403)
     expect(await refund(admin, id, { to: 'wallet', amount: 10.001 }))
       .toMatchObject({ status: 422, body: { error: { code: 'amount_out_of_range' } } })
-    // What came from the wallet has no other source.
+    // A payment from the wallet has no other source.
     expect((await refund(admin, id, { to: 'source' })).status).toBe(422)
     const part = await refund(admin, id, { to: 'wallet', amount: 4 })
     expect(part).toMatchObject({
@@ -84,7 +84,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
       invoice: { state: 'partially_refunded', refunded: 4 },
     })
     expect(await walletOf(person)).toEqual({ available: 6, held: 0, currency: 'KWD' })
-    // What is spent cannot go back.
+    // Spent money cannot be refunded.
     const [bought] = await race([subscribe(person, await planFor(5))])
     expect(bought!.status).toBe(201)
     expect(await refund(admin, invoice.id, { to: 'source' }))

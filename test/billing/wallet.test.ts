@@ -1,4 +1,4 @@
-/** The ledger: what it holds, also against its own database's roles. */
+/** The wallet: topping up, spending, and its ledger. */
 import { describe, expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
 import {
@@ -50,7 +50,7 @@ describe('WAL-02 spending it twice', () => {
   test('of a hundred purchases with the whole balance one succeeds', async () => {
     const person = await signUp()
     await give(person, 10)
-    // Each buys a plan of its own, so that only the money stands between them.
+    // Each buys a different plan, so that they compete for the money only.
     const plans = await Promise.all(Array.from({ length: 100 }, () => planFor(10)))
     const replies = await race(plans.map((id) => subscribe(person, id)))
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)

@@ -16,7 +16,7 @@ export const give = async (
     randomUUID(),
   ])
 
-/** A plan that only this test knows, at a price of its own. */
+/** A plan at this price for a single test. */
 export async function planFor(price: number | string): Promise<string> {
   const { rows: [{ id }] } = await database().query(
     `insert into public.plans (code, name_ar, name_en, audience, price, interval_days,
@@ -33,7 +33,7 @@ export const subscribe = (person: Person, planId: string, payWith = 'wallet'): R
   headers: [['authorization', `Bearer ${person.accessToken}`]],
 })
 
-/** Whether every balance of these people is the sum of its entries, and every transfer is even. */
+/** Every balance of these people is the sum of its entries, and every transfer sums to zero. */
 export async function expectEven(people: Person[]) {
   const { rows } = await database().query(
     `select wallets.id from public.wallets

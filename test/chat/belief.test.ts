@@ -1,4 +1,4 @@
-// What the gateway believes of Realtime: that it hears when it says so, and nothing for long.
+// When the gateway trusts Realtime: once it confirms a join, and never for long without checking.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const end of toEnd.splice(0).reverse()) await end()
 })
 
-/** A gateway of one's own at a Realtime of one's own, and what it asks the database. */
+/** A gateway with its own Realtime, and its calls to the database. */
 async function ownGateway(options: Parameters<typeof startOtherRealtime>[0] = {}) {
   const realtime = await startOtherRealtime(options)
   toEnd.push(realtime.stop)
@@ -43,7 +43,7 @@ describe('the gateway', () => {
     await sleep(15_500)
     asked()
     await sleep(4000)
-    // One look every 3 s.
+    // It polls every 3 s.
     expect(asked().length).toBeLessThan(10)
     await sendMessageAs(a, conversationId)
     await waitUntil('it is heard', () => socket.events('conversation_updated').length === 1, 3000)
@@ -61,7 +61,7 @@ describe('the gateway', () => {
     await sleep(1000)
     expect(socket.events('conversation_updated')).toEqual([])
     letGo()
-    // Heard of when it is joined, not at the next look.
+    // It arrives with the join, not at the next poll.
     await waitUntil('Realtime hears', () => realtime.tenant.streaming)
     await waitUntil(
       'the update arrives',

@@ -1,4 +1,4 @@
-/** How many broadcasts an act costs: each is paid for, and too many silence a whole project. */
+/** How many broadcasts an action costs: each is billed, and too many throttle a whole project. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
@@ -33,7 +33,7 @@ afterEach(closeClients)
 
 const topicOf = async (person: Person) => (await person.get('/auth/me')).body.realtimeTopic
 
-/** What an act sends on channels of these accounts and on those of their conversations. */
+/** What an action broadcasts on the channels of these accounts and of their conversations. */
 async function sent(people: Pick<Person, 'id'>[], act: () => Promise<unknown>): Promise<string[]> {
   const names = async (): Promise<string[]> => {
     const { rows } = await database().query(

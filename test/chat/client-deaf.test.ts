@@ -1,4 +1,4 @@
-// The client module where Realtime brings nothing: it looks by itself.
+// The client module when Realtime delivers nothing: it polls.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -15,7 +15,7 @@ afterEach(async () => {
 })
 
 describe('the client module over Realtime', () => {
-  /** A client of supabase-js to which Realtime brings nothing that the database sends. */
+  /** A client of supabase-js that gets nothing that the database broadcasts. */
   function deaf(person: Person): Supabase {
     const accessToken = () => Promise.resolve(person.accessToken)
     const supabase = createClient(projectUrl, publishableKey, { accessToken })
@@ -35,7 +35,7 @@ describe('the client module over Realtime', () => {
     }
   }
 
-  /** Somebody's app, what it showed and what it asked for. */
+  /** A chat client, with what it showed and what it requested. */
   function app(person: Person, visible: () => boolean) {
     const asked: string[] = []
     const chat = chatClient({
@@ -79,7 +79,7 @@ describe('the client module over Realtime', () => {
         'all changes have arrived',
         () => updated(conversationId, 2) && updated(other, 1) && updated(read, 0),
       )
-      // Nothing new: one question more for the joined conversation, which is not the newest.
+      // Nothing new: one more request for the joined conversation, which is not the newest.
       asked.splice(0)
       await waitUntil('it looks again', () => asked.length === 2, 40_000)
       expect(asked).toEqual(['/conversations?limit=1', `/conversations/${conversationId}`])

@@ -21,7 +21,7 @@ afterEach(() => {
   for (const one of open.splice(0)) one.close()
 })
 
-/** Somebody's app, what it showed and the channels that it has. */
+/** A chat client, with what it showed and the channels that it has. */
 function app(person: Person) {
   const accessToken = () => Promise.resolve(person.accessToken)
   const supabase = createClient(projectUrl, publishableKey, {
@@ -82,7 +82,7 @@ test('presence and typing of the other side are shown, and nothing else is accep
   left.chat.leave(conversationId)
   await waitUntil('it is gone', () => right.shown.here === false)
 
-  // What a participant sends there under other names is no message.
+  // What a participant sends there as other events is not a message.
   const forger = createClient(projectUrl, publishableKey, {
     accessToken: () => Promise.resolve(a.accessToken),
   })

@@ -1,4 +1,4 @@
-// The client module for apps, over both ways in.
+// The client module for apps, over the gateway and over Realtime.
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo } from 'node:net'
@@ -36,7 +36,7 @@ const links: Record<string, (person: Person) => Link> = {
   },
 }
 
-/** Somebody's app, and what it showed. */
+/** A chat client, with what it showed. */
 function app(person: Person, way: (person: Person) => Link) {
   const link = way(person)
   const chat = chatClient({ api: { url: baseUrl, accessToken: () => person.accessToken }, link })
@@ -70,7 +70,7 @@ describe.each(Object.keys(links))('over %s', (way) => {
     }
     expect(right.shown.messages).toEqual(left.shown.messages)
     expect(await wholeHistory(a, conversationId)).toEqual(left.shown.messages)
-    // One's own come in the order in which they were sent.
+    // Own messages arrive in the order in which they were sent.
     expect(sent.map(({ body }) => body)).toEqual(upTo(20).map((i) => `أ${i}`))
     expect(seqs(sent)).toEqual(seqs(sent).toSorted((x, y) => x - y))
     await waitUntil(

@@ -58,7 +58,7 @@ test('a listing has one conversation of two people, whoever opens it and however
   expect(await leads(propertyId)).toEqual(['chat'])
   expect((await listEntry(b, id)).peer.identityId).toBe(a.identityId)
 
-  // Another listing, and none, are conversations of their own.
+  // Another listing, and no listing, are separate conversations.
   const other = await openConversation(a, { propertyId: (await publishListing(b)).id })
   const plain = await openConversation(a, { identityId: b.identityId })
   expect(new Set([id, other.id, plain.id]).size).toBe(3)
@@ -176,7 +176,7 @@ test('CHAT-01 to a stranger every route answers as if there were nothing', async
   expect((await messagesPage(a, id)).items.map(({ senderIdentityId }: never) => senderIdentityId))
     .toEqual([a.identityId])
 
-  // The same fence for whoever calls the database.
+  // The same applies past the facade.
   const seen = await asCaller(stranger, async (client) => {
     const tables = ['conversations', 'participants', 'messages']
     const counts = []

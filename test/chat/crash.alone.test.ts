@@ -1,4 +1,4 @@
-// Chat while parts of the service are killed: what was acknowledged is there, once, in one order.
+// Chat while parts of the service are killed: acknowledged messages are there once, in one order.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type ChatClient, chatClient, gateway } from '../../functions/chat/client/client.ts'
@@ -18,7 +18,7 @@ afterEach(async () => {
   await Promise.all(gateways.splice(0).map((one) => one.terminate()))
 })
 
-/** Somebody's app over the gateway, what it showed and what was acknowledged to it. */
+/** A chat client over the gateway, with what it showed and what was acknowledged. */
 async function app(person: Person, conversationId: string, url = chatUrl) {
   const chat = chatClient({
     api: { url: baseUrl, accessToken: () => person.accessToken },
@@ -37,7 +37,7 @@ async function app(person: Person, conversationId: string, url = chatUrl) {
 
 type App = Awaited<ReturnType<typeof app>>
 
-/** Everything that was acknowledged is stored once, and both have seen it all in its order. */
+/** Every acknowledged message is stored once, and both sides received all in order. */
 async function agree({ a, conversationId }: Conversation, apps: App[], count: number) {
   for (const { shown } of apps) {
     await waitUntil('everything is shown', () => shown.length >= count)

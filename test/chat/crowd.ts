@@ -1,4 +1,4 @@
-/** Very many people at the chat gateway, as CHAT-10 asks for. Needs the embedded stack's own key. */
+/** Thousands of sockets at the chat gateway, for CHAT-10. Needs the embedded stack's own key. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ChatSocket, upTo } from '../support/chat-socket.ts'
 import { caller, database, type Guest, signUp } from '../support/client.ts'
@@ -47,7 +47,7 @@ async function inTens<T>(count: number, open: (i: number) => Promise<T>): Promis
   return all
 }
 
-/** Sends its head a byte a second until it is cut off. */
+/** Sends its request head a byte a second until it is cut off. */
 function openSlowly(url: string): RawSocket {
   const raw = new RawSocket(url)
   void (async () => {
@@ -60,7 +60,7 @@ function openSlowly(url: string): RawSocket {
   return raw
 }
 
-/** What CHAT-10 puts on a gateway; all of it is open when this returns. */
+/** Opens all the connections of CHAT-10. */
 export async function fillGateway(url: string) {
   const one = await signUp()
   const accounts = await signedInPeople(500)

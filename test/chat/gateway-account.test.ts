@@ -1,4 +1,4 @@
-// The sockets of one account share what it hears: one channel, one order of events.
+// The sockets of one account share its channel and its order of events.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ChatSocket, upTo, waitUntilQuiet } from '../support/chat-socket.ts'
@@ -8,7 +8,7 @@ import { waitUntil } from '../support/wait.ts'
 import { conversationBetween, startConversation } from '../support/conversations.ts'
 import { socketOf } from './sockets.ts'
 
-/** What came of messages and states, as "m1" and "u1". */
+/** The messages and updates received, as "m1" and "u1". */
 const story = ({ frames }: ChatSocket) =>
   frames.flatMap(({ event, data }) => {
     if (event === 'new_message') return [`m${data.message.seq}`]

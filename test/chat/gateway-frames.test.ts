@@ -1,4 +1,4 @@
-// Frames that are not what they should be, byte by byte, at a process of the gateway of one's own.
+// Malformed frames, byte by byte, at a separate process of the gateway.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -26,7 +26,7 @@ describe.runIf(hasStack)('CHAT-09 bad frames', () => {
   })
 
   afterAll(async () => {
-    // Whatever happened here, somebody else's socket noticed nothing of it.
+    // None of this affected somebody else's socket.
     expect(good.closed).toBeUndefined()
     const { event } = await good.sendMessage(people.conversationId, 'ما زلت هنا')
     expect(event).toBe('ack')

@@ -1,4 +1,4 @@
-// Who goes too fast, too often or does not read harms only itself. Processes of the gateway with
+// Clients that send too fast, connect too often or do not read harm only themselves. Gateways with
 // settings of their own.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'

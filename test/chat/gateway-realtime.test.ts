@@ -1,5 +1,5 @@
-// How the gateway joins at Realtime: few on one connection, one after another, none twice, and after
-// a break only what still holds.
+// How the gateway joins channels of Realtime: few on a connection, one after another, none twice, and after
+// a disconnect only those still needed.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-/** A way to Realtime that can be cut, and go dead. */
+/** A proxy to Realtime that can be cut off or go silent. */
 async function wayTo(url: string) {
   const connections = new Map<Socket, Socket>()
   let shut = false
@@ -44,7 +44,7 @@ async function wayTo(url: string) {
   })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Connections to Realtime, now and ever. */
+    /** Connections to Realtime, open now and in total. */
     connections: () => connections.size,
     opened: () => opened,
     cut: () => {
@@ -52,13 +52,13 @@ async function wayTo(url: string) {
       connections.forEach((_, client) => client.destroy())
     },
     mend: () => (shut = false),
-    /** What is open now stays so, and nothing comes through any more. */
+    /** Keeps connections open but passes nothing on. */
     freeze: () =>
       connections.forEach((upstream, client) => client.unpipe(upstream) && upstream.unpipe(client)),
   }
 }
 
-/** A gateway at a Realtime of one's own; a join takes so long. */
+/** A gateway with its own Realtime, where a join takes so long. */
 async function ownGateway(joinTime = 0) {
   let joins = 0
   const joinDelay = () => {
@@ -128,7 +128,7 @@ describe('the gateway at Realtime', () => {
         all.slice(0, 3).map(({ identifier, password }) => signIn(identifier, password)),
       )
       way.cut()
-      // A session that ends gives the account's channel another name.
+      // A session that ends renames the account's channel.
       await Promise.all(others.map((other) => other.post('/auth/logout', {})))
       way.mend()
       await waitUntil('all have joined again', () => joins() >= 12)

@@ -1,4 +1,4 @@
-// Rights that end while a socket is open: it feels them. How soon: test/chat/rights.timing.test.ts.
+// Rights that end while a socket is open. How quickly: test/chat/rights.timing.test.ts.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -17,7 +17,7 @@ const suspend = (person: Person) =>
     [person.id],
   )
 
-/** A joined socket of b and one of a, who writes. */
+/** A joined socket of b, and one of a, who sends. */
 async function talking() {
   const people = await startConversation()
   const left = await socketOf(people.a)

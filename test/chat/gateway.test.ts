@@ -1,4 +1,4 @@
-// The chat gateway for bare WebSockets: who joins, who sends, what comes.
+// The chat gateway over plain WebSockets: joining, sending, receiving.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -127,7 +127,7 @@ test('CHAT-02 only joined sockets receive messages', async () => {
   expect(updatedSeqs(only)).toEqual(upTo(100))
   expect(left.frames.filter(({ event }) => event !== 'ack')).toEqual([])
 
-  // And in the middle of a storm: after the answer to leave, nothing.
+  // Under load, too: after the answer to leave, nothing.
   await left.join(conversationId)
   const storm = (async () => {
     for (const i of upTo(1000)) await sender.sendMessage(conversationId, `عاصفة${i}`)

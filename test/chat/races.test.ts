@@ -1,4 +1,4 @@
-/** Chat under many calls at once. */
+/** Chat under many concurrent requests. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Rights that end while channels are open: what is heard from then on, and under which names. */
+/** Rights that end while channels are open: what is received from then on, on which channels. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { signUpAdmin } from '../support/admins.ts'
@@ -29,7 +29,7 @@ const atAccount = async (person: Person) => joinAs(person, await topicOf(person)
 const statuses = async (people: Person[], topic: string) =>
   (await Promise.all(people.map((person) => joinAs(person, topic)))).map(({ status }) => status)
 
-/** The last that came is the news of another name, the one that holds now, and it came once. */
+/** The last event is the change to the current channel name, and it came once. */
 async function expectMoved(channel: Channel, to?: string) {
   const [changed] = await channel.waitFor('topic_changed')
   expect(changed).toMatchObject({ old: channel.topic, new: to ?? expect.any(String) })
@@ -54,7 +54,7 @@ test(
     await expectMoved(onTablet, topic)
     await expectMoved(onPhone, topic)
     expect(await statuses([a, phone], topic)).toEqual([joined, refused])
-    // Of the other side only the live channel has another name.
+    // On the other side only the live channel is renamed.
     expect(await topicOf(b)).toBe(before)
     const now = await liveOf(b)
     expect(now).not.toBe(live)

@@ -146,7 +146,7 @@ describe('what is heard', () => {
     expect((await a.get(`/conversations/${shared.id}`)).body).toEqual(list.items[0])
     expect((await listEntry(b, shared.id)).liveTopic).toBe(shared.liveTopic)
     expect(list.items[0]).not.toHaveProperty('realtimeTopic')
-    // What the names are made of is shown to nobody.
+    // The secrets in channel names are shown to nobody.
     for (const table of ['accounts', 'conversations']) {
       const seen = (columns: string) =>
         asCaller(a, (client) => client.query(`select ${columns} from public.${table}`))
@@ -192,7 +192,7 @@ describe('CHAT-06 who does not take part hears nothing', () => {
         return channel
       }),
     )
-    // A participant hears nothing either under a name that is not quite the name.
+    // A participant receives nothing on a channel with a slightly different name.
     const nearly = spellings.slice(2).concat(`${shared.liveTopic} `, shared.liveTopic.toUpperCase())
     const almost = await Promise.all(nearly.map((topic) => joinAs(b, topic)))
     expect(almost.map(({ status }) => status)).toEqual(nearly.map(() => refused))
@@ -239,7 +239,7 @@ describe('CHAT-06 who does not take part hears nothing', () => {
           ),
         }),
       })
-      // As the platform has it: what nobody may send is taken and dropped.
+      // As on the platform: a forbidden send is accepted and dropped.
       expect(answer.status).toBe(202)
     }
     const live = await joinAs(b, shared.liveTopic)

@@ -1,4 +1,4 @@
-// The time halves of chat: nobody waits for whoever floods or crowds the gateway, and rights end expectSoon.
+// The timing parts of chat: floods delay nobody else, and lost rights take effect quickly.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { fillGateway, type SignedIn, signedInPeople } from './crowd.ts'
@@ -22,7 +22,7 @@ async function talk(url: string, a: SignedIn, b: SignedIn): Promise<Talk> {
   return { left, right, id }
 }
 
-/** Says one thing and gives the milliseconds until the other side has heard it. */
+/** Sends a message and gives the milliseconds until the other side has received it. */
 async function heard({ left, right, id }: Talk, body: string): Promise<number> {
   const began = performance.now()
   const came = new Promise<void>((resolve) => {
@@ -41,7 +41,7 @@ async function heard({ left, right, id }: Talk, body: string): Promise<number> {
   return performance.now() - began
 }
 
-/** Each conversation says one thing a second; the 95th of a hundred times to hear it. */
+/** A message a second in each conversation; gives the 95th percentile of delivery times. */
 async function p95(talks: Talk[], seconds: number, what: string): Promise<number> {
   const times = await Promise.all(talks.map(async (one, who) => {
     await sleep(1000 * who / talks.length)

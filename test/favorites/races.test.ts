@@ -1,4 +1,4 @@
-/** Favorites under many calls at once. */
+/** Favorites under many concurrent requests. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { database, type Person, signIn, signUp } from '../support/client.ts'

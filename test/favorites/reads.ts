@@ -1,4 +1,4 @@
-/** What a person has saved, by every read that there is. */
+/** What a person has saved, by every route that says so. */
 import { expect } from 'vitest'
 import type { Person } from '../support/client.ts'
 import type { Listing } from '../support/listings.ts'

@@ -92,7 +92,7 @@ describe('under review', () => {
       await review(false)
       const { body } = await owner.patch(`/properties/${id}`, { bedrooms: 3 })
       expect(ids(body.media)).toEqual(ids([...first.body.files, ...late.body.files]))
-      // A draft is nobody's to look at yet.
+      // A draft is not reviewed yet.
       await review(true)
       const { id: own } = await createDraft(owner)
       await uploadPictures(owner, [picture(4)], { propertyId: own })
@@ -141,7 +141,7 @@ test('MED-11 uploads are rate limited, and an identity has a storage quota', asy
   const refused = await uploadPictures(owner, [picture(1)])
   const refusedLater = await uploadPictures(owner, [picture(1)], flow)
   const refusedFace = await uploadAvatar(owner, picture(1))
-  // What was answered once is answered again: nothing new is kept.
+  // A repeated upload gets the same answer: nothing new is stored.
   const again = await uploadPictures(owner, [picture(8)], flow)
   const sameFace = await uploadAvatar(owner, picture(7))
   await setMost(before.rows[0].active_listings)

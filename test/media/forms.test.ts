@@ -215,7 +215,7 @@ describe('MED-06 a broken form', () => {
       expect(said).toMatch(/^HTTP\/1.1 408 /)
       expect(said).toContain('upload_timeout')
     }
-    // All that the form had to say was there: what else was announced is nobody's.
+    // The form was complete: the rest of the announced length does not matter.
     expect(second).toMatch(/^HTTP\/1.1 201 /)
     expect(await storedFiles(owner.identityId)).toHaveLength(2)
   })
@@ -260,7 +260,7 @@ test('a slow upload is accepted as long as data arrives', async () => {
 
 test('CRASH-10 leftovers of uploads and unused files are removed', async () => {
   const { body } = await uploadPictures(owner, [jpeg(size), png(size)])
-  // As if the functions had died before the rows were written.
+  // As if the functions had crashed before the rows were written.
   const [first, second] = await storedFiles(owner.identityId)
   await database().query(
     `with gone as (
@@ -273,7 +273,7 @@ test('CRASH-10 leftovers of uploads and unused files are removed', async () => {
   await runJobs()
   expect(await storedFiles(owner.identityId)).toEqual([second])
 
-  // A flow that was given up.
+  // An abandoned flow.
   await database().query(
     `update public.media set created_at = now() - interval '25 hours' where account_id = $1`,
     [owner.id],

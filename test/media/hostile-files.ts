@@ -1,5 +1,5 @@
 /**
- * Files that are not what they say, or more than they say. Some are refused, the others are real
+ * Files that are not what they claim, or more than that. Some are refused, the others are real
  * pictures with something in them that must not be served: MARK stands in everything planted.
  */
 import { deflateSync, gzipSync } from 'node:zlib'
@@ -40,7 +40,7 @@ const box = (type: string, content = '') => {
 }
 const gif = text('GIF89a\x28\0\x1e\0\x80\0\0\0\0\0\xff\xff\xff')
 
-/** Things that are no pictures of a listed type. */
+/** Files that are not pictures of an accepted type. */
 export const noPictures = list({
   'html': text(`<!doctype html><script>alert('${MARK}')</script>`),
   'xhtml': text(`<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"/>`),
@@ -100,7 +100,7 @@ function framesInFrames(depth: number): Buffer {
   return bytes
 }
 
-/** Pictures that are broken, or lie about themselves. */
+/** Pictures that are malformed, or claim false things about themselves. */
 export const broken = list({
   'jpeg: only the beginning': plainJpeg.subarray(0, 3),
   'jpeg: only the head': plainJpeg.subarray(0, scanAt),
@@ -229,7 +229,7 @@ export const broken = list({
   'webp: an empty frame': webp(vp8x(40, 30), webpChunk('ANMF', Buffer.alloc(16))),
 })
 
-/** Small files that name more pixels than anybody could draw. */
+/** Small files that claim an enormous number of pixels. */
 export const bombs = list({
   'png of 30,000 × 30,000': Buffer.concat([
     pngSignature,

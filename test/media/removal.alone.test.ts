@@ -1,4 +1,4 @@
-/** The job that has Storage remove what nobody wants, when there is much of it, or Storage refuses. */
+/** The job that removes unused files from Storage, with many of them or when Storage refuses. */
 import { createClient } from '@supabase/supabase-js'
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
@@ -13,7 +13,7 @@ const { storage } = createClient(projectUrl, secretKey, {
 })
 const files = storage.from('listings')
 
-/** Rows of pictures that nobody wants, older than any other; their files are gone already. */
+/** Rows of unused pictures, older than any other; their files are gone already. */
 const plantDiscarded = ({ id, identityId }: Person, count: number) =>
   database().query(
     `insert into public.media (account_id, identity_id, bucket, name, width, height, orientation,
@@ -40,7 +40,7 @@ async function leftOf({ id, identityId }: Person): Promise<number> {
   return Number(rows[0].left)
 }
 
-/** Pictures of a flow that was given up yesterday. */
+/** Pictures of a flow abandoned yesterday. */
 async function givenUp(person: Person, count: number): Promise<string[]> {
   const pictures = Array.from({ length: count }, (_, shade) => jpeg({ width: 8, height: 8, shade }))
   const { body } = await uploadPictures(person, pictures)

@@ -1,4 +1,4 @@
-/** Pictures sent once more, because the answer to the first time was lost. */
+/** Pictures sent again because the first answer was lost. */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Person, signUp } from '../support/client.ts'

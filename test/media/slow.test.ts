@@ -1,4 +1,4 @@
-/** Clients that send slowly, or never all of it: they harm themselves. */
+/** Clients that send slowly or never finish: they harm only themselves. */
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { baseUrl, type Person, signUp } from '../support/client.ts'
@@ -49,7 +49,7 @@ test('PR-22 eighteen slow connections of one account delay nobody else', async (
     expect((await uploadPictures(other, [picture, pngOf(9_000_000)])).status).toBe(201)
     expect((await uploadAvatar(other, picture)).status).toBe(201)
   }
-  // None of them had got anywhere, and none was needed to give up for that.
+  // None of them was progressing, and none had to be dropped.
   expect(connections.filter(({ said }) => said().includes(' 201 '))).toEqual([])
 })
 

@@ -57,7 +57,7 @@ test('enums holds every vocabulary, in display order', async () => {
 
 test.each(lists)('/meta/%s is sent once: a client that has it gets 304', async (name) => {
   const first = await guest.get(`/meta/${name}`)
-  // Whoever packs the answer on its way says so by a weak tag.
+  // A proxy that compresses the answer makes its ETag weak.
   const tag = first.headers.get('etag')!.replace(/^W\//, '')
 
   expect(first.status).toBe(200)

@@ -118,7 +118,7 @@ test.each([
     else await seller.post(`/properties/${id}/${act}`)
     const { bodyAr, bodyEn } = await waitForNotification(buyer, 'favorite_unavailable')
     expect(bodyAr.startsWith(begins)).toBe(true)
-    // Why an admin took it away, and what was deleted, is nobody's business.
+    // Why an admin suspended it, and what was deleted, is not disclosed.
     expect(bodyAr.includes(titleAr)).toBe(begins.endsWith('«'))
     expect(bodyAr + bodyEn).not.toContain('مخالف')
   },
@@ -162,7 +162,7 @@ test('10,000 people who saved a listing do not delay its owner, and are all noti
     )
   }
   expect((await seller.patch(`/properties/${id}`, { price: 900 })).status).toBe(200)
-  // The owner has the answer while they have yet to hear.
+  // The owner gets the answer before they are notified.
   expect(await pendingEvents(id)).not.toEqual([])
   await waitUntil(
     'all have been notified',

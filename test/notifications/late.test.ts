@@ -30,7 +30,7 @@ afterEach(async () => {
 const rows = async (table: string) =>
   (await database().query(`select from ${table} where account_id = $1`, [person.id])).rowCount
 
-/** As a job does, which says when it happened. */
+/** Notifies as a job does, with the time of the event. */
 const notifyPerson = () =>
   notify(person, 'system', { ...serviceMessage(), at: '2026-01-02T03:04:05Z' })
 

@@ -1,4 +1,4 @@
-/** The event `notification`, through Realtime as supabase-js has it. */
+/** The event `notification`, received through supabase-js. */
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, expect, test } from 'vitest'
 import { database, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
@@ -13,7 +13,7 @@ afterEach(async () => {
 // deno-lint-ignore no-explicit-any
 type Event = any
 
-/** What somebody's app hears on the topic of the account. */
+/** What an app receives on the topic of the account. */
 async function ear(person: Person, topic?: string) {
   const supabase = createClient(projectUrl, publishableKey, {
     accessToken: () => Promise.resolve(person.accessToken),

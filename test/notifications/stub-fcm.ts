@@ -1,4 +1,4 @@
-/** Firebase Cloud Messaging and Google's token service: they count, and can be slow, fail or lie. */
+/** Firebase Cloud Messaging and Google's token service: a stub that counts, and can be slow, fail or answer falsely. */
 import { generateKeyPairSync, verify } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,10 +17,10 @@ export type Received = {
 export type Answer = (response: ServerResponse) => unknown
 
 export type FcmStub = {
-  /** What the functions need to send here. */
+  /** The settings with which functions send here. */
   settings: { FCM_URL: string; FCM_SERVICE_ACCOUNT: string }
   received: Received[]
-  /** How it answers for some push tokens; for all others as when all is well. */
+  /** How it answers for some push tokens; all others succeed. */
   answers: Map<string, Answer>
   /** How the token service answers; undefined: with a token. */
   tokenAnswer?: Answer
@@ -57,7 +57,7 @@ export const failure = (status: number, errorCode?: string, more: object = {}, h
 
 const parsed = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())
 
-/** Why an assertion is not good, or nothing. */
+/** Why an assertion is invalid, or nothing. */
 function fault(assertion: string): string | undefined {
   const [head, claims, signature] = assertion.split('.')
   const { alg } = parsed(head!)

@@ -44,7 +44,7 @@ test('a hidden listing looks like a missing one, for everybody and on every meth
   expect((await Promise.all(asked(hidden.id))).map(problemOf)).toEqual(missing)
   expect(problemOf(await guest.get(`/properties/${hidden.id}`))).toEqual(missing[0])
 
-  // So is one's own of another identity.
+  // So is a listing of one's other identity.
   await actAs(stranger, company)
   expect((await Promise.all(asked(own.id))).map(problemOf)).toEqual(missing)
   expect((await seller.get(`/properties/${hidden.id}`)).body).toEqual(hidden)
@@ -140,7 +140,7 @@ test('ISO-09 only an id is an id, in whatever shape it comes', async () => {
       await seller.patch(path, { bedrooms: 9 }),
       await seller.post(`${path}/pause`),
     ]
-    // Whoever sends a path takes two dots for a step up, to where nothing is.
+    // HTTP clients resolve two dots as a step up, where there is nothing.
     const status = shape === '..' ? 404 : 422
     expect(replies.map((reply) => reply.status), shape).toEqual([status, status, status, status])
   }

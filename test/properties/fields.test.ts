@@ -11,7 +11,7 @@ const times = (count: number, text = 'ب') => text.repeat(count)
 const rent = { type: 'RENT' }
 const exchange = { type: 'EXCHANGE' }
 
-/** Values that a field takes as they are, and values that it refuses. */
+/** Values that a field accepts as they are, and values that it refuses. */
 const edges: [field: string, taken: unknown[], refused: unknown[], beside?: { type: string }][] = [
   ['type', ['SALE', 'RENT', 'EXCHANGE'], ['sale', 'Sale', '', null, 1, 'AUCTION', '__proto__']],
   ['kind', ['apartment', 'parking'], ['flat', 'Villa', '', 1, [], 'constructor', times(4000, 'a')]],
@@ -145,7 +145,7 @@ test.each(edges)('%s is accepted up to its limits and refused beyond them', asyn
       expect(reply.body.error.code).toBeOneOf(codes)
       expect(reply.body.error.fields[0].path).toMatch(new RegExp(`^${field}(\\.|$)`))
     }
-    // Whoever calls the function itself meets the same rule.
+    // The same rule applies to a call of the function itself.
     const raw = await past(fields)
     expect({ value, ...raw }).toMatchObject({ value, code: 'PT422' })
     expect(raw.message).toBeOneOf(codes)

@@ -1,4 +1,4 @@
-/** Numbers and texts go round unchanged or are refused. */
+/** Numbers and texts are returned unchanged or refused. */
 import { randomInt } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { database, type Person, signUp } from '../support/client.ts'

@@ -6,7 +6,7 @@ import { createDraft, publishListing } from '../support/listings.ts'
 const set = (id: string, price: number) => (person: Person) =>
   person.patch(`/properties/${id}`, { price })
 
-/** The whole history as it would be had it begun that much earlier. */
+/** Makes the whole history so much older. */
 const age = (id: string, by: string) =>
   database().query(
     'update public.price_history set changed_at = changed_at - $2::interval where property_id = $1',
@@ -36,7 +36,7 @@ test('the history holds every price since the first publishing, newest first', a
   await seller.patch(`/properties/${id}`, { price: 250 })
   expect(await history(id)).toEqual([250, 200])
 
-  // What is changed while nobody sees it is one change when it is shown again.
+  // Changes while unlisted are one change when it is listed again.
   await seller.post(`/properties/${id}/archive`)
   await seller.post(`/properties/${id}/restore`)
   await set(id, 900)(seller)

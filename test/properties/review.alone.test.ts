@@ -77,7 +77,7 @@ test.each(['active', 'paused', 'expired'])(
       location: { lat: 29.33, lng: 47.66, precision: 'area' },
     }
     const edited = (await seller.patch(path, { ...changes, bedrooms: 6 })).body
-    // What nobody needs to look at is there at once.
+    // A change that needs no review is there at once.
     expect(edited).toMatchObject({
       status: state,
       titleAr: before.titleAr,
@@ -90,7 +90,7 @@ test.each(['active', 'paused', 'expired'])(
     if (state === 'active') {
       expect(await read(guest, before.id)).toMatchObject({ price: 185000, pendingChanges: null })
     }
-    // Coming back is no way around it.
+    // Restoring does not bypass the review.
     if (state === 'paused') await seller.post(`${path}/resume`)
     if (state === 'expired') await seller.post(`${path}/renew`)
     expect(await read(guest, before.id)).toMatchObject({ titleAr: before.titleAr, price: 185000 })
@@ -124,7 +124,7 @@ test('a change taken back does not wait, and a refused one is dropped', async ()
   expect(await read(seller, id))
     .toMatchObject({ titleAr, pendingChanges: null, statusReason: 'عنوان مخالف', status: 'active' })
   await expect(decide(id, true)).rejects.toMatchObject({ message: 'status_transition_invalid' })
-  // What waits must hold as well.
+  // Pending changes must be valid as well.
   expect((await seller.patch(path, { price: null })).status).toBe(422)
   expect((await seller.patch(path, { areaId: 'jahra', governorateId: 'capital' })).status).toBe(422)
 })

@@ -1,4 +1,4 @@
-/** The life of a listing: every act from every state, and what time does. */
+/** The states of a listing: every action from every state, and the passing of time. */
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { publishListing } from '../support/listings.ts'
@@ -7,7 +7,7 @@ import { insertListing } from '../support/fixtures.ts'
 const states = ['draft', 'pending_review', 'active', 'rejected', 'paused', 'sold', 'rented']
   .concat('exchanged', 'expired', 'archived', 'suspended', 'deleted')
 
-/** From which states an act is taken, and where it leads. */
+/** The states in which an action is allowed, and where it leads. */
 const table: Record<string, [from: string[], to: string, type?: string]> = {
   'publish': [['draft', 'rejected'], 'active'],
   'pause': [['active'], 'paused'],
@@ -32,7 +32,7 @@ const allowed = (state: string, type: string) =>
 
 const unpublished = ['draft', 'pending_review', 'rejected']
 
-/** A listing of the person in that state, as if it had come there by itself. */
+/** A listing of the person in that state. */
 async function listingIn(person: Person, status: string, type = 'SALE') {
   return await insertListing(person.identityId, {
     status,

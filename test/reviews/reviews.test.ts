@@ -78,7 +78,7 @@ test('ISO-15 a review needs a real contact first', async () => {
     ratingCount: 1,
     reviews: { average: 4, count: 1 },
   })
-  // The contact was that of one identity, and so is the right to review.
+  // One identity had the contact, and it alone may review.
   const other = await insertOrganisation(author.id, 'office')
   await act(author, other)
   expect(await review(author)).toMatchObject(refusal(403, 'review_not_eligible'))

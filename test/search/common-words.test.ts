@@ -1,4 +1,4 @@
-/** Whether common words meet: by the bits that a job writes, and by what changed since. */
+/** Whether common words occur together: by the bits that a job writes, and by changes since. */
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
 import { fold, letters } from './world.ts'
@@ -70,7 +70,7 @@ test.each(Object.keys(strategies))(
     const made: string[] = []
     for (let n = 1; n <= 5; n++) {
       made.push(await strategies[strategy](person))
-      // What is new is seen at once, and stays seen once it is in the bits.
+      // A new listing counts at once, and still does once it is in the bits.
       expect([n, await few(strategy)]).toEqual([n, n < 5])
       if (n % 2 === 0) await fold(person)
       expect([n, await few(strategy)]).toEqual([n, n < 5])
@@ -80,7 +80,7 @@ test.each(Object.keys(strategies))(
       expect([other, await few(other)]).toEqual([other, true])
     }
 
-    // One that loses a word, or goes, is gone at once, in the bits or not.
+    // One that loses a word or ends no longer counts at once, in the bits or not.
     const write = (sql: string, id: string) =>
       database().query(`update public.properties set ${sql} where id = $1`, [id])
     await write(`title_ar = 'للبيع ${words[0]}'`, made[0])

@@ -5,7 +5,7 @@ import { database, signUp } from '../support/client.ts'
 import { ids, now, offered, page, pause } from './feed-pages.ts'
 import { deadlocks } from '../support/races.ts'
 
-/** A change of that listing whose transaction waits, at its commit's door or before. */
+/** A change of that listing whose transaction waits, during its commit or before it. */
 async function halfway(sql: string, id: string, atTheDoor: boolean) {
   const client = await database().connect()
   await client.query('begin')
@@ -64,7 +64,7 @@ test('nobody waits for an uncommitted listing, and it comes with a later snapsho
   expect(before[0]).toBe(shown)
   for (const commit of commits) await commit()
 
-  // What went leaves its slot empty, what came has none there.
+  // A listing that ended leaves its slot empty, a new one has none there.
   expect(ids((await page(snapshot, 1, 5, 'sale')).items)).toEqual(before.slice(1))
   expect(ids((await page(await now(), 1, 5, 'sale')).items)[0]).toBe(coming)
 })

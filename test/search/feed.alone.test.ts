@@ -1,4 +1,4 @@
-// The feed in numbers: nobody else publishes while these count, so they run alone.
+// Counts over the feed: nobody else may publish meanwhile, so these run alone.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { database, guest, type Person, signUp } from '../support/client.ts'
@@ -153,7 +153,7 @@ test('whatever is published and deleted, the home feed is as full as before', as
   }
 
   expect(await home(await now())).toEqual(before)
-  // Who was paging meanwhile finds these slots empty, and all others after them.
+  // A reader who was paging finds these slots empty, and all others after them.
   expect((await home(during)).map(({ length }) => length)).not.toEqual(
     before.map(({ length }) => length),
   )

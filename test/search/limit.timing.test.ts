@@ -1,4 +1,4 @@
-// The time half of SRCH-08: a search that cannot be answered ends at the limit of statements, 5 s.
+// The timing part of SRCH-08: a search that cannot be answered ends at the limit of statements, 5 s.
 import { expect, test } from 'vitest'
 import { database, guest } from '../support/client.ts'
 

@@ -22,7 +22,7 @@ afterAll(async () => {
   client.release()
 })
 
-// Written for clearness only: every listing that a stranger may see, with all that is asked of it.
+// Written for clarity only: every listing that a stranger may see, with all fields that are searched.
 const everything = `
   create temporary table shown on commit drop as
   select
@@ -131,7 +131,7 @@ async function oracle({ strategy, q, sort, filters }: Search): Promise<string[]>
   return [...exact, ...like.filter((id) => !exact.includes(id))]
 }
 
-/** How many of a strategy have the words themselves, whatever else is asked. */
+/** How many of a strategy have the words exactly, whatever the filters. */
 async function haveWords(strategy: string, readings: string[][]): Promise<number> {
   const match = readings.map((_, i) => `words && $${i + 1}::text[]`)
   const { rows } = await client.query(

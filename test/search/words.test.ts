@@ -13,7 +13,7 @@ const search = (body: Record<string, unknown>) =>
   guest.post('/search/advanced', { strategy: 'standard', ...body })
 const quick = (query: Record<string, string>) => guest.get(`/search?${new URLSearchParams(query)}`)
 
-/** A word of letters alone, which can be guessed at. */
+/** A word of letters alone, which can be matched loosely. */
 const ownLetters = () =>
   Array.from({ length: 12 }, () => 'بتثجحخدرزسشصضطظعغفقكلمنهو'[Math.floor(Math.random() * 25)])
     .join('')

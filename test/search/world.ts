@@ -115,12 +115,12 @@ const drops = `
   ) as chosen
   where chosen.id = properties.id and n % 3 = 0`
 
-/** A word that nobody else has. */
+/** A word that no other listing has. */
 export const letters = () =>
   Array.from({ length: 12 }, () => 'بتثجحخدرزسشصضطظعغفقكلمنهو'[Math.floor(Math.random() * 25)])
     .join('')
 
-/** Writes bits until those of all that a person has are written; another may be at it. */
+/** Writes bits until those of all listings of a person are written; a job may be doing it, too. */
 export async function fold(person: Person) {
   for (let left = true; left;) {
     await database().query('select private.fold_search_words(1)')

@@ -1,4 +1,4 @@
-/** Admins, made as they are in Studio: by a row. */
+/** Admins, made as in Studio: by inserting a row. */
 import { database, type Person, signUp } from './client.ts'
 
 export async function makeAdmin(person: Person): Promise<Person> {
@@ -14,7 +14,7 @@ export const demote = ({ id }: Person) =>
 // deno-lint-ignore no-explicit-any
 export type Entry = any
 
-/** The audit trail about one thing, newest first, as admins read it. */
+/** The audit trail of one target, newest first, as admins read it. */
 export async function auditOf(admin: Person, targetId: string): Promise<Entry[]> {
   const { status, body } = await admin.get(`/admin/audit?targetId=${targetId}`)
   if (status !== 200) throw new Error(JSON.stringify(body))

@@ -1,4 +1,4 @@
-/** Holds every answer that the suite sees against the API's description. Runs before each file. */
+/** Checks every answer that the suite gets against the API's description. Runs before each file. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { variable } from '../../local/environment.ts'
@@ -9,7 +9,7 @@ import { description, everyOperation, type Operation, resolve, type Schema } fro
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv)
 
-/** The schema with unknown properties refused, unless it says that it is loose. */
+/** The schema with unknown properties refused, unless it allows them explicitly. */
 export function closed(schema: Schema): Schema {
   const copy = { ...schema }
   for (const part of ['anyOf', 'oneOf'] as const) copy[part] &&= copy[part].map(closed)
@@ -110,7 +110,7 @@ export function faultsOf(method: string, path: string, { status, body, headers }
   return faults
 }
 
-/** What may fail outside: the database for a moment, and whom we call. */
+/** Failures that are allowed: the database for a moment, and providers. */
 const cleanFailure = (status: number, code?: string) =>
   status === 503 || ['sms_send_failed', 'payment_provider_error'].includes(code ?? '')
 

@@ -1,4 +1,4 @@
-/** Buckets and policies of a test's own, for storage-js as it comes: no other test may find those. */
+/** Buckets and policies for a single test, used through storage-js. */
 import { createClient } from '@supabase/supabase-js'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect } from 'vitest'
@@ -15,7 +15,7 @@ export const storageAs = (person: Person) =>
     accessToken: () => Promise.resolve(person.accessToken),
   }).storage
 
-/** What a bucket of ours takes, and of which types. */
+/** The size limit of the buckets; their types are below. */
 export const sizeLimit = 100_000
 const limits = { fileSizeLimit: '100KB', allowedMimeTypes: ['text/*', 'image/png'] }
 
@@ -62,7 +62,7 @@ export function ownBuckets() {
   return made
 }
 
-/** Empties a bucket, which takes its time, and removes it. */
+/** Empties a bucket, which takes a while, and removes it. */
 export async function removeBucket(id: string) {
   expect((await serviceStorage.emptyBucket(id)).error).toBe(null)
   await waitUntil(
@@ -73,7 +73,7 @@ export async function removeBucket(id: string) {
 
 export const textOf = async (data: Blob | null) => await data!.text()
 
-/** Storage answers 400 for nearly everything; what it was stands in the body. */
+/** Storage answers 400 for nearly everything; the actual status is in the body. */
 export const storageRefusal = (status: string) => ({
   data: null,
   error: { statusCode: status, status: 400 },

@@ -1,6 +1,6 @@
 /**
  * Which plpgsql functions of ours the suite called: Postgres reads their bodies at their first call
- * only, so one that nobody calls was held against no schema.
+ * only, so one that is never called was never checked against the schema.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import pg from 'pg'
@@ -10,7 +10,7 @@ import { databaseAt } from '../../local/postgres/connection.ts'
 const ours = `prolang = (select oid from pg_language where lanname = 'plpgsql')
   and pronamespace::regnamespace::text in ('api', 'private', 'public')`
 
-/** They end with an error, and Postgres counts a call when it returns. */
+/** They always raise, and Postgres counts a call when it returns. */
 const neverReturn = [
   'private.refuse_audit_edit',
   'private.refuse',
@@ -27,7 +27,7 @@ export async function recordCalls(databaseUrl: string) {
   const client = new pg.Client(databaseAt(databaseUrl))
   await client.connect()
   try {
-    // A connection hands in what it counted at its end.
+    // A connection reports its counts when it ends.
     await client.query(
       `select pg_terminate_backend(pid, 5000) from pg_stat_activity
        where datname = current_database() and usename = 'facade' and state = 'idle'`,
@@ -43,7 +43,7 @@ export async function recordCalls(databaseUrl: string) {
   }
 }
 
-/** Those that no database of the run counted a call of. */
+/** The functions that no database of the run counted a call of. */
 export function uncalledFunctions(file: string): string[] {
   if (!existsSync(file)) return []
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)

@@ -1,4 +1,4 @@
-/** People who hear Realtime channels with supabase-js as it is, as an app does. */
+/** Realtime channels joined with an unmodified supabase-js, as an app does. */
 import { randomUUID } from 'node:crypto'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import { type Person, projectUrl, publishableKey } from './client.ts'
@@ -28,8 +28,8 @@ export const closeClients = () =>
 export type Channel = Awaited<ReturnType<typeof joinChannel>>
 
 /**
- * Joins a channel and waits until Realtime hears the database; `status` says how it went, what comes
- * is in `heard`.
+ * Joins a channel and waits until Realtime is connected to the database; `status` says how it went,
+ * what arrives is in `received`.
  */
 export async function joinChannel(client: SupabaseClient, topic: string, config: Json = {}) {
   const { changes, broadcast, ...rest } = config
@@ -58,10 +58,10 @@ export async function joinChannel(client: SupabaseClient, topic: string, config:
     heard: received,
     status,
     topic,
-    /** What came of one kind. */
+    /** The payloads of one event. */
     payloads: (event: string) =>
       received.filter((one) => one.event === event).map(({ payload }) => payload),
-    /** Waits for so many of a kind. */
+    /** Waits for so many of an event. */
     async waitFor(event: string, count = 1): Promise<Json[]> {
       const all = () => received.filter((one) => one.event === event)
       await waitUntil(`${count} ${event} on ${topic}`, () => all().length >= count)

@@ -47,7 +47,7 @@ export async function request(
 
 type Method = (path: string, body?: unknown, sent?: Sent) => Promise<Reply>
 
-/** What sends requests, for a guest or for whoever has the token. */
+/** Sends requests as a guest or with a token. */
 export function caller(token?: string) {
   const send = (method: string): Method => (path, body, sent = {}) =>
     request(method, path, body, {
@@ -167,11 +167,11 @@ export async function asCaller<T>(
 type Check = (method: string, path: string, reply: Reply) => void | Promise<void>
 let checkAnswer: Check = () => {}
 
-/** Looks at every answer from now on; answers.ts does. */
+/** Registers a check of every answer; answers.ts has one. */
 export function onReply(check: Check) {
   checkAnswer = check
 }
 
-/** Has an answer looked at that came by another way. */
+/** Checks an answer that did not come through request(). */
 export const checkReply = (method: string, path: string, reply: Reply) =>
   checkAnswer(method, path, reply)

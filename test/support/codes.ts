@@ -1,11 +1,11 @@
-/** People who register by phone, their codes, and time that passes quickly. */
+/** Registrations by phone, codes, and making them older. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { database, guest, inboxOf, newPhone, type Person, personOf, type Reply } from './client.ts'
 
 export type Attempt = { phone: string; password: string; registrationId: string; code: string }
 
-/** Does what sends a code to somebody, and reads that code. */
+/** Does something that sends a code, and gives that code. */
 export async function codeSentBy(to: string, act: () => Promise<Reply>): Promise<[string, Reply]> {
   const before = (await inboxOf(to)).length
   const reply = await act()
@@ -28,7 +28,7 @@ export async function registerPhone(phone = newPhone()): Promise<Attempt> {
   return { phone, password, registrationId: body.registrationId, code }
 }
 
-/** The code that somebody gets who forgot the password. */
+/** Requests a code for a password reset, and gives it. */
 export async function requestResetCode(identifier: string): Promise<string> {
   const [code] = await codeSentBy(
     identifier,
@@ -48,14 +48,14 @@ export async function signUpByPhone(phone = newPhone()): Promise<Person> {
 export const verifyCode = (identifier: string, code: unknown, registrationId?: string) =>
   guest.post('/auth/register/verify-otp', { identifier, code, registrationId })
 
-/** A code that is not this one. */
+/** A code other than this one. */
 export const wrongCode = (code: string, by = 1) =>
   String((Number(code) + by) % 1_000_000).padStart(6, '0')
 
 export const normalizedIdentifier = (identifier: string) =>
   identifier.includes('@') ? identifier : `+965${identifier.slice(-8)}`
 
-/** Lets time pass for an identifier: its codes and attempts become older. */
+/** Makes the codes and attempts of an identifier older. */
 export async function ageCodes(identifier: string, seconds: number) {
   const values = [normalizedIdentifier(identifier), seconds]
   await database().query(

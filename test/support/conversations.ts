@@ -41,7 +41,7 @@ export const postMessage = (person: Person, id: string, message: string | object
     typeof message === 'string' ? textMessage(message) : message,
   )
 
-/** Sends a text that must be taken. */
+/** Sends a text that must be accepted. */
 export async function sendMessageAs(person: Person, conversationId: string, body = 'نص') {
   expect((await postMessage(person, conversationId, body)).status).toBe(201)
 }

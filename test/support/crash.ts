@@ -17,7 +17,7 @@ function supervisor(): number {
 export const processIdOf = (what: string): number | undefined =>
   descendants(supervisor()).find(({ command }) => command.includes(what))?.pid
 
-/** kill -9, and waits until there is another one; of a function's workers a request has one begun. */
+/** kill -9, and waits until the process is back; a function's worker starts with the next request. */
 export async function crash(what: string): Promise<void> {
   const old = processIdOf(what)
   if (!old) throw new Error(`${what} does not run`)

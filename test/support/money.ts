@@ -1,4 +1,4 @@
-/** Money of people, moved as the app moves it: top-ups, charges, the sandbox's page, its callbacks. */
+/** Payments as the app makes them: top-ups, charges, the sandbox's page, its callbacks. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { checkReply, database, type Person, projectUrl, type Reply } from './client.ts'
 import { hasStack, usualSettings } from './facade.ts'
@@ -28,7 +28,7 @@ export async function createCharge(person: Person, invoice: Invoice): Promise<Ch
 
 export const refOf = (redirectUrl: string) => redirectUrl.split('/').at(-1)!
 
-/** What a person does on the sandbox's page; where the page sends the person afterwards. */
+/** Submits the sandbox's page; gives the URL that it redirects to. */
 export async function submitSandboxPage(
   ref: string,
   outcome: 'pay' | 'fail' | 'leave' = 'pay',
@@ -100,7 +100,7 @@ export async function findPlan(person: Person, code: string) {
 
 export const walletOf = async (person: Person) => (await person.get('/wallet')).body
 
-/** Invoices, payments, entries and balances of an identity, in one word. */
+/** A hash of the invoices, payments, entries and balances of an identity. */
 export async function moneyFingerprint(identityId: string): Promise<string> {
   const { rows } = await database().query(
     `select md5(concat(

@@ -1,4 +1,4 @@
-/** The API's description of itself: what tests that go over all routes are made from. */
+/** The API's OpenAPI description, from which tests of all routes are generated. */
 import { randomUUID } from 'node:crypto'
 import { variable } from '../../local/environment.ts'
 import { issuerUrl } from './social-issuer.ts'
@@ -67,7 +67,7 @@ export const description: Document = await (
   await fetch(`${variable('SUPABASE_URL')}/functions/v1/api/openapi.json`)
 ).json()
 
-/** All that there are. */
+/** Every operation of the API. */
 export const everyOperation: Operation[] = Object.entries(description.paths).flatMap((
   [path, methods],
 ) =>
@@ -186,7 +186,7 @@ const bodySamples: Record<string, object> = {
 
 export type Input = { in: 'path' | 'query' | 'body'; name: string; schema: Schema }
 
-/** Every place of an operation where a caller writes a value. */
+/** Every parameter and body field of an operation. */
 export function inputsOf(operation: Operation): Input[] {
   const parameters = operation.parameters
     .filter((one) => one.in !== 'header')
@@ -204,7 +204,7 @@ function leavesOf(given: Schema, path = ''): Input[] {
   return [...inside, { in: 'body', name: path, schema }]
 }
 
-/** A request of the operation with one value put in one place; all else is as it takes it. */
+/** A valid request of the operation but for one input, which gets this value. */
 export function requestWith(operation: Operation, place?: Input, value?: unknown) {
   const at = (where: Input['in']) =>
     place?.in === where ? { [place.name]: String(value) } : undefined

@@ -1,4 +1,4 @@
-/** A process of the chat gateway of one's own beside the stack's: with other settings, or to end. */
+/** A process of the chat gateway beside the stack's own: with other settings, or to be stopped. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { variable } from '../../local/environment.ts'

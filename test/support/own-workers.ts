@@ -1,4 +1,4 @@
-/** Workers of edge functions of one's own beside the stack's: with another life, or other functions. */
+/** Workers of edge functions beside the stack's own: with another lifetime or other functions. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'

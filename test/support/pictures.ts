@@ -1,4 +1,4 @@
-/** Pictures made by hand, so that a test knows every byte of them; and what a served one holds. */
+/** Pictures made byte by byte, and what a served one contains. */
 import { crc32, deflateSync } from 'node:zlib'
 
 type Size = { width: number; height: number }

@@ -1,4 +1,4 @@
-/** Requests that arrive at the same moment, from chosen addresses, with headers as they are given. */
+/** Requests that arrive at the same moment, from chosen addresses, with raw headers. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'

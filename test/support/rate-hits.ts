@@ -1,7 +1,7 @@
-/** What was counted of a subject: planted, looked at, made older. */
+/** The rate-limit hits of a subject: planted, read, made older. */
 import { database } from './client.ts'
 
-/** Hits of a moment ago: so the edge of a large rate need not be walked up to. */
+/** Plants hits of a moment ago, to test the limit of a large rate without as many requests. */
 export async function plantHits(rule: string, subject: string, hits: number) {
   await database().query(
     `insert into private.rate_hits (rule, subject, hits, expires_at)
@@ -16,7 +16,7 @@ export async function plantHits(rule: string, subject: string, hits: number) {
   )
 }
 
-/** How many hits of a subject are kept. */
+/** How many hits of a subject are stored. */
 export async function hitsOf(rule: string, subject: string): Promise<number> {
   const { rows: [row] } = await database().query(
     'select cardinality(hits) as hits from private.rate_hits where rule = $1 and subject = $2',
@@ -25,7 +25,7 @@ export async function hitsOf(rule: string, subject: string): Promise<number> {
   return row?.hits ?? 0
 }
 
-/** How often each rule like this has counted these subjects. */
+/** The hits of these subjects by each rule like this. */
 export async function hitsByRule(like: string, ...subjects: string[]) {
   const { rows } = await database().query(
     `select rule, cardinality(hits) as hits
@@ -36,7 +36,7 @@ export async function hitsByRule(like: string, ...subjects: string[]) {
   return rows.map(({ rule, hits }) => [rule, hits])
 }
 
-/** Lets time pass: the hits of these subjects become older. */
+/** Makes the hits of these subjects older. */
 export async function ageHits(seconds: number, ...subjects: string[]) {
   await database().query(
     `update private.rate_hits

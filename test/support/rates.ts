@@ -17,7 +17,7 @@ async function query<Row extends pg.QueryResultRow>(url: string, sql: string, va
 const put = 'update private.rates set max = given.max from ' +
   'jsonb_to_recordset($1::jsonb) as given (rule text, max integer) where given.rule = rates.rule'
 
-/** Lifts every rate; answers how to put them back. */
+/** Lifts every rate; gives a function that restores them. */
 export async function liftRates(url: string): Promise<() => Promise<void>> {
   const before = await query<Rate>(url, 'select rule, max from private.rates')
   await query(url, 'update private.rates set max = 1000000000 where true')
@@ -26,7 +26,7 @@ export async function liftRates(url: string): Promise<() => Promise<void>> {
   }
 }
 
-/** Puts the rates of the contract in force for a while; answers how to lift them again. */
+/** Enforces the rates of the contract; gives a function that lifts them again. */
 export async function enforceRates(url: string, rates: Record<string, number>) {
   const rows = Object.entries(rates).map(([rule, max]) => ({ rule, max }))
   await query(url, put, [JSON.stringify(rows)])

@@ -17,7 +17,7 @@ type Parts = { header: Json; claims: Json }
 const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64url')
 const asText = (value: Json | string) => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** What a token says. */
+/** The header and claims of a token. */
 export function partsOf(token: string): Parts {
   const [header, claims] = token.split('.').slice(0, 2).map((part) =>
     JSON.parse(Buffer.from(part, 'base64url').toString())
@@ -65,7 +65,7 @@ export function projectKey(): { key: KeyObject; kid: string } {
   return { key: createPrivateKey({ key: jwk as never, format: 'jwk' }), kid: jwk.kid }
 }
 
-/** A token with the right signature: other claims than this one has, undefined takes one away. */
+/** This token with changed claims and the right signature; undefined removes a claim. */
 export function mintToken(token: string, changes: Json | string, header: Json = {}): string {
   const { key, kid } = projectKey()
   const claims = typeof changes === 'string' ? changes : { ...partsOf(token).claims, ...changes }

@@ -1,4 +1,4 @@
-/** Uploads as apps send them, and as nobody should. */
+/** Uploads, as apps send them and malformed ones. */
 import { baseUrl, checkReply, database, type Person, type Reply } from './client.ts'
 
 export type Sent = { name?: string; type?: string; bytes: Buffer }
@@ -66,14 +66,14 @@ export const filePart = (field: string, disposition: string, bytes: Buffer) =>
     bytes,
   ])
 
-/** What is served at an address. */
+/** What is served at a URL. */
 export async function download(url: string, headers: Record<string, string> = {}) {
   const response = await fetch(url, { headers })
   const bytes = Buffer.from(await response.arrayBuffer())
   return { status: response.status, headers: response.headers, bytes }
 }
 
-/** The files that Storage has for an identity, past everything. */
+/** The files that Storage has for an identity, read from its tables. */
 export async function storedFiles(identityId: string): Promise<string[]> {
   const { rows } = await database().query(
     `select bucket_id || '/' || name as path from storage.objects

@@ -6,7 +6,7 @@ const password = randomUUID()
 const phone = `5${randomInt(10_000_000).toString().padStart(7, '0')}`
 const email = `tour-${randomUUID()}@example.com`
 
-/** Somebody of the tour, registered by email and signed in. */
+/** A person of the tour, registered by email and signed in. */
 export type Person = Asker & { token: string; identityId: string }
 
 export async function newPerson(fullName: string): Promise<Person> {

@@ -1,4 +1,4 @@
-/** The tour: somebody reports, an admin decides, locks and releases, and all of it is on record. */
+/** The tour: somebody reports, an admin decides, suspends and releases, and the audit trail has it all. */
 import { newPerson, type Person } from './accounts.ts'
 import { ask, type Json, must, step } from './guide.ts'
 import { newAdmin } from './organisations.ts'

@@ -1,4 +1,4 @@
-/** The tour: two people talk, through Realtime and through the gateway, and nobody else hears it. */
+/** The tour: two people chat, through Realtime and through the gateway, unheard by others. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'

@@ -1,4 +1,4 @@
-/** What every part of the tour needs: asking, showing, and stopping at the first thing that is wrong. */
+/** What every part of the tour needs: sending, showing, and stopping at the first failure. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import { variable } from '../../local/environment.ts'
 export type Json = any
 export type Answer = { status: number; body: Json }
 
-/** Somebody who asks; without a token a guest. */
+/** Who sends requests; without a token a guest. */
 export type Asker = { token?: string }
 
 class Wrong extends Error {}
@@ -41,13 +41,13 @@ function stop(sentence: string): never {
   process.exit(1)
 }
 
-/** Cuts what was sent or came to what fits on a line. */
+/** Shortens a body to what fits on a line. */
 export function brief(value: unknown): string {
   const text = JSON.stringify(value) ?? ''
   return text.length > 150 ? `${text.slice(0, 147)}…` : text
 }
 
-/** Who asks unless somebody else is named. */
+/** Who sends unless somebody else is named. */
 export const me: Asker = {}
 
 /** Sends a request and shows it; fails unless the answer has that status. */
@@ -76,7 +76,7 @@ export async function ask(
 
 const secret = /password|token/i
 
-/** The same without passwords and tokens: what a tour shows may be looked at by others. */
+/** The same without passwords and tokens: others may see the output. */
 function hidden(value: Json): Json {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** The tour: a wallet is filled on the sandbox's page, a plan bought from it, a quota felt, money refunded. */
+/** The tour: a wallet is filled on the sandbox's page, a plan bought from it, a quota reached, money refunded. */
 import pg from 'pg'
 import { databaseAt } from '../../local/postgres/connection.ts'
 import { newPerson } from './accounts.ts'
@@ -7,7 +7,7 @@ import { listing } from './world.ts'
 
 const returnUrl = `${url}/functions/v1/api/sandbox/done`
 
-/** What a person sees and does on the page, in one go: looks, pays, and is sent back. */
+/** Opens the payment page, pays, and follows the redirect. */
 async function payOnPage(address: string, callback: string) {
   const page = await (await fetch(address)).text()
   show(`page: ${/<h1>(.*)<\/h1>/.exec(page)?.[1]}, ${/dir="ltr">([\d.]+)</.exec(page)?.[1]} د.ك`)

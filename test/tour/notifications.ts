@@ -1,4 +1,4 @@
-/** The tour: what somebody hears of, and how. */
+/** The tour: notifications and devices. */
 import { randomUUID } from 'node:crypto'
 import { newPerson } from './accounts.ts'
 import { ask, type Json, must, step } from './guide.ts'

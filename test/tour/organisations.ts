@@ -1,4 +1,4 @@
-/** The tour: a company is asked for, approved, acted as, and reviewed by whoever was in contact. */
+/** The tour: a company is requested, verified, acted as, and reviewed after a contact. */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { databaseAt } from '../../local/postgres/connection.ts'

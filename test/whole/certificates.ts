@@ -1,4 +1,4 @@
-/** Certificates of a test's own: authorities, and what they vouch for. Node reads these, no more. */
+/** Certificates for a single test: authorities, and what they sign, as far as Node needs. */
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { isIP } from 'node:net'
 

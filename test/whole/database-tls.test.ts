@@ -1,4 +1,4 @@
-/** The way to the database: whoever answers there must prove to be it, before anything is said. */
+/** TLS to the database: the server must prove its identity before anything is sent. */
 import { X509Certificate } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ import { waitUntil } from '../support/wait.ts'
 const [one, other, stranger] = [authority('Root'), authority('Root'), authority('Another')]
 const trusted = one.pem + other.pem
 
-/** What a database may show to who asks for `localhost`, and whether it may be believed. */
+/** Certificates that a database may present for `localhost`, and whether they are trusted. */
 const shown: [what: string, certificate: Certificate | undefined, believed: boolean][] = [
   ['a certificate of a root that is trusted', certificateFor('localhost', one), true],
   ['one of another root of the same name', certificateFor('localhost', other), true],

@@ -211,7 +211,7 @@ describe('ISO-04 functions called directly', () => {
           .toBeLessThan(500)
         expect(text.includes(stranger.id), routine.name).toBe(false)
         expect(text.includes(stranger.identifier), routine.name).toBe(false)
-        // A listing is everybody's to see, a draft is not.
+        // A listing is public, a draft is not.
         if (status < 300) expect(text.includes(`"${strangers.draft}"`), routine.name).toBe(false)
       }
     }

@@ -1,4 +1,4 @@
-// PR-13 where a value meets code before the schema of its route, or makes a schema throw.
+// PR-13 where a value reaches code before the schema of its route, or makes a schema throw.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'

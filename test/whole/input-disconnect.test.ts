@@ -8,8 +8,8 @@ import { jpeg } from '../support/pictures.ts'
 import { RawSocket, upgradeHead } from '../support/raw-socket.ts'
 import { waitUntil } from '../support/wait.ts'
 
-// Clients that are gone in the middle of something. On processes of their own, whose logs are read:
-// what a client does is no failure of ours, so nothing of it is logged as one.
+// Clients that disconnect in the middle of something. On separate processes, whose logs are read:
+// a client's disconnect is not our failure, so it is not logged as one.
 
 let functions: Facade
 let gateway: OwnGateway
@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([functions?.stop(), gateway?.terminate()]))
 
-/** Sends the beginning of a request and is gone: with the end of a talk, or with a reset. */
+/** Sends the beginning of a request and disconnects, by closing or by a reset. */
 async function leave(url: string, text: string | Buffer, how: 'end' | 'reset') {
   const raw = new RawSocket(url)
   await once(raw.socket, 'connect')

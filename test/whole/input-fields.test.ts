@@ -14,7 +14,7 @@ import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 
 let owner: Person
 let other: Person
-/** Who is asked for by routes that are not for everybody, by the beginning of their path. */
+/** The caller that a route needs, by the beginning of its path. */
 let scoped: Record<string, Person>
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ const personFor = ({ path }: { path: string }) => scoped[path.split('/')[1]!] ??
 const as = ({ accessToken }: Person) => ({ authorization: `Bearer ${accessToken}` })
 const routes = operations.map((operation) => ({ ...operation, operation }))
 
-// ISO-11: what the server decides, in both naming styles.
+// ISO-11: fields that the server decides, in both naming styles.
 const notTheirs = [
   'id',
   'role',

@@ -60,7 +60,7 @@ function built(operation: Operation, place?: Input, text?: string) {
   }
 }
 
-/** Does them a few at a time. */
+/** Runs them a few at a time. */
 async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   let next = 0
   const worker = async () => {

@@ -1,5 +1,5 @@
-// What is written on the wire as no library would write it, at every part behind the gateway: it is
-// taken as the platform takes it, or refused in the shape of the part that it was sent to.
+// Raw HTTP that no library would write, at every part behind the gateway: it is
+// accepted as on the platform, or refused in the format of the part that it was sent to.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { projectUrl, publishableKey, signUp } from '../support/client.ts'

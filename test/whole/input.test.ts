@@ -38,7 +38,7 @@ const headers = () => ({ authorization: `Bearer ${owner.accessToken}` })
 const call = ({ method }: Operation, { path, body }: { path: string; body?: unknown }) =>
   request(method, path, body, { headers: headers() })
 
-/** Does them a few at a time. */
+/** Runs them a few at a time. */
 async function each<T>(all: T[], work: (one: T) => Promise<unknown>) {
   let next = 0
   const worker = async () => {
@@ -217,7 +217,7 @@ describe('INP-08 text in every script', () => {
     await each(cells, ({ place, value }) => call(operation, built(operation, place, value)))
   })
 
-  // A password that Auth took is tried as it was typed (passwords.test.ts).
+  // A password that Auth accepted is checked as typed (accounts/passwords.test.ts).
   const asTyped = ['password', 'currentPassword']
   const withText = withBody.flatMap((one) => {
     const place = inputsOf(one.operation)

@@ -12,7 +12,7 @@ export type Invariant = {
   plant?: string
 }
 
-/** Without what would refuse the fault, or mend it on its way in. */
+/** Disables what would refuse or repair the fault. */
 const unguarded = (table: string, ...constraints: string[]) =>
   [
     `alter table ${table} disable trigger user;`,

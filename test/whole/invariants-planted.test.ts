@@ -8,7 +8,7 @@ import { topUpInvoice } from '../support/money.ts'
 import { jpeg } from '../support/pictures.ts'
 import { uploadPictures } from '../support/uploads.ts'
 
-// What the plants break.
+// What the planted rows break.
 beforeAll(async () => {
   const { a, b, conversationId: id } = await startConversation()
   await postMessage(a, id)

@@ -1,4 +1,4 @@
-/** Two people with all that may be locked, what they do at one moment, and what Postgres says of it. */
+/** Two people with everything that may be locked, their concurrent requests, and deadlocks. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
@@ -54,7 +54,7 @@ async function side(witness: Person): Promise<Side> {
 
 export type Acquaintances = { one: Side; other: Side; talk: string; sessions: string }
 
-/** A company that an admin has yet to look at. */
+/** Makes a company wait for its verification. */
 async function makePending(company: string) {
   await database().query(
     `update public.identities set status = 'pending_verification', status_reason = null
@@ -67,7 +67,7 @@ async function makePending(company: string) {
   )
 }
 
-/** Two who know each other: a conversation with words of both, saved listings, devices, a review. */
+/** Two people with a conversation, saved listings, devices and reviews of each other. */
 export async function twoAcquaintances(): Promise<Acquaintances> {
   const witness = await signUp()
   const [one, other] = await Promise.all([side(witness), side(witness)])
@@ -85,7 +85,7 @@ export async function twoAcquaintances(): Promise<Acquaintances> {
   return { one, other, talk, sessions: kept }
 }
 
-/** Everything as it was before the admin came. */
+/** Restores everything that the admin changed. */
 export async function restore({ one, other, sessions }: Acquaintances) {
   for (const { id, office, company, listing, drafted, report } of [one, other]) {
     await database().query(
@@ -114,7 +114,7 @@ export async function restore({ one, other, sessions }: Acquaintances) {
     )
     await database().query('delete from public.blocks where account_id = $1', [id])
     await makePending(company)
-    // One that was decided stays so: it is said once more.
+    // A decided report stays so: it is made again.
     await database().query(
       `with gone as (delete from public.reports where id = $1 returning *)
        insert into public.reports (id, account_id, identity_id, target_type, target_id, reason)
@@ -144,7 +144,7 @@ export const groupsOfActs = (size: number) => {
   )
 }
 
-/** All of a group at once, by both, with something else in their midst. */
+/** Sends all requests of a group at once, by both, with others among them. */
 export async function raceGroup(
   names: string[],
   { one, other, talk }: Acquaintances,

@@ -1,5 +1,5 @@
 /**
- * What admins and jobs do to people, at the moment in which these people do something: nobody waits
+ * Actions of admins and jobs on people who are sending requests at that moment: nobody waits
  * for somebody who waits for them (sql/03_accounts/2_rules_locks.sql), and what is closed keeps nothing.
  */
 import { randomUUID } from 'node:crypto'
@@ -91,7 +91,7 @@ test('jobs and concurrent requests of people never deadlock', async () => {
   expect(await deadlocksReported()).toBe(before)
 })
 
-/** What is left of somebody whose account is closed, and should not be. */
+/** Leftovers of a closed account that should be gone. */
 async function remains(id: string): Promise<string[]> {
   const { rows } = await database().query(
     `with mine as (select identities.id from public.identities where account_id = $1)

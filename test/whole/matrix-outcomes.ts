@@ -33,7 +33,7 @@ const ofInvoice = '(select identity_id from public.invoices where id = invoice_i
 export const tables: Record<string, Table> = {
   'public.accounts': { of: 'id', may: { select: ofAccount } },
   'public.individual_profiles': { of: 'account_id', may: { select: ofAccount } },
-  // All identities of an account are its own to see: a person chooses among them.
+  // An account sees all of its identities, to choose among them.
   'public.identities': { of: 'id', may: { select: ['denied', 'done', 'done', 'none', 'none'] } },
   'public.organisations': {
     of: 'identity_id',
@@ -77,7 +77,7 @@ export const tables: Record<string, Table> = {
     of: 'identity_id',
     may: {
       select: ofIdentity,
-      // Whoever tries to save for another saves for the acting identity: the column is not granted.
+      // Saving for somebody else saves for the acting identity: the column is not granted.
       insert: ['denied', 'done', 'none', 'none', 'denied'],
       delete: ofIdentity,
     },
@@ -362,7 +362,7 @@ export const tables: Record<string, Table> = {
   'private.settings': closed(null),
 }
 
-/** Views, for Studio and for our functions: nothing of them is open to clients. */
+/** Views, for Studio and for our functions: clients can read none of them. */
 export const views = [
   'private.notification_kinds',
   'public.admin_alarms',
@@ -391,7 +391,7 @@ export const servicePolicies: Record<string, string[]> = {
 type Channel = {
   /** SQL for the name of the channel of an :account, or of one of a conversation of an :identity. */
   topic: string
-  /** Who hears and who speaks there, by what Realtime calls an extension. */
+  /** Who may receive and who may send there, by what Realtime calls an extension. */
   hear: Partial<Record<'broadcast' | 'presence', (typeof callers)[number][]>>
   speak: Partial<Record<'broadcast' | 'presence', (typeof callers)[number][]>>
 }

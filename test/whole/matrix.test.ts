@@ -37,7 +37,7 @@ beforeAll(async () => {
   await furnish(owner.id, owner.identityId)
   await furnish(owner.id, companyId)
   await furnish(stranger.id, stranger.identityId)
-  // What each caller of a cell reaches for.
+  // The row that each caller of a cell tries to reach.
   ids.owner = ids.suspended = [owner.id, owner.identityId]
   ids['other identity'] = [companyId]
   ids.guest = [owner.id, owner.identityId, companyId]

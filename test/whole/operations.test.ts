@@ -117,7 +117,7 @@ describe('PR-02 every route asks the database who may act now', () => {
   })
 })
 
-/** What two answers must have in common: all but who asked when. */
+/** What two answers must have in common: all but the request's id and time. */
 function looks({ status, body, headers }: Reply) {
   const { requestId: _, ...error } = body?.error ?? {}
   const varying = ['x-request-id', 'date', 'ratelimit-remaining', 'ratelimit-reset']
@@ -128,7 +128,7 @@ function looks({ status, body, headers }: Reply) {
   }
 }
 
-// Where a stranger's thing is open to everybody: what is listed, whoever it belongs to.
+// Where somebody else's thing is public: what is listed, whoever owns it.
 const open: Record<string, string[]> = {
   block_identity: ['identity', 'company'],
   create_conversation: ['identity', 'company', 'listing'],

@@ -1,4 +1,4 @@
-/** What people and admins do, as requests that race (locks.alone.test.ts). */
+/** Actions of people and admins, as requests that race (locks.alone.test.ts). */
 import { randomUUID } from 'node:crypto'
 import type { Person } from '../support/client.ts'
 import { textMessage } from '../support/conversations.ts'
@@ -8,7 +8,7 @@ import { jpeg } from '../support/pictures.ts'
 import type { RawRequest } from '../support/races.ts'
 import { filePart, rawForm } from '../support/uploads.ts'
 
-/** Somebody with an office, a company that waits, a listing and money, acting as that office. */
+/** Somebody with an office, a pending company, a listing and money, acting as that office. */
 export type Side = Person & {
   office: string
   company: string
@@ -18,7 +18,7 @@ export type Side = Person & {
   /** An invoice to pay, and one that was paid. */
   open: string
   paid: string
-  /** What somebody said of the listing. */
+  /** A report of the listing. */
   report: string
 }
 
@@ -30,7 +30,7 @@ export const device = () => ({
 
 type Act = (by: Side, about: Side, talk: string) => RawRequest
 
-/** What people do, by themselves and to one another. */
+/** Actions of people, alone and towards one another. */
 export const acts: Record<string, Act> = {
   message: (_by, _about, talk) => ({
     path: `/conversations/${talk}/messages`,
@@ -121,7 +121,7 @@ const decide = (id: string, decision: string) => ({
   body: { decision, reason },
 })
 
-/** What admins do to somebody, more than once where it can be taken back. */
+/** Actions of admins on somebody, and their reversal where there is one. */
 export const adminActs: Record<string, (whom: Side) => RawRequest[]> = {
   'suspends the account': ({ id }) => [status(id, 'suspended')],
   'bans the account': ({ id }) => [status(id, 'banned')],

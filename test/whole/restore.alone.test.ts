@@ -1,4 +1,4 @@
-// A stack is copied while it works, lost, and put back from the copy: as docs say for a project of
+// A stack is backed up while in use, lost, and restored: as docs say for a project of
 // one's own (a hosted one restores from the platform's backups).
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -72,7 +72,7 @@ test('MIG-05 a backup made under load gives the same answers, pictures included'
     }
     const before = await answers()
 
-    // People go on while the folder is copied.
+    // Requests go on while the folder is copied.
     let working = true
     const work = (async () => {
       while (working) await offer(await signUp())

@@ -1,10 +1,10 @@
-/** A way to Postgres that speaks TLS as a hosted project's does, with any certificate. */
+/** A proxy to Postgres that speaks TLS like a hosted project, with any certificate. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import type { Certificate } from './certificates.ts'
 
-// The first message of who wants TLS; anybody else begins with the start-up itself.
+// The first message of a client that wants TLS; others begin with the start-up itself.
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
 export async function tlsProxy(databaseUrl: string) {
@@ -25,7 +25,7 @@ export async function tlsProxy(databaseUrl: string) {
       const secureContext = createSecureContext(certificate)
       const secure = new TLSSocket(client, { isServer: true, secureContext })
       secure.on('error', () => {})
-      // Nothing comes from who does not like the certificate.
+      // Nothing comes from a client that rejects the certificate.
       secure.once('data', (startUp: Buffer) => {
         seen.verified++
         const upstream = connect(Number(target.port), target.hostname)
@@ -38,7 +38,7 @@ export async function tlsProxy(databaseUrl: string) {
   await once(server, 'listening')
   return {
     seen,
-    /** The database's URL by this way, under one of this machine's names. */
+    /** The database's URL through this proxy, under one of this machine's names. */
     url: (host: string, query = '') => {
       const url = new URL(databaseUrl)
       url.hostname = host
@@ -46,7 +46,7 @@ export async function tlsProxy(databaseUrl: string) {
       url.search = query
       return url.href
     },
-    /** Who comes from now on sees this one; without any it is a server that has no TLS. */
+    /** New connections get this certificate; without one the server has no TLS. */
     show: (shown?: Certificate) => {
       certificate = shown
       for (const socket of sockets) socket.destroy()

@@ -1,4 +1,4 @@
-/** FCM that asks for patience, access tokens, settings that are missing. */
+/** Rate limits of FCM, access tokens, missing settings. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { signUp } from '../../support/client.ts'

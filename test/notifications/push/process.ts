@@ -34,7 +34,7 @@ export async function sendPushes(process = jobs) {
   return await response.json()
 }
 
-/** A process of its own: one that has learned nothing, for what makes a process pause. */
+/** A separate process with no state, for what makes a process pause. */
 export async function withOwnJobs(work: (own: Facade) => Promise<void>, settings = {}) {
   const own = await startFacade({ ...fcm.settings, ...settings }, 'jobs')
   try {
@@ -45,7 +45,7 @@ export async function withOwnJobs(work: (own: Facade) => Promise<void>, settings
   }
 }
 
-/** Ends what FCM asked of everybody. */
+/** Ends the pause that FCM asked for. */
 const rested = () => database().query(`delete from private.moments where name = 'pushes_paused'`)
 
 export const waitingPushes = async (person: Person) =>
@@ -55,7 +55,7 @@ export const waitingPushes = async (person: Person) =>
     [person.id],
   )).rows
 
-/** Lets time pass for what waits. */
+/** Makes pending pushes older. */
 export const agePushes = (person: Person, seconds = 5000) =>
   database().query(
     `update private.push_outbox set due_at = due_at - make_interval(secs => $2)

@@ -1,4 +1,4 @@
-/** What goes out, to whom, when, and what does not. */
+/** Which pushes are sent, to whom and when, and which are not. */
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { database, signIn, signUp } from '../../support/client.ts'
