@@ -1,17 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, expect } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { variable } from '../../local/environment.ts'
 import { newAddress, spoofedHeaders, tally, testFromAddresses } from '../support/addresses.ts'
 import { database, inboxOf, newEmail, newPhone, signUp } from '../support/client.ts'
 import { signUpByPhone } from '../support/codes.ts'
 import { race, type RawRequest, sendRaw } from '../support/races.ts'
 import { ageHits, plantHits } from '../support/rate-hits.ts'
+import { enforceRates } from '../support/rates.ts'
 import { refusal } from '../support/problems.ts'
 
-let from: string
+let lift: () => Promise<void>
+beforeAll(async () => {
+  lift = await enforceRates(variable('DATABASE_URL')!, {
+    register_address: 30,
+    login_identifier: 10,
+    code_address: 10,
+    code_service: 300,
+  })
+})
+afterAll(() => lift())
 
+let from: string
 beforeEach(async () => {
   from = newAddress()
   // Hits from this machine in the last hour, perhaps of an earlier run.
