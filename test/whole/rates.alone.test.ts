@@ -1,25 +1,10 @@
-// LOAD-05: what an account may do how often, the same through the facade, the Data API and the
-// gateway. SQL plants hits up to each limit, the last steps go over HTTP.
+// LOAD-05: how often an account may do what, the same through the facade and the Data API. SQL plants
+// hits up to each limit, the last steps go over HTTP. Messages: test/chat/rates.alone.test.ts.
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
-import { ChatSocket } from '../support/chat-socket.ts'
-import {
-  asCaller,
-  database,
-  newEmail,
-  type Person,
-  projectUrl,
-  publishableKey,
-  signUp,
-} from '../support/client.ts'
+import { asCaller, database, newEmail, type Person, signUp } from '../support/client.ts'
 import { signUpByPhone } from '../support/codes.ts'
-import {
-  openConversation,
-  postMessage,
-  startConversation,
-  textMessage,
-} from '../support/conversations.ts'
 import { completeFields, createDraft, publishListing } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
 import { givePlan } from '../support/plans.ts'
@@ -29,8 +14,10 @@ import { enforceRates } from '../support/rates.ts'
 import { uploadAvatar, uploadPictures } from '../support/uploads.ts'
 import { insertListing } from '../support/fixtures.ts'
 import { startFacade, testLocally } from '../support/facade.ts'
+import { callDataApi, expectRateLimited, limited, rateLimitOf } from '../support/rate-limits.ts'
 
 let lift: () => Promise<void>
+
 beforeAll(async () => {
   lift = await enforceRates(variable('DATABASE_URL')!, {
     favorites: 120,
@@ -44,50 +31,8 @@ beforeAll(async () => {
     export: 5,
   })
 })
+
 afterAll(() => lift())
-
-const open: ChatSocket[] = []
-afterEach(() => open.splice(0).forEach((socket) => socket.close()))
-
-const limited = { status: 429, body: { error: { code: 'rate_limited' } } }
-
-/** The Data API as supabase-js calls it. */
-async function rpc(person: Person, name: string, body: object, query = '') {
-  const response = await fetch(`${projectUrl}/rest/v1/rpc/${name}${query}`, {
-    method: 'POST',
-    headers: {
-      apikey: publishableKey,
-      authorization: `Bearer ${person.accessToken}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify(body),
-  })
-  return { status: response.status, text: await response.text() }
-}
-
-const rateLimitOf = ({ headers }: { headers: Headers }) =>
-  ['limit', 'remaining', 'reset'].map((what) => {
-    const value = headers.get(`ratelimit-${what}`)
-    return value === null ? null : Number(value)
-  })
-
-/** Refused at the facade with RateLimit headers and Retry-After, and at the Data API. */
-function expectSpent(
-  atFacade: { status: number; body: unknown; headers: Headers },
-  limit: number,
-  window: number,
-  atDataApi?: { status: number; text: string },
-) {
-  expect(atFacade).toMatchObject(limited)
-  const [most, remaining, reset] = rateLimitOf(atFacade)
-  expect([most, remaining]).toEqual([limit, 0])
-  expect(reset).toBeGreaterThan(window - 120)
-  expect(reset).toBeLessThanOrEqual(window)
-  expect(atFacade.headers.get('retry-after')).toBe(String(reset))
-  if (!atDataApi) return
-  expect(atDataApi.status, atDataApi.text).toBe(429)
-  expect(JSON.parse(atDataApi.text)).toMatchObject({ code: 'PT429', message: 'rate_limited' })
-}
 
 describe('LOAD-05 favorites', () => {
   const toggle = (person: Person, id: string) => person.post(`/favorites/${id}`)
@@ -100,9 +45,14 @@ describe('LOAD-05 favorites', () => {
     expect(rateLimitOf(first).slice(0, 2)).toEqual([120, 119])
     await plantHits('favorites', person.id, 118)
     expect(rateLimitOf(await toggle(person, id))[1]).toBe(1)
-    expect((await rpc(person, 'toggle_favorite', { property_id: id })).status).toBe(200)
+    expect((await callDataApi(person, 'toggle_favorite', { property_id: id })).status).toBe(200)
     const refused = await toggle(person, id)
-    expectSpent(refused, 120, 60, await rpc(person, 'toggle_favorite', { property_id: id }))
+    expectRateLimited(
+      refused,
+      120,
+      60,
+      await callDataApi(person, 'toggle_favorite', { property_id: id }),
+    )
     expect((await person.get(`/favorites/check/${id}`)).body).toBe(true)
     await ageHits(refused.body.error.retryAfter, person.id)
     expect((await toggle(person, id)).body).toMatchObject({ isFavorite: false })
@@ -125,9 +75,10 @@ describe('LOAD-05 favorites', () => {
     const person = await signUp()
     const id = await insertListing((await signUp()).identityId)
     expect((await toggle(person, randomUUID())).status).toBe(404)
-    expect((await rpc(person, 'toggle_favorite', { property_id: randomUUID() })).status).toBe(404)
+    expect((await callDataApi(person, 'toggle_favorite', { property_id: randomUUID() })).status)
+      .toBe(404)
     const cast = '?select=propertyId::int'
-    expect((await rpc(person, 'toggle_favorite', { property_id: id }, cast)).status)
+    expect((await callDataApi(person, 'toggle_favorite', { property_id: id }, cast)).status)
       .toBeGreaterThanOrEqual(400)
     expect(await hitsOf('favorites', person.id)).toBe(0)
     expect((await person.get(`/favorites/check/${id}`)).body).toBe(false)
@@ -153,73 +104,6 @@ describe('LOAD-05 favorites', () => {
   })
 })
 
-describe('LOAD-05 messages', () => {
-  test('60 a minute over facade, Data API and gateway together', async () => {
-    const { a, b, conversationId: id } = await startConversation()
-    await plantHits('messages', a.id, 57)
-    const socket = await ChatSocket.connect(a)
-    open.push(socket)
-    const atDataApi = () =>
-      rpc(a, 'send_message', {
-        conversation_id: id,
-        client_message_id: randomUUID(),
-        type: 'text',
-        body: 'مرحبا',
-      })
-    const first = await postMessage(a, id)
-    expect(first.status).toBe(201)
-    expect(rateLimitOf(first).slice(0, 2)).toEqual([60, 2])
-    expect((await atDataApi()).status).toBe(200)
-    expect((await socket.sendMessage(id, 'مرحبا')).event).toBe('ack')
-    expectSpent(await postMessage(a, id), 60, 60, await atDataApi())
-    expect(await socket.sendMessage(id, 'مرحبا')).toMatchObject({
-      event: 'error',
-      data: { code: 'rate_limited' },
-    })
-    const opening = await a.post('/conversations', { identityId: b.identityId, message: 'مرحبا' })
-    expectSpent(
-      opening,
-      60,
-      60,
-      await rpc(a, 'create_conversation', {
-        identity_id: b.identityId,
-      }),
-    )
-    expect((await postMessage(b, id)).status).toBe(201)
-  })
-
-  test('asking again for a message that is stored, or a conversation, costs nothing', async () => {
-    const { a, b, conversationId: id } = await startConversation()
-    const before = await hitsOf('messages', a.id)
-    const message = textMessage('مرحبا')
-    expect((await postMessage(a, id, message)).status).toBe(201)
-    for (let again = 0; again < 3; again++) {
-      expect((await postMessage(a, id, message)).status).toBe(200)
-    }
-    for (let again = 0; again < 3; again++) await openConversation(a, { identityId: b.identityId })
-    expect((await postMessage(a, id, { ...message, body: 'غير ذلك' })).status).toBe(422)
-    expect((await postMessage(a, randomUUID())).status).toBe(404)
-    expect(await hitsOf('messages', a.id)).toBe(before + 1)
-  })
-
-  test('the same message eight times at once is one message and one hit', async () => {
-    const { a, conversationId: id } = await startConversation()
-    const before = await hitsOf('messages', a.id)
-    const message = textMessage('مرحبا')
-    const statuses = await Promise.all(
-      Array.from({ length: 8 }, async () => (await postMessage(a, id, message)).status),
-    )
-    expect(statuses.sort()).toEqual([...Array(7).fill(200), 201])
-    expect(await hitsOf('messages', a.id)).toBe(before + 1)
-  })
-
-  test('a conversation that brings its first message counts as one', async () => {
-    const [a, b] = await Promise.all([signUp(), signUp()])
-    await openConversation(a, { identityId: b.identityId, message: 'مرحبا' })
-    expect(await hitsOf('messages', a.id)).toBe(1)
-  })
-})
-
 test('LOAD-05 reports: 30 a day over both doors', async () => {
   const person = await signUp()
   const things = await Promise.all(
@@ -228,12 +112,12 @@ test('LOAD-05 reports: 30 a day over both doors', async () => {
   const report = (targetId: string) =>
     person.post('/reports', { targetType: 'property', targetId, reason: 'spam' })
   const atDataApi = (target_id: string) =>
-    rpc(person, 'add_report', { target_type: 'property', target_id, reason: 'spam' })
+    callDataApi(person, 'add_report', { target_type: 'property', target_id, reason: 'spam' })
   await plantHits('reports', person.id, 28)
   expect((await report(things[0]!)).status).toBe(201)
   expect((await report(things[0]!)).status).toBe(409)
   expect((await atDataApi(things[1]!)).status).toBe(200)
-  expectSpent(await report(things[2]!), 30, 86_400, await atDataApi(things[2]!))
+  expectRateLimited(await report(things[2]!), 30, 86_400, await atDataApi(things[2]!))
 })
 
 describe('LOAD-05 listings', () => {
@@ -244,7 +128,7 @@ describe('LOAD-05 listings', () => {
     const made = await person.post('/properties', { type: 'SALE' })
     expect(rateLimitOf(made).slice(0, 2)).toEqual([300, 1])
     expect((await person.post('/properties', { type: 'SALE' })).status).toBe(201)
-    expectSpent(await person.post('/properties', { type: 'SALE' }), 300, 3600)
+    expectRateLimited(await person.post('/properties', { type: 'SALE' }), 300, 3600)
     const past = asCaller(
       person,
       (client) => client.query(`select api.create_property('{"type":"SALE"}')`),
@@ -262,7 +146,7 @@ describe('LOAD-05 listings', () => {
     expect((await act('pause')).status).toBe(200)
     expect(rateLimitOf(await act('resume')).slice(0, 2)).toEqual([60, 2])
     expect((await act('pause')).status).toBe(200)
-    expect((await rpc(person, 'resume_property', { property_id: id })).status).toBe(200)
+    expect((await callDataApi(person, 'resume_property', { property_id: id })).status).toBe(200)
     await database().query(
       `update public.properties set status = 'expired', expires_at = now() - interval '1 day'
        where id = $1`,
@@ -271,7 +155,12 @@ describe('LOAD-05 listings', () => {
     expect((await act('renew')).status).toBe(200)
     expect((await act('pause')).status).toBe(200)
     const refused = await act('resume')
-    expectSpent(refused, 60, 3600, await rpc(person, 'resume_property', { property_id: id }))
+    expectRateLimited(
+      refused,
+      60,
+      3600,
+      await callDataApi(person, 'resume_property', { property_id: id }),
+    )
     expect(await person.post('/properties', { ...completeFields.SALE, publish: true }))
       .toMatchObject(limited)
     const { id: other } = await createDraft(person, completeFields.SALE)
@@ -289,7 +178,7 @@ describe('LOAD-05 listings', () => {
     expect((await act('pause')).status).toBe(200)
     expect(rateLimitOf(await act('resume')).slice(0, 2)).toEqual([250, 0])
     expect((await act('pause')).status).toBe(200)
-    expectSpent(await act('resume'), 250, 3600)
+    expectRateLimited(await act('resume'), 250, 3600)
   })
 })
 
@@ -310,19 +199,21 @@ describe('LOAD-05 what cannot be taken back', () => {
     for (let times = 0; times < 4; times++) answers.push(await ask(person, id))
     expect(answers.map((answer) => rateLimitOf(answer).slice(0, 2)))
       .toEqual([3, 2, 1, 0].map((left) => [5, left]))
-    expectSpent(await ask(person, id), 5, 86_400)
+    expectRateLimited(await ask(person, id), 5, 86_400)
     // Verifying the email gives the rest of the 30.
     await database().query('update public.accounts set email_proven = true where id = $1', [
       person.id,
     ])
     expect(rateLimitOf(await ask(person, id)).slice(0, 2)).toEqual([30, 24])
     await plantHits('contact', person.id, 30)
-    expectSpent(await ask(person, id), 30, 86_400)
+    expectRateLimited(await ask(person, id), 30, 86_400)
     // A phone is verified by its registration.
     expect(rateLimitOf(await ask(owner, await insertListing(person.identityId), 'chat'))[0]).toBe(
       30,
     )
-    expect((await rpc(person, 'contact_property', { property_id: id, kind: 'call' })).status)
+    expect(
+      (await callDataApi(person, 'contact_property', { property_id: id, kind: 'call' })).status,
+    )
       .toBe(404)
   })
 
@@ -342,8 +233,8 @@ describe('LOAD-05 what cannot be taken back', () => {
     const person = await signUp()
     await plantHits('export', person.id, 4)
     expect(rateLimitOf(await person.get('/auth/me/export')).slice(0, 2)).toEqual([5, 0])
-    expectSpent(await person.get('/auth/me/export'), 5, 86_400)
-    expect((await rpc(person, 'export_account', {})).status).toBe(404)
+    expectRateLimited(await person.get('/auth/me/export'), 5, 86_400)
+    expect((await callDataApi(person, 'export_account', {})).status).toBe(404)
   })
 
   test('60 uploads an hour, counted when they begin, refused ones too', async () => {
@@ -354,8 +245,8 @@ describe('LOAD-05 what cannot be taken back', () => {
     expect((await uploadPictures(person, [picture], unknown)).status).toBe(404)
     expect((await uploadPictures(person, [Buffer.from('no picture')])).status).toBe(422)
     expect((await uploadAvatar(person, picture)).status).toBe(201)
-    expectSpent(await uploadAvatar(person, picture), 60, 3600)
-    expect((await rpc(person, 'begin_upload', { bucket: 'avatars' })).status).toBe(404)
+    expectRateLimited(await uploadAvatar(person, picture), 60, 3600)
+    expect((await callDataApi(person, 'begin_upload', { bucket: 'avatars' })).status).toBe(404)
   })
 })
 

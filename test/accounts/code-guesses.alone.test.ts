@@ -1,0 +1,217 @@
+/** Guessing codes: how many tries there are, and what strangers cannot use up. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { variable } from '../../local/environment.ts'
+import { newAddress, spoofedHeaders, tally, testFromAddresses } from '../support/addresses.ts'
+import { database, newEmail, newPhone, type Reply, signUp } from '../support/client.ts'
+import {
+  ageCodes,
+  codeSentBy,
+  codeTries,
+  normalizedIdentifier,
+  signUpByPhone,
+  wrongCode,
+} from '../support/codes.ts'
+import { race } from '../support/races.ts'
+import { hitsByRule, plantHits } from '../support/rate-hits.ts'
+import { enforceRates } from '../support/rates.ts'
+import { refusal } from '../support/problems.ts'
+import {
+  forgotFrom,
+  postFrom,
+  registerFrom,
+  requestResetCodeFrom,
+  resendFrom,
+  reset,
+  resetRequest,
+  wrong,
+} from './codes-from.ts'
+
+let lift: () => Promise<void>
+
+beforeAll(async () => {
+  lift = await enforceRates(variable('DATABASE_URL')!, {
+    code_address: 10,
+    code_known_hour: 5,
+    code_known_day: 10,
+    code_stranger_hour: 2,
+    code_stranger_day: 4,
+    code_strangers_hour: 6,
+    code_strangers_day: 10,
+    code_wrong_identifier: 10,
+    code_wrong_address: 60,
+  })
+})
+
+afterAll(() => lift())
+
+beforeEach(async () => {
+  await database().query('delete from private.rate_hits where true')
+})
+
+const verify = (from: string, identifier: string, code: string, registrationId?: string) =>
+  postFrom(from, '/register/verify-otp', { identifier, code, registrationId })
+
+const locked = refusal(429, 'otp_locked')
+
+const wrongs = (right: string[], count: number) =>
+  Array.from({ length: 1000 }, (_, by) => wrongCode(right[0]!, by + 1))
+    .filter((code) => !right.includes(code)).slice(0, count)
+
+/** Five wrong codes, of which the last says that none is left. */
+async function fiveWrong(guess: (code: string) => Promise<Reply>, right: string) {
+  for (const [i, code] of wrongs([right], 5).entries()) {
+    expect(await guess(code)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'otp_invalid', attemptsLeft: 4 - i } },
+    })
+  }
+  expect(await guess(right)).toMatchObject(locked)
+}
+
+testFromAddresses(
+  'REG-12 ten wrong codes an hour for one number and address, over all codes and headers',
+  async () => {
+    const from = newAddress()
+    const first = await registerFrom(from)
+    const { phone, registrationId } = first
+    const body = (code: string) => ({ identifier: phone, code, registrationId })
+    const guess = (code: string) =>
+      postFrom(from, '/register/verify-otp', body(code), { headers: spoofedHeaders() })
+    await fiveWrong(guess, first.code)
+    await ageCodes(phone, 45)
+    const [second] = await codeSentBy(
+      phone,
+      () => resendFrom(from, phone, 'register', registrationId),
+    )
+    await fiveWrong(guess, second)
+    await ageCodes(phone, 45)
+    // Two codes an hour are what one address gets.
+    const elsewhere = newAddress()
+    const [third] = await codeSentBy(
+      phone,
+      () => resendFrom(elsewhere, phone, 'register', registrationId),
+    )
+    const refused = await guess(third)
+    expect(refused).toMatchObject(locked)
+    const { retryAfter } = refused.body.error
+    expect(refused.headers.get('retry-after')).toBe(String(retryAfter))
+    expect(retryAfter).toBeGreaterThan(3500)
+    expect(retryAfter).toBeLessThanOrEqual(3600)
+    // Another purpose has no tries of its own, and what was not compared costs the code nothing.
+    await forgotFrom(elsewhere, phone)
+    expect(await reset(from, phone, third)).toMatchObject(locked)
+    expect((await codeTries(phone)).slice(0, 2)).toEqual([0, 0])
+    expect(await verify(elsewhere, phone, third, registrationId)).toMatchObject({ status: 200 })
+  },
+)
+
+testFromAddresses(
+  'REG-12 strangers use up neither the tries nor the code of whoever asked for it',
+  async () => {
+    const [home, phone] = [newAddress(), newPhone()]
+    const { code, registrationId } = await registerFrom(home, phone)
+    const strangers = Array.from({ length: 5 }, newAddress)
+    const guesses = wrongs([code], 20)
+    for (const [i, at] of strangers.slice(0, 3).entries()) {
+      expect(await verify(at, phone, guesses[i]!))
+        .toMatchObject({ status: 422, body: { error: { attemptsLeft: 2 - i } } })
+    }
+    // All others share three tries, after which the right code is too late from them.
+    for (const at of strangers) {
+      expect(await verify(at, phone, code)).toMatchObject(locked)
+      expect(await verify(at, phone, guesses[9]!, randomUUID())).toMatchObject(wrong)
+    }
+    for (const [i, guess] of guesses.slice(10, 14).entries()) {
+      expect(await verify(home, phone, guess))
+        .toMatchObject({ status: 422, body: { error: { attemptsLeft: 4 - i } } })
+    }
+    // Whoever names the attempt is not a stranger, from any address.
+    const abroad = newAddress()
+    expect(await verify(abroad, phone, code, registrationId)).toMatchObject({ status: 200 })
+  },
+)
+
+testFromAddresses('REG-12 nobody compares more than eight times with a code', async () => {
+  const home = newAddress()
+  const person = await signUp()
+  const code = await requestResetCodeFrom(home, person.identifier)
+  const guesses = wrongs([code], 40)
+  const replies = await race(
+    guesses.map((guess, i) => resetRequest(i % 4 ? newAddress() : home, person.identifier, guess)),
+  )
+  expect(tally(replies.map(({ status }) => status))).toEqual({ 422: 8, 429: 32 })
+  const { rows } = await database().query(
+    'select tries, stranger_tries from private.codes where identifier = $1',
+    [person.identifier],
+  )
+  expect(rows).toEqual([{ tries: 5, stranger_tries: 3 }])
+  expect(await reset(home, person.identifier, code)).toMatchObject(locked)
+})
+
+testFromAddresses('REG-12 a guess is a try of every code that it may hit', async () => {
+  const [a, b, c] = [newAddress(), newAddress(), newAddress()]
+  const { identifier, id } = await signUp()
+  const codes = [
+    await requestResetCodeFrom(a, identifier),
+    await requestResetCodeFrom(b, identifier),
+  ]
+  const kept = async () =>
+    (await database().query(
+      `select tries, stranger_tries from private.codes where account_id = $1 order by created_at`,
+      [id],
+    )).rows.map((row) => [row.tries, row.stranger_tries])
+  const guesses = wrongs(codes, 20)
+  await reset(a, identifier, guesses[0]!)
+  expect(await kept()).toEqual([[1, 0], [0, 1]])
+  await reset(c, identifier, guesses[1]!)
+  expect(await kept()).toEqual([[1, 1], [0, 2]])
+  await reset(c, identifier, guesses[2]!)
+  await reset(c, identifier, guesses[3]!)
+  // The second has no try left for strangers and is compared no more.
+  expect(await kept()).toEqual([[1, 3], [0, 3]])
+  expect(await reset(a, identifier, codes[1]!)).toMatchObject(wrong)
+  expect(await kept()).toEqual([[2, 3], [0, 3]])
+  // Each still has what it asked for; once one is used the other opens nothing.
+  expect(await reset(b, identifier, codes[1]!)).toMatchObject({ status: 204 })
+  expect(await reset(a, identifier, codes[0]!)).toMatchObject(wrong)
+})
+
+testFromAddresses('sixty wrong codes an hour from one address, whoever they are for', async () => {
+  const [from, home] = [newAddress(), newAddress()]
+  const { phone, code, registrationId } = await registerFrom(home)
+  // Without a live code a guess counts for the address only.
+  expect(await reset(from, newPhone(), '000000'))
+    .toMatchObject({ status: 422, body: { error: { attemptsLeft: 0 } } })
+  expect(await hitsByRule('code_wrong%', from)).toEqual([['code_wrong_address', 1]])
+  await plantHits('code_wrong_address', from, 58)
+  for (let more = 0; more < 2; more++) {
+    expect(await reset(from, newEmail(), '000000')).toMatchObject(wrong)
+  }
+  for (const identifier of [newEmail(), phone]) {
+    const refused = await verify(from, phone, code, registrationId)
+    expect(refused).toMatchObject(locked)
+    expect(refused.body.error.retryAfter).toBeGreaterThan(3400)
+    expect(await reset(from, identifier, '000000')).toMatchObject(locked)
+  }
+  expect(await codeTries(phone)).toEqual([0])
+  expect(await verify(home, phone, code)).toMatchObject({ status: 200 })
+  expect(await hitsByRule('code_wrong%', home, `${home} ${normalizedIdentifier(phone)}`)).toEqual(
+    [],
+  )
+})
+
+testFromAddresses('wrong codes before any code was requested lock nothing', async () => {
+  const person = await signUpByPhone()
+  const unregistered = newPhone()
+  for (let i = 0; i < 12; i++) {
+    const at = newAddress()
+    expect(await reset(at, person.identifier, '000000')).toMatchObject(wrong)
+    expect(await verify(at, unregistered, '000000')).toMatchObject(wrong)
+  }
+  const home = newAddress()
+  const code = await requestResetCodeFrom(home, person.identifier)
+  expect(await reset(home, person.identifier, code)).toMatchObject({ status: 204 })
+  const attempt = await registerFrom(home, unregistered)
+  expect(await verify(home, unregistered, attempt.code)).toMatchObject({ status: 200 })
+})
