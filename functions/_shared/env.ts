@@ -93,15 +93,12 @@ const database = (name: SettingName): Connection => {
   }
 }
 
+/** What each setting means: settings.ts. */
 export const env = {
   supabaseUrl,
-  /** Where clients and payment providers reach this API; another one under a custom domain. */
   apiUrl: text('API_URL', `${supabaseUrl}/functions/v1/api`).replace(/\/$/, ''),
-  /** Where a person may return to after paying: addresses and the paths below them. */
   returnUrls: listed('RETURN_URLS'),
-  /** Where public files are read; another one where they are served by a custom domain. */
   filesUrl: text('FILES_URL', `${supabaseUrl}/storage/v1/object/public`).replace(/\/$/, ''),
-  /** `iss` of access tokens; another one where Auth is reached by a custom domain. */
   issuer: text('AUTH_ISSUER', `${supabaseUrl}/auth/v1`),
   /** What the functions authenticate with. */
   secretKey: secretKeys[0],
@@ -110,34 +107,19 @@ export const env = {
   publishableKey: keysIn('SUPABASE_PUBLISHABLE_KEYS')[0],
   /** How long a fetched key set is used, and what it verified remembered; in milliseconds. */
   jwksMaxAge: count('JWKS_MAX_AGE') * 1000,
-  /** Role `facade`, through the transaction pooler on hosted projects. */
   database: database('FACADE_DB_URL'),
-  /** Connections of one worker; on hosted projects all workers share those of the pooler. */
   databasePool: count('FACADE_DB_POOL', 1),
-  /** HMAC key of one-time codes. */
   codeSecret: key('CODE_SECRET'),
-  /** AES-GCM key of sealed passwords. */
   sealKey: key('SEAL_KEY'),
-  /** production switches every fall-back for development off. */
   production,
-  /** Which entry of X-Forwarded-For, counted from the right, is the client. */
   clientIpHops: count('CLIENT_IP_HOPS', 1),
-  /** Reads a minute for one account or address in this worker; 0 is no limit. */
   readRate: count('READ_RATE'),
-  /** Refused writes a minute of one account or address in this worker; 0 is no limit. */
   refusalRate: count('REFUSAL_RATE'),
-  /** Hosted functions turn HTML into text, so pages are served elsewhere only. */
   htmlPages: oneOf('HTML_PAGES', ['true', 'false']) === 'true',
-  /** Origins of web apps that may call, exact, with commas between. */
   corsOrigins: listed('CORS_ORIGINS'),
-  /** Chat gateway: seconds after which a socket is closed with 1012; 0 is never. */
   gatewayMaxAge: count('GATEWAY_MAX_AGE'),
-  /** Chat gateway: messages a second that one socket may send; 0 is no limit. */
   gatewayMessages: count('GATEWAY_MESSAGES'),
-  /** Chat gateway: sockets of one account in one process; a further one ends the oldest. */
   gatewaySockets: count('GATEWAY_SOCKETS', 1),
-  /** Chat gateway: joins a second at Realtime, of all its sockets; as the project's plan allows. */
   gatewayJoins: count('GATEWAY_JOINS', 2),
-  /** Where the local stack shows what was sent. */
   inboxUrl: setting('INBOX_URL'),
 }

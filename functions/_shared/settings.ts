@@ -52,7 +52,10 @@ const declared = {
     secret: true,
     by: 'deploy',
   },
-  FACADE_DB_POOL: { about: 'Connections of one worker.', usual: '3' },
+  FACADE_DB_POOL: {
+    about: 'Database connections of one worker; all share those of the pooler.',
+    usual: '3',
+  },
   DATABASE_CA: {
     about:
       'Certificates (PEM, line breaks as `\\n`) of who vouches for the database, where that is ' +
@@ -89,7 +92,7 @@ const declared = {
   JWKS_MAX_AGE: { about: 'Seconds for which fetched signing keys serve.', usual: '60' },
   GATEWAY_MAX_AGE: {
     about:
-      'Chat gateway: seconds a socket lives at most. Without it 140 in a worker, just less than ' +
+      'Chat gateway: seconds a socket lives at most, then it is closed with 1012. Without it 140 in a worker, just less than ' +
       'one lives on the smallest plan (380 fits from Pro on), and no end in a process of its own.',
     usual: '0',
   },
@@ -97,7 +100,10 @@ const declared = {
     about: 'Chat gateway: messages a second of one socket; 0 is no limit.',
     usual: '5',
   },
-  GATEWAY_SOCKETS: { about: 'Chat gateway: sockets of one account.', usual: '10' },
+  GATEWAY_SOCKETS: {
+    about: 'Chat gateway: sockets of one account in one process; a further one ends the oldest.',
+    usual: '10',
+  },
   GATEWAY_JOINS: {
     about: "Chat gateway: joins a second at Realtime; the plan's, less what apps join themselves.",
     usual: '50',
