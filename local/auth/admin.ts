@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { admin, auditTraits, writeAudit } from './audit.ts'
+import { banUntil } from './ban.ts'
 import { transaction, type Tx } from './database.ts'
 import { type Answer, AuthError, badRequest, internal, unprocessable } from './errors.ts'
 import { checkStrength, isBcrypt } from './passwords.ts'
@@ -279,22 +280,6 @@ async function softDelete(tx: Tx, user: User) {
       [identity.id, hidden(`${identity.provider}:${identity.provider_id}`)],
     )
   }
-}
-
-const units: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
-
-/** When a ban of a Go duration ("24h", "1h30m") ends; null for "none", undefined for no change. */
-function banUntil(duration: string | undefined): string | null | undefined {
-  if (!duration) return undefined
-  if (duration === 'none') return null
-  if (!/^(\d+(\.\d+)?(ms|h|m|s))+$/.test(duration)) {
-    throw badRequest(`invalid format for ban duration: time: invalid duration "${duration}"`)
-  }
-  let length = 0
-  for (const [, amount, unit] of duration.matchAll(/([\d.]+)(ms|h|m|s)/g)) {
-    length += Number(amount) * units[unit!]!
-  }
-  return new Date(Date.now() + length).toISOString()
 }
 
 /** A plain 500 that hides the database's error, as in the real Auth; the log has it. */

@@ -1,0 +1,17 @@
+import { badRequest } from './errors.ts'
+
+const units: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
+
+/** When a ban of a Go duration ("24h", "1h30m") ends; null for "none", undefined for no change. */
+export function banUntil(duration: string | undefined): string | null | undefined {
+  if (!duration) return undefined
+  if (duration === 'none') return null
+  if (!/^(\d+(\.\d+)?(ms|h|m|s))+$/.test(duration)) {
+    throw badRequest(`invalid format for ban duration: time: invalid duration "${duration}"`)
+  }
+  let length = 0
+  for (const [, amount, unit] of duration.matchAll(/([\d.]+)(ms|h|m|s)/g)) {
+    length += Number(amount) * units[unit!]!
+  }
+  return new Date(Date.now() + length).toISOString()
+}
