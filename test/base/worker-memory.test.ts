@@ -41,8 +41,9 @@ const forgotten: Record<string, string> = {
   'api/http/worker-rates.ts reads': 'protects this worker; a promise of no number of reads in all',
   'api/http/worker-rates.ts refusals':
     'protects this worker; what must be counted is, in the database',
-  'chat/server/upstream.ts lines': 'connections, which are made anew as sockets come back',
-  'chat/server/upstream.ts turnstile':
+  'chat/server/realtime-connection.ts connections':
+    'connections, which are made anew as sockets come back',
+  'chat/server/realtime-channel.ts joinLimiter':
     'joins that Realtime refuses for their number are made again',
   'jobs/fcm.ts token': 'asked for anew',
   'jobs/fcm.ts pendingToken': 'what runs at the moment',
