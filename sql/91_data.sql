@@ -1,6 +1,6 @@
 -- Rows that every project has. A script that may run twice; what an admin changed stays changed.
 
--- Rates (contract, section 1). A million or more is no limit.
+-- Rates (contract, section 1). A million or more means no limit.
 insert into private.rates (rule, max, seconds, note) values
   ('register_address', 30, 3600, 'registrations per client address'),
   ('login_identifier', 10, 900, 'failed sign-ins per identifier and address'),
@@ -31,7 +31,7 @@ insert into private.rates (rule, max, seconds, note) values
   ('contact_unproven', 5, 86400,
     'of these, contact requests of an account without a proven phone or email')
 on conflict (rule) do nothing;
--- Of before: what anybody could use up for somebody else.
+-- Rates of older versions, which anybody could use up for somebody else.
 delete from private.rates
 where rule in ('code_identifier_hour', 'code_identifier_day', 'code_wrong');
 
@@ -56,13 +56,13 @@ insert into public.plans
     'company', 60.000, 30, 250, 90, 40, 4)
 on conflict do nothing;
 
--- Told by the functions, which know where the project is reached.
+-- Set by the functions, which know the address of the project.
 insert into private.settings (name, value, note) values
   ('files_url', '""', 'where public files are read; kept by the functions')
 on conflict (name) do nothing;
 
 -- Public: whoever has the address of a picture sees it, with any token or none, and nobody can guess
--- or list addresses. The types hold letter by letter. The sizes hold for whoever names a length; our
+-- or list addresses. Types are compared literally. Sizes are checked only where a length is named; our
 -- functions send in pieces and name none, so theirs is the only limit (functions/api/media/routes.ts). No
 -- `nosniff` is sent either: what is served begins as its type says, as the functions made it.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
@@ -90,7 +90,7 @@ on conflict (id) do update set
   name_ar = excluded.name_ar, name_en = excluded.name_en, lat = excluded.lat, lng = excluded.lng,
   position = excluded.position;
 
--- Centroids marked true are approximate: a fall-back for the map.
+-- Centroids marked true are approximate, a fallback for the map.
 insert into public.areas
   (governorate_id, id, name_ar, name_en, lat, lng, approximate, alias_ar, position) values
   ('capital', 'kuwait-city', 'مدينة الكويت', 'Kuwait City',

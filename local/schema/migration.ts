@@ -71,7 +71,7 @@ export function migrate(
       ...before.map(verbatim),
       ...files(false),
       ...changedScripts(sql, migrations, scripts.after).map(verbatim),
-      // Rows of before are looked at when 92_fills.sql has mended them.
+      // Rows of before are looked at when 92_backfills.sql has mended them.
       ...files(true),
     ])
     for (const { file, text } of made) {

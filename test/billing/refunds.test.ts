@@ -185,7 +185,7 @@ describe('a full refund takes back what its own invoice gave', () => {
       await buy(person, small),
       await buy(person, large),
     ]
-    const fill = readFileSync(new URL('../../sql/92_fills.sql', import.meta.url), 'utf8')
+    const fill = readFileSync(new URL('../../sql/92_backfills.sql', import.meta.url), 'utf8')
       .split(/^-- Which invoice paid which interval/m)[1]!.replace(/^.*\n/, '')
     const client = await database().connect()
     try {

@@ -110,7 +110,7 @@ test('a listing from before ends were recorded has no slot for long', async () =
     `insert into private.publications (property_id, type, published_at) values ($1, 'SALE', now())`,
     [gone],
   )
-  const rows = readFileSync(new URL('../../sql/92_fills.sql', import.meta.url), 'utf8')
+  const rows = readFileSync(new URL('../../sql/92_backfills.sql', import.meta.url), 'utf8')
   for (const _twice of [1, 2]) await database().query(rows)
   const { rows: [{ soon }] } = await database().query(
     `select until < now() + interval '1 hour' as soon from private.publications
