@@ -28,7 +28,7 @@ function lastRelease(): string {
 }
 
 // What looks at sql/, at migrations or at lists of what there is, and not at what it does.
-const ofTheSchema = ['schema', 'migrations', 'upgrade', 'seed', 'deploy']
+const ofTheSchema = ['schema', 'migrations', 'upgrade', 'demo-data', 'deploy']
 
 const given = process.argv.slice(2)
 const version = given[0] && !/^-|\//.test(given[0]) ? given.shift()! : lastRelease()
@@ -48,6 +48,6 @@ console.log(`-- functions and tests of ${version} on the migrations of now`)
 process.exitCode = run('npm', 'ci', '--no-audit', '--no-fund') || run(
   'npm',
   ...['exec', '--no', '--', 'vitest', 'run', '--project', 'areas'],
-  ...ofTheSchema.flatMap((name) => ['--exclude', `test/${name}.test.ts`]),
+  ...ofTheSchema.flatMap((name) => ['--exclude', `**/${name}.test.ts`]),
   ...given,
 )

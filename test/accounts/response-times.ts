@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 /** The two-sided p of the rank test of Mann and Whitney: small means that the two differ. */
-export function rankTest(a: number[], b: number[]): number {
+function rankTest(a: number[], b: number[]): number {
   const all = [
     ...a.map((value) => ({ value, first: true })),
     ...b.map((value) => ({

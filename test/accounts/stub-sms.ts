@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export type Sms = { to: string; body: string; sender: string }
+type Sms = { to: string; body: string; sender: string }
 
 export type Answer = (response: ServerResponse) => void
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { projectUrl } from '../support/client.ts'
 
 /** Answers in the project's place; one that answers nothing leaves the caller waiting. */
-export type Answer = (response: ServerResponse) => void | Promise<void>
+type Answer = (response: ServerResponse) => void | Promise<void>
 
 export const jsonAnswer = (status: number, body: unknown): Answer => (response) => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
 import { topUpInvoice, walletOf } from '../support/money.ts'
-import { expectEven, give, planFor } from './wallets.ts'
+import { expectBalanced, giveMoney, planFor } from './wallets.ts'
 
 describe('WAL-04 the ledger cannot be rewritten', () => {
   const roles = ['anon', 'authenticated', 'service_role', 'postgres']
@@ -47,7 +47,7 @@ describe('WAL-04 the ledger cannot be rewritten', () => {
     '%s cannot %s',
     async (role, _name, sql) => {
       const person = await signUp()
-      await give(person, 5)
+      await giveMoney(person, 5)
       await topUpInvoice(person)
       const client = await database().connect()
       try {
@@ -63,7 +63,7 @@ describe('WAL-04 the ledger cannot be rewritten', () => {
 
   test('a constraint keeps balances from going below zero', async () => {
     const person = await signUp()
-    await give(person, 1)
+    await giveMoney(person, 1)
     await expect(
       database().query(
         `with transfer as (
@@ -242,7 +242,7 @@ test('WAL-01 a random history of a ledger matches its model', async () => {
   } finally {
     client.release(true)
   }
-  await expectEven(people)
+  await expectBalanced(people)
   for (const [who, person] of people.slice(0, 3).entries()) {
     expect(fils((await walletOf(person)).available)).toBe(balance[who])
   }

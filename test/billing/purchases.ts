@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { database, type Person, signUp } from '../support/client.ts'
 import type { Invoice } from '../support/money.ts'
 
-export async function rich(amount = 100): Promise<Person> {
+export async function personWithMoney(amount = 100): Promise<Person> {
   const person = await signUp()
   await database().query('select private.adjust_wallet($1, $2, $3)', [
     person.identityId,
@@ -40,7 +40,7 @@ export const refund = (admin: Person, invoice: Invoice, sent: Record<string, unk
   })
 
 /** Makes the plans as if bought so many days earlier. */
-export const pass = (person: Person, days: number) =>
+export const agePlans = (person: Person, days: number) =>
   database().query(
     `update public.subscriptions
      set starts_at = starts_at - make_interval(days => $2),
@@ -50,7 +50,7 @@ export const pass = (person: Person, days: number) =>
   )
 
 /** The current plan and its remaining days: `[code or id, days]`. */
-export async function holds(person: Person): Promise<[string, number]> {
+export async function currentPlan(person: Person): Promise<[string, number]> {
   const { body: { plan, subscription } } = await person.get('/plans/current')
   if (!subscription) return [plan.code, 0]
   return [plan.id, Math.round((Date.parse(subscription.endsAt) - Date.now()) / 86_400_000)]

@@ -13,7 +13,7 @@ import {
 } from '../support/money.ts'
 import { race } from '../support/races.ts'
 import { signUpAdmin } from '../support/admins.ts'
-import { buy, holds, newPlan, pass, refund, rich } from './purchases.ts'
+import { agePlans, buy, currentPlan, newPlan, personWithMoney, refund } from './purchases.ts'
 
 let admin: Person
 
@@ -23,24 +23,24 @@ beforeAll(async () => {
 
 describe.runIf(hasSandbox)('what goes back to its source', () => {
   test('a charged plan is refunded like one from the wallet', async () => {
-    const [person, plan] = await Promise.all([rich(), newPlan()])
+    const [person, plan] = await Promise.all([personWithMoney(), newPlan()])
     const invoice = await buy(person, plan, 'invoice')
     await submitSandboxPage((await createCharge(person, invoice)).ref, 'pay', 'once')
     await buy(person, plan)
-    await pass(person, 10)
+    await agePlans(person, 10)
     expect(await refund(admin, invoice, { to: 'source' }))
       .toMatchObject({ status: 200, body: { refund: { state: 'settled' } } })
-    expect(await holds(person)).toEqual([plan, 30])
+    expect(await currentPlan(person)).toEqual([plan, 30])
   })
 
   test('a refund reported by the provider takes back what its invoice gave', async () => {
-    const [person, plan] = await Promise.all([rich(), newPlan()])
+    const [person, plan] = await Promise.all([personWithMoney(), newPlan()])
     const invoice = await buy(person, plan, 'invoice')
     const { ref } = await createCharge(person, invoice)
     await submitSandboxPage(ref, 'pay', 'once')
     await buy(person, plan)
     await reported(ref)
-    expect(await holds(person)).toEqual([plan, 30])
+    expect(await currentPlan(person)).toEqual([plan, 30])
     expect((await person.get(`/invoices/${invoice.id}`)).body.state).toBe('refunded')
   })
 

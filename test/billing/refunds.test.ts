@@ -5,7 +5,7 @@ import { database, type Person } from '../support/client.ts'
 import { type Invoice, walletOf } from '../support/money.ts'
 import { race } from '../support/races.ts'
 import { signUpAdmin } from '../support/admins.ts'
-import { buy, holds, newPlan, pass, refund, rich } from './purchases.ts'
+import { agePlans, buy, currentPlan, newPlan, personWithMoney, refund } from './purchases.ts'
 import { runJobs } from '../support/jobs.ts'
 
 let admin: Person
@@ -36,55 +36,55 @@ describe('a full refund takes back what its own invoice gave', () => {
     ]
 
   test.each(orders)('%s', async (_name, bought, passed, refunded, left) => {
-    const [person, plan] = await Promise.all([rich(), newPlan()])
+    const [person, plan] = await Promise.all([personWithMoney(), newPlan()])
     const invoices: Invoice[] = []
     for (let i = 0; i < bought; i++) invoices.push(await buy(person, plan))
-    expect(await holds(person)).toEqual([plan, 30 * bought])
-    await pass(person, passed)
+    expect(await currentPlan(person)).toEqual([plan, 30 * bought])
+    await agePlans(person, passed)
     for (const i of refunded) {
       expect(await refund(admin, invoices[i]))
         .toMatchObject({ status: 200, body: { invoice: { state: 'refunded' } } })
     }
-    expect(await holds(person)).toEqual(left ? [plan, left] : ['free', 0])
+    expect(await currentPlan(person)).toEqual(left ? [plan, left] : ['free', 0])
     expect(await walletOf(person)).toMatchObject({
       available: 100 - 10 * (bought - refunded.length),
     })
   })
 
   test('refunding the invoice of a lapsed plan leaves the one bought since', async () => {
-    const [person, plan] = await Promise.all([rich(), newPlan()])
+    const [person, plan] = await Promise.all([personWithMoney(), newPlan()])
     const old = await buy(person, plan)
-    await pass(person, 31)
+    await agePlans(person, 31)
     await runJobs()
     const newer = await buy(person, plan)
     expect((await refund(admin, old)).status).toBe(200)
-    expect(await holds(person)).toEqual([plan, 30])
+    expect(await currentPlan(person)).toEqual([plan, 30])
     expect((await refund(admin, newer)).status).toBe(200)
-    expect(await holds(person)).toEqual(['free', 0])
+    expect(await currentPlan(person)).toEqual(['free', 0])
   })
 
   test('with another plan in between, the replaced one is neither taken again nor restored', async () => {
-    const [person, small, large] = await Promise.all([rich(), newPlan(), newPlan()])
+    const [person, small, large] = await Promise.all([personWithMoney(), newPlan(), newPlan()])
     const first = await buy(person, small)
     const upgrade = await buy(person, large)
     await refund(admin, first)
-    expect(await holds(person)).toEqual([large, 30])
+    expect(await currentPlan(person)).toEqual([large, 30])
     const again = await buy(person, small)
     await refund(admin, upgrade)
-    expect(await holds(person)).toEqual([small, 30])
+    expect(await currentPlan(person)).toEqual([small, 30])
     await refund(admin, again)
-    expect(await holds(person)).toEqual(['free', 0])
+    expect(await currentPlan(person)).toEqual(['free', 0])
   })
 
   test('an upgrade that is refunded ends; the plan before it stays replaced', async () => {
-    const [person, small, large] = await Promise.all([rich(), newPlan(), newPlan()])
+    const [person, small, large] = await Promise.all([personWithMoney(), newPlan(), newPlan()])
     await buy(person, small)
     await refund(admin, await buy(person, large))
-    expect(await holds(person)).toEqual(['free', 0])
+    expect(await currentPlan(person)).toEqual(['free', 0])
   })
 
   test('days that an admin gave stay', async () => {
-    const [person, plan] = await Promise.all([rich(), newPlan()])
+    const [person, plan] = await Promise.all([personWithMoney(), newPlan()])
     const invoice = await buy(person, plan)
     await database().query(
       `update public.subscriptions set ends_at = ends_at + interval '7 days'
@@ -92,32 +92,32 @@ describe('a full refund takes back what its own invoice gave', () => {
       [person.identityId],
     )
     await refund(admin, invoice)
-    expect(await holds(person)).toEqual([plan, 7])
+    expect(await currentPlan(person)).toEqual([plan, 7])
   })
 
   test('an interval keeps the length that it was bought with', async () => {
-    const [person, plan] = await Promise.all([rich(), newPlan()])
+    const [person, plan] = await Promise.all([personWithMoney(), newPlan()])
     const short = await buy(person, plan)
     await database().query('update public.plans set interval_days = 90 where id = $1', [plan])
     await buy(person, plan)
-    expect(await holds(person)).toEqual([plan, 120])
+    expect(await currentPlan(person)).toEqual([plan, 120])
     await refund(admin, short)
-    expect(await holds(person)).toEqual([plan, 90])
+    expect(await currentPlan(person)).toEqual([plan, 90])
   })
 
   test('a partial refund takes nothing; the last part takes all', async () => {
-    const [person, plan] = await Promise.all([rich(), newPlan()])
+    const [person, plan] = await Promise.all([personWithMoney(), newPlan()])
     const [first] = [await buy(person, plan), await buy(person, plan)]
     await refund(admin, first, { amount: 4 })
-    expect(await holds(person)).toEqual([plan, 60])
+    expect(await currentPlan(person)).toEqual([plan, 60])
     await refund(admin, first)
-    expect(await holds(person)).toEqual([plan, 30])
+    expect(await currentPlan(person)).toEqual([plan, 30])
   })
 
   test('two invoices of one plan, refunded ten times each at once', async () => {
-    const [person, plan] = await Promise.all([rich(), newPlan()])
+    const [person, plan] = await Promise.all([personWithMoney(), newPlan()])
     const invoices = [await buy(person, plan), await buy(person, plan), await buy(person, plan)]
-    await pass(person, 10)
+    await agePlans(person, 10)
     const shots = invoices.slice(0, 2).flatMap(({ id }) =>
       Array.from({ length: 10 }, () => ({
         path: `/admin/invoices/${id}/refund`,
@@ -128,12 +128,12 @@ describe('a full refund takes back what its own invoice gave', () => {
     const replies = await race(shots)
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(2)
     expect(replies.filter(({ status }) => status === 409)).toHaveLength(18)
-    expect(await holds(person)).toEqual([plan, 30])
+    expect(await currentPlan(person)).toEqual([plan, 30])
     expect(await walletOf(person)).toMatchObject({ available: 90 })
   })
 
   test('unused featured credits of that invoice, also when its interval is over', async () => {
-    const [person, plan] = await Promise.all([rich(), newPlan({ credits: 3 })])
+    const [person, plan] = await Promise.all([personWithMoney(), newPlan({ credits: 3 })])
     const [first, second, third] = [
       await buy(person, plan),
       await buy(person, plan),
@@ -145,7 +145,7 @@ describe('a full refund takes back what its own invoice gave', () => {
       'update public.featured_credits set credits = credits - 2 where invoice_id = $1',
       [first.id],
     )
-    await pass(person, 35)
+    await agePlans(person, 35)
     await refund(admin, second, { amount: 5 })
     expect(await creditsOf(person)).toBe(7)
     await refund(admin, first)
@@ -157,9 +157,9 @@ describe('a full refund takes back what its own invoice gave', () => {
   })
 
   test('a renewal refunded to the wallet is not charged to it again', async () => {
-    const [person, plan] = await Promise.all([rich(20), newPlan()])
+    const [person, plan] = await Promise.all([personWithMoney(20), newPlan()])
     await person.post('/plans/subscribe', { planId: plan, payWith: 'wallet' })
-    await pass(person, 29)
+    await agePlans(person, 29)
     await database().query(
       `update public.subscriptions set ends_at = ends_at - interval '4 hours'
        where identity_id = $1`,
@@ -171,12 +171,12 @@ describe('a full refund takes back what its own invoice gave', () => {
     await refund(admin, renewal)
     await runJobs()
     expect(await walletOf(person)).toMatchObject({ available: 10 })
-    expect(await holds(person)).toEqual([plan, 1])
+    expect(await currentPlan(person)).toEqual([plan, 1])
   })
 
   test('MIG-02 a purchase from before intervals were stored gets its invoice, once', async () => {
     const [person, small, large] = await Promise.all([
-      rich(),
+      personWithMoney(),
       newPlan({ credits: 2 }),
       newPlan({ credits: 1 }),
     ])

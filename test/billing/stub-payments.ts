@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 type Json = any
 
 /** How it behaves until that is changed; some of these end in a time-out. */
-export type Behaviour =
+type Behaviour =
   | 'good'
   | 'slow'
   | 'cut'

@@ -4,7 +4,7 @@ import { database, type Person, signUp } from '../support/client.ts'
 import { hasSandbox, topUp, topUpInvoice, walletOf } from '../support/money.ts'
 import { race, type RawRequest } from '../support/races.ts'
 import { makeAdmin } from '../support/admins.ts'
-import { expectEven, give, planFor, subscribe } from './wallets.ts'
+import { expectBalanced, giveMoney, planFor, subscribe } from './wallets.ts'
 
 describe.runIf(hasSandbox)('WAL-05 refunds', () => {
   async function world() {
@@ -17,7 +17,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
 
   test('a plan from the wallet is refunded in parts, and ends when fully refunded', async () => {
     const { admin, person } = await world()
-    await give(person, 10)
+    await giveMoney(person, 10)
     const plan = await planFor(10)
     const [bought] = await race([subscribe(person, plan)])
     const { id } = bought!.body.invoice
@@ -51,7 +51,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
 
   test('fifty full refunds at once make one; of three of 4.000 out of 10.000 two pass', async () => {
     const { admin, person } = await world()
-    await give(person, 20)
+    await giveMoney(person, 20)
     const headers: [string, string][] = [['authorization', `Bearer ${admin.accessToken}`]]
     const shot = (id: string, body: object): RawRequest => ({
       path: `/admin/invoices/${id}/refund`,
@@ -71,7 +71,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
     )
     expect(parts.map(({ status }) => status).sort()).toEqual([200, 200, 422])
     expect(await walletOf(person)).toMatchObject({ available: 18 })
-    await expectEven([person])
+    await expectBalanced([person])
   })
 
   test('a top-up is refunded to its source, and not to the wallet that holds it', async () => {
@@ -90,7 +90,7 @@ describe.runIf(hasSandbox)('WAL-05 refunds', () => {
     expect(await refund(admin, invoice.id, { to: 'source' }))
       .toMatchObject({ status: 402, body: { error: { code: 'wallet_insufficient' } } })
     expect(await walletOf(person)).toEqual({ available: 1, held: 0, currency: 'KWD' })
-    await expectEven([person])
+    await expectBalanced([person])
   })
 
   test('an unpaid or unknown invoice is not refunded', async () => {

@@ -10,7 +10,7 @@ import {
   walletOf,
 } from '../support/money.ts'
 import { race } from '../support/races.ts'
-import { expectEven, give, planFor, subscribe } from './wallets.ts'
+import { expectBalanced, giveMoney, planFor, subscribe } from './wallets.ts'
 
 test('a wallet that was never used is empty', async () => {
   const person = await signUp()
@@ -49,7 +49,7 @@ test('INP-04 a top-up that is not a number is refused', async () => {
 describe('WAL-02 spending it twice', () => {
   test('of a hundred purchases with the whole balance one succeeds', async () => {
     const person = await signUp()
-    await give(person, 10)
+    await giveMoney(person, 10)
     // Each buys a different plan, so that they compete for the money only.
     const plans = await Promise.all(Array.from({ length: 100 }, () => planFor(10)))
     const replies = await race(plans.map((id) => subscribe(person, id)))
@@ -61,14 +61,14 @@ describe('WAL-02 spending it twice', () => {
     const small = await planFor('0.300')
     const after = await race(Array.from({ length: 100 }, () => subscribe(person, small)))
     expect(after.every(({ status }) => status === 402)).toBe(true)
-    await expectEven([person])
+    await expectBalanced([person])
     // What was refused left nothing behind.
     expect((await person.get('/invoices?limit=50')).body.items).toHaveLength(1)
   })
 
   test('two clicks on a plan buy it once', async () => {
     const person = await signUp()
-    await give(person, 50)
+    await giveMoney(person, 50)
     const plan = await planFor(5)
     const replies = await race(Array.from({ length: 20 }, () => subscribe(person, plan)))
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
@@ -90,7 +90,7 @@ describe('WAL-02 spending it twice', () => {
 
   test.runIf(hasSandbox)('topping up and spending at once balance out', async () => {
     const person = await signUp()
-    await give(person, 3)
+    await giveMoney(person, 3)
     const plans = await Promise.all(Array.from({ length: 6 }, () => planFor(2)))
     const [spent] = await Promise.all([
       race(plans.map((id) => subscribe(person, id))),
@@ -98,7 +98,7 @@ describe('WAL-02 spending it twice', () => {
     ])
     const bought = spent!.filter(({ status }) => status === 201).length
     expect(await walletOf(person)).toMatchObject({ available: 7 - 2 * bought })
-    await expectEven([person])
+    await expectBalanced([person])
   })
 })
 
@@ -134,8 +134,8 @@ test('WAL-03 a thousandth ten thousand times is exactly 10.000', async () => {
 
 test('the ledger is listed newest first, page by page, to its owner only', async () => {
   const [person, other] = await Promise.all([signUp(), signUp()])
-  for (const amount of [5, -1, -0.5, 2.25]) await give(person, amount)
-  await give(other, 1)
+  for (const amount of [5, -1, -0.5, 2.25]) await giveMoney(person, amount)
+  await giveMoney(other, 1)
   const first = (await person.get('/wallet/transactions?limit=3')).body
   expect(first.items.map(({ amount }: { amount: number }) => amount)).toEqual([2.25, -0.5, -1])
   expect(first.items.map((one: { balanceAfter: number }) => one.balanceAfter))

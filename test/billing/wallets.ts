@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { database, type Person } from '../support/client.ts'
 import type { RawRequest } from '../support/races.ts'
 
-export const give = async (
+export const giveMoney = async (
   person: Person,
   amount: number | string,
   db: Pick<pg.Pool, 'query'> = database(),
@@ -34,7 +34,7 @@ export const subscribe = (person: Person, planId: string, payWith = 'wallet'): R
 })
 
 /** Every balance of these people is the sum of its entries, and every transfer sums to zero. */
-export async function expectEven(people: Person[]) {
+export async function expectBalanced(people: Person[]) {
   const { rows } = await database().query(
     `select wallets.id from public.wallets
      left join public.wallet_entries on wallet_entries.wallet_id = wallets.id

@@ -6,7 +6,7 @@ import type { Listing } from '../support/listings.ts'
 export const toggleFavorite = (person: Person, id: string) => person.post(`/favorites/${id}`)
 export const savedIds = async (person: Person): Promise<string[]> =>
   (await person.get('/favorites/ids')).body.ids
-export const checkFavorite = async (person: Person, id: string) =>
+const checkFavorite = async (person: Person, id: string) =>
   (await person.get(`/favorites/check/${id}`)).body
 
 /** The whole list, page by page. */

@@ -3,7 +3,7 @@ import { generateKeyPairSync, verify } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export type Received = {
+type Received = {
   token: string
   title: string
   body: string
@@ -14,7 +14,7 @@ export type Received = {
   bearer: string
 }
 
-export type Answer = (response: ServerResponse) => unknown
+type Answer = (response: ServerResponse) => unknown
 
 export type FcmStub = {
   /** The settings with which functions send here. */

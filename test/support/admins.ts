@@ -12,7 +12,7 @@ export const demote = ({ id }: Person) =>
   database().query('delete from public.admins where account_id = $1', [id])
 
 // deno-lint-ignore no-explicit-any
-export type Entry = any
+type Entry = any
 
 /** The audit trail of one target, newest first, as admins read it. */
 export async function auditOf(admin: Person, targetId: string): Promise<Entry[]> {

@@ -61,7 +61,7 @@ const patterns = everyOperation.map((operation) => ({
 }))
 
 /** The operation that a request means: one without parameters before one with them. */
-export function operationOf(method: string, path: string): Operation | undefined {
+function operationOf(method: string, path: string): Operation | undefined {
   const [bare] = path.split(/[?#]/)
   return patterns
     .filter(({ operation, pattern }) =>

@@ -7,7 +7,7 @@ import { waitUntil } from './wait.ts'
 // What a test looks at is what it checks.
 // deno-lint-ignore no-explicit-any
 type Json = any
-export type ChannelEvent = { event: string; payload: Json }
+type ChannelEvent = { event: string; payload: Json }
 
 const clients: SupabaseClient[] = []
 

@@ -11,7 +11,7 @@ export const chatUrl = `${projectUrl.replace(/^http/, 'ws')}/functions/v1/chat`
 // What a test looks at is what it checks.
 // deno-lint-ignore no-explicit-any
 type Json = any
-export type Frame = { event: string; data: Json; ref?: string | number }
+type Frame = { event: string; data: Json; ref?: string | number }
 
 type Opening = {
   url?: string

@@ -8,7 +8,7 @@ import { recordSecrets } from './recorded-secrets.ts'
 export const projectUrl = variable('SUPABASE_URL')!
 export const publishableKey = variable('SUPABASE_PUBLISHABLE_KEY')!
 export const secretKey = variable('SUPABASE_SECRET_KEY')!
-export const inboxUrl = variable('INBOX_URL')!
+const inboxUrl = variable('INBOX_URL')!
 export const baseUrl = `${projectUrl}/functions/v1/api`
 
 export type Reply = {

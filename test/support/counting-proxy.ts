@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 const asks = new Set('QSF'.split('').map((letter) => letter.charCodeAt(0)))
 
 /** Counts in one connection's bytes from the client; its start-up does not count. */
-export function messageCounter(count: (text: string) => void) {
+function messageCounter(count: (text: string) => void) {
   let rest: Buffer = Buffer.alloc(0)
   let started = false
   return (chunk: Buffer) => {

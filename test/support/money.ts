@@ -15,7 +15,7 @@ export async function topUpInvoice(person: Person, amount: number | string = 10)
   return body
 }
 
-export type Charge = { paymentId: string; redirectUrl: string; ref: string }
+type Charge = { paymentId: string; redirectUrl: string; ref: string }
 
 export async function createCharge(person: Person, invoice: Invoice): Promise<Charge> {
   const { status, body } = await person.post('/payments/charge', {
@@ -45,7 +45,7 @@ export async function submitSandboxPage(
   return response.headers.get('location')
 }
 
-export const sandboxSecret = () => usualSettings().SANDBOX_SECRET!
+const sandboxSecret = () => usualSettings().SANDBOX_SECRET!
 
 /** A callback of the sandbox, as text. */
 export const sandboxCallback = (ref: string, more: Record<string, unknown> = {}) =>

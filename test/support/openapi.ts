@@ -28,7 +28,7 @@ export type Schema = {
   allOf?: Schema[]
 }
 
-export type Parameter = {
+type Parameter = {
   name: string
   in: 'path' | 'query' | 'header'
   required?: boolean
@@ -43,7 +43,7 @@ type Described = {
   requestBody?: { required?: boolean; content: Content }
   responses: Record<string, { content?: Content }>
 }
-export type Document = {
+type Document = {
   paths: Record<string, Record<string, Described>>
   components: { schemas: Record<string, Schema> }
 }
@@ -169,7 +169,7 @@ export function queryOf(operation: Operation, values: Record<string, string> = {
 const querySamples: Record<string, string> = { bbox: '47.9,29.2,48.1,29.4' }
 
 /** A body that it takes, or undefined where it takes none: what is required, or else one field. */
-export function sampleBody({ id, body }: Operation): Record<string, unknown> | undefined {
+function sampleBody({ id, body }: Operation): Record<string, unknown> | undefined {
   if (!body) return undefined
   const sample = { ...sampleOf(body) as object, ...bodySamples[id] }
   const [first] = Object.entries(concreteSchema(body).properties ?? {})

@@ -7,7 +7,7 @@ const { hostname, port } = new URL(projectUrl)
 const root = '/functions/v1/api'
 
 // deno-lint-ignore no-explicit-any
-export type Answer = { status: number; body: any; text: string; headers: Record<string, string> }
+type Answer = { status: number; body: any; text: string; headers: Record<string, string> }
 
 type Sent = { headers?: Record<string, string>; body?: string | Buffer }
 

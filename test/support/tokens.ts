@@ -59,7 +59,7 @@ const stack = variable('LOCAL_STACK')
 type Stored = { state: string; jwk: Json & { kid: string } }
 
 /** The key that the embedded stack signs with. */
-export function projectKey(): { key: KeyObject; kid: string } {
+function projectKey(): { key: KeyObject; kid: string } {
   const stored: Stored[] = JSON.parse(readFileSync(join(stack!, 'signing-keys.json'), 'utf8'))
   const { jwk } = stored.find(({ state }) => state === 'current')!
   return { key: createPrivateKey({ key: jwk as never, format: 'jwk' }), kid: jwk.kid }

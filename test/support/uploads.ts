@@ -1,7 +1,7 @@
 /** Uploads, as apps send them and malformed ones. */
 import { baseUrl, checkReply, database, type Person, type Reply } from './client.ts'
 
-export type Sent = { name?: string; type?: string; bytes: Buffer }
+type Sent = { name?: string; type?: string; bytes: Buffer }
 
 /** A form with fields first, then files, all under one name. */
 export function formOf(field: string, files: Sent[], fields: Record<string, unknown> = {}) {

@@ -8,7 +8,7 @@ import { variable } from '../../local/environment.ts'
 
 // deno-lint-ignore no-explicit-any
 export type Json = any
-export type Answer = { status: number; body: Json }
+type Answer = { status: number; body: Json }
 
 /** Who sends requests; without a token a guest. */
 export type Asker = { token?: string }

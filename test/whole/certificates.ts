@@ -2,7 +2,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { isIP } from 'node:net'
 
-export type Authority = { pem: string; name: string; key: KeyObject; keyId: Buffer }
+type Authority = { pem: string; name: string; key: KeyObject; keyId: Buffer }
 export type Certificate = { cert: string; key: string }
 
 const der = (tag: number, ...parts: Buffer[]): Buffer => {

@@ -52,7 +52,7 @@ async function side(witness: Person): Promise<Side> {
   return { ...person, office, company, listing, drafted, planId, open, paid, report }
 }
 
-export type Acquaintances = { one: Side; other: Side; talk: string; sessions: string }
+type Acquaintances = { one: Side; other: Side; talk: string; sessions: string }
 
 /** Makes a company wait for its verification. */
 async function makePending(company: string) {

@@ -9,7 +9,7 @@ export type Command = (typeof commands)[number]
 /** done; none: allowed to ask, and nothing was there; denied; -: there is no such row. */
 export type Outcome = 'done' | 'none' | 'denied' | '-'
 
-export type Table = {
+type Table = {
   /** SQL for the account, identity or property that a row belongs to; null where it is nobody's. */
   of: string | null
   /**

@@ -2,7 +2,7 @@
  * Every function that somebody other than its owner may execute, by whom and why. A function that
  * is missing here fails test/whole/doors.test.ts, whether or not the Data API exposes its schema.
  */
-export type Callers = 'guests' | 'facade guests' | 'users' | 'backend' | 'all'
+type Callers = 'guests' | 'facade guests' | 'users' | 'backend' | 'all'
 
 type Review = [by: Callers, why: string, functions: string[]]
 
