@@ -28,7 +28,7 @@ function lastRelease(): string {
 }
 
 // What looks at sql/, at migrations or at lists of what there is, and not at what it does.
-const ofTheSchema = ['schema', 'migrations', 'upgrade', 'demo-data', 'deploy']
+const ofTheSchema = ['schema', 'migrations', 'upgrade', 'seed', 'demo-data', 'deploy']
 
 const given = process.argv.slice(2)
 const version = given[0] && !/^-|\//.test(given[0]) ? given.shift()! : lastRelease()

@@ -244,7 +244,7 @@ describe('a row that a job fails on', () => {
   ]
 
   test.each(cases)(
-    '%s: the others are done, an admin is told, and it is tried again later',
+    '%s: the others are done, an alarm is raised, and it is retried later',
     async (step, table, state, after, make) => {
       const [odd, good] = await Promise.all([signUp(), signUp()])
       const [bad, fine] = [await make(odd), await make(good)]

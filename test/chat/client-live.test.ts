@@ -120,7 +120,7 @@ test('PR-02 a signed-out device is left alone on the old channel within 30 s', a
   right.chat.typing(conversationId)
   await waitUntil('the tablet sees it', () => onTablet.shown.typing > 0)
   await right.chat.send({ conversationId, body: 'بعد الخروج' })
-  await waitUntil('and hears', () => onTablet.shown.messages.length === 1)
+  await waitUntil('and receives', () => onTablet.shown.messages.length === 1)
   await sleep(300)
   expect([onPhone.shown.typing, onPhone.shown.messages]).toEqual([before, []])
   // It got the error of a sign-out.

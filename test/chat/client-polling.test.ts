@@ -81,13 +81,13 @@ describe('the client module over Realtime', () => {
       )
       // Nothing new: one more request for the joined conversation, which is not the newest.
       asked.splice(0)
-      await waitUntil('it looks again', () => asked.length === 2, 40_000)
+      await waitUntil('it polls again', () => asked.length === 2, 40_000)
       expect(asked).toEqual(['/conversations?limit=1', `/conversations/${conversationId}`])
       visible = false
       await sleep(26_000)
       expect(asked).toHaveLength(2)
       visible = true
-      await waitUntil('it looks at once when somebody is back', () => asked.length > 2, 2000)
+      await waitUntil('it polls at once when the app is back', () => asked.length > 2, 2000)
     },
     150_000,
   )

@@ -127,7 +127,7 @@ describe.runIf(hasStack)('chat survives', () => {
     await waitUntil('nothing is missing', () => right.messages().length === 25)
     expect(right.messages().map(({ seq }) => seq)).toEqual(upTo(25))
     // And it is live again, not only looked up.
-    await waitUntil('it hears at once again', async () => {
+    await waitUntil('events arrive at once again', async () => {
       const count = right.messages().length
       await left.sendMessage(conversationId, 'حيّ')
       await sleep(250)

@@ -109,14 +109,14 @@ testWithKey('a channel outlives the token by which it was joined', async () => {
   expect((await short.waitForClose()).code).toBe(4401)
   await sleep(1000)
   await sender.sendMessage(conversationId, 'بعد')
-  await waitUntil('it hears', () => long.messages().length === 1, 5000)
+  await waitUntil('it receives', () => long.messages().length === 1, 5000)
   // And when the socket closes whose token was shown last.
   const last = await socketOf({
     accessToken: mintToken(b.accessToken, { exp: Math.floor(Date.now() / 1000) + 7200 }),
   })
   last.close()
   await sender.sendMessage(conversationId, 'وبعد')
-  await waitUntil('it hears again', () => long.messages().length === 2, 5000)
+  await waitUntil('it receives again', () => long.messages().length === 2, 5000)
 })
 
 test("sockets over the account's limit close the oldest, and the rest receive", async () => {

@@ -62,7 +62,7 @@ describe('the gateway', () => {
     expect(socket.events('conversation_updated')).toEqual([])
     letGo()
     // It arrives with the join, not at the next poll.
-    await waitUntil('Realtime hears', () => realtime.tenant.streaming)
+    await waitUntil('Realtime is connected to the database', () => realtime.tenant.streaming)
     await waitUntil(
       'the update arrives',
       () => socket.events('conversation_updated').length === 1,

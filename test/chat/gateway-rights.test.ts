@@ -89,7 +89,7 @@ test('AUTH-17 a session that ends closes its sockets, and no others', async () =
   expect((await b.post('/auth/logout', {})).status).toBe(204)
   await left.sendMessage(conversationId, 'بعد')
   expect((await right.waitForClose()).code).toBe(4401)
-  await waitUntil('the other phone hears it', () => stays.messages().length === 1)
+  await waitUntil('the other phone receives it', () => stays.messages().length === 1)
   expect(right.messages().length).toBe(1)
   expect(stays.closed).toBeUndefined()
   // A new password ends the others; the one that changed it stays.
@@ -228,7 +228,7 @@ describe.runIf(hasStack)('CHAT-07 the token ends while the socket is open', () =
     await sleep(5000)
     const other = await socketOf(b)
     await other.sendMessage(conversationId, 'بعد')
-    await waitUntil('it still hears', () => socket.messages().length === 1)
+    await waitUntil('it still receives', () => socket.messages().length === 1)
     expect((await socket.sendMessage(conversationId, 'وأنا هنا')).event).toBe('ack')
   })
 

@@ -36,14 +36,14 @@ const untold = async ({ id }: Person) => {
   return rows.map(({ at }) => at)
 }
 
-test('a sign-in is told also when its session has ended by then', async () => {
+test('a sign-in notifies even if its session has ended before the job runs', async () => {
   await settle(buyer)
   const session = await signIn(buyer.identifier, buyer.password)
   expect((await session.post('/auth/logout', {})).status).toBe(204)
   expect(await waitForNotification(buyer, 'security_login')).toBeTruthy()
 })
 
-test('a sign-in is told, the first one and the check of a password are not', async () => {
+test('a sign-in notifies, but not the first one nor a password check', async () => {
   await settle(buyer)
   const newPassword = randomUUID()
   await buyer.post('/auth/password/change', { currentPassword: buyer.password, newPassword })
@@ -62,7 +62,7 @@ test('a sign-in is told, the first one and the check of a password are not', asy
   expect(await notificationsOf(seller)).toEqual([])
 })
 
-test('whoever registers is not told of being there, and of strangers at once', async () => {
+test("registering does not notify of its own sign-in, but of a stranger's at once", async () => {
   for (const person of [seller, buyer]) {
     await person.post('/auth/logout', {})
     await signIn(person.identifier, person.password)
@@ -79,7 +79,7 @@ test('whoever registers is not told of being there, and of strangers at once', a
   }
 })
 
-test('what a job tells later carries the time at which it happened', async () => {
+test('a late notification carries the time of its event', async () => {
   const { id } = await publishListing(seller, { type: 'RENT', price: 650 })
   await toggleFavorite(buyer, id)
   const at = new Date(Date.now() - 3 * 3_600_000)
@@ -110,7 +110,7 @@ test('what a job tells later carries the time at which it happened', async () =>
   expect(signedIn.bodyAr).toContain(hour)
 })
 
-test('a sign-in is told also when its session has ended since', async () => {
+test('a recorded sign-in notifies even if its session has ended since', async () => {
   await settle(buyer)
   const intruder = await signIn(buyer.identifier, buyer.password)
   await sql(

@@ -71,7 +71,7 @@ describe('LOAD-05 favorites', () => {
     expect((await person.get(`/favorites/check/${id}`)).body).toBe(false)
   })
 
-  test('what is refused, or fails at the Data API after it was done, is not counted', async () => {
+  test('a toggle that is refused, or rolled back by the Data API, is not counted', async () => {
     const person = await signUp()
     const id = await insertListing((await signUp()).identityId)
     expect((await toggle(person, randomUUID())).status).toBe(404)
@@ -84,7 +84,7 @@ describe('LOAD-05 favorites', () => {
     expect((await person.get(`/favorites/check/${id}`)).body).toBe(false)
   })
 
-  test('toggles and changes of identity at once never wait for one another in a circle', async () => {
+  test('concurrent toggles and identity switches never deadlock', async () => {
     const person = await signUp()
     const id = await insertListing((await signUp()).identityId)
     const before = await deadlocks()
@@ -104,7 +104,7 @@ describe('LOAD-05 favorites', () => {
   })
 })
 
-test('LOAD-05 reports: 30 a day over both doors', async () => {
+test('LOAD-05 reports: 30 a day through both doors', async () => {
   const person = await signUp()
   const things = await Promise.all(
     Array.from({ length: 3 }, async () => insertListing((await signUp()).identityId)),
@@ -121,7 +121,7 @@ test('LOAD-05 reports: 30 a day over both doors', async () => {
 })
 
 describe('LOAD-05 listings', () => {
-  test('300 created an hour, also past the facade; what is refused is not counted', async () => {
+  test('300 created an hour, also past the facade; refused ones are not counted', async () => {
     const person = await signUp()
     await plantHits('listings', person.id, 298)
     expect((await person.post('/properties', { type: 'SALE', price: 0.0001 })).status).toBe(422)
@@ -136,7 +136,7 @@ describe('LOAD-05 listings', () => {
     await expect(past).rejects.toMatchObject({ code: 'PT429' })
   })
 
-  test('60 published, renewed or resumed an hour, together and over both doors', async () => {
+  test('60 published, renewed or resumed an hour in total, through both doors', async () => {
     const person = await signUp()
     await givePlan(person.identityId, 'plus')
     await plantHits('publications', person.id, 56)
@@ -251,7 +251,7 @@ describe('LOAD-05 what cannot be taken back', () => {
 })
 
 testLocally(
-  'writes that were refused are counted in the worker, per account and address',
+  'refused writes are counted in the worker, per account and address',
   async () => {
     const functions = await startFacade({ REFUSAL_RATE: '5' })
     try {
