@@ -1,16 +1,8 @@
 /** The wallet: topping up, spending, and its ledger. */
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { database, signUp } from '../support/client.ts'
-import {
-  alarmsAbout,
-  findPlan,
-  hasSandbox,
-  topUp,
-  topUpInvoice,
-  walletOf,
-} from '../support/money.ts'
-import { race } from '../support/races.ts'
-import { expectBalanced, giveMoney, planFor, subscribe } from './wallets.ts'
+import { alarmsAbout, findPlan, topUpInvoice, walletOf } from '../support/money.ts'
+import { giveMoney } from './wallets.ts'
 
 test('a wallet that was never used is empty', async () => {
   const person = await signUp()
@@ -44,62 +36,6 @@ test('INP-04 a top-up that is not a number is refused', async () => {
   for (const amount of ['"10"', 'null', '[]', '1e400', '10.00000000000000001']) {
     expect((await person.post('/wallet/topup', `{"amount":${amount}}`)).status).toBe(422)
   }
-})
-
-describe('WAL-02 spending it twice', () => {
-  test('of a hundred purchases with the whole balance one succeeds', async () => {
-    const person = await signUp()
-    await giveMoney(person, 10)
-    // Each buys a different plan, so that they compete for the money only.
-    const plans = await Promise.all(Array.from({ length: 100 }, () => planFor(10)))
-    const replies = await race(plans.map((id) => subscribe(person, id)))
-    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
-    for (const { status, body } of replies.filter(({ status }) => status !== 201)) {
-      expect([status, body.error.code]).toEqual([402, 'wallet_insufficient'])
-    }
-    expect(await walletOf(person)).toMatchObject({ available: 0 })
-    const small = await planFor('0.300')
-    const after = await race(Array.from({ length: 100 }, () => subscribe(person, small)))
-    expect(after.every(({ status }) => status === 402)).toBe(true)
-    await expectBalanced([person])
-    // What was refused left nothing behind.
-    expect((await person.get('/invoices?limit=50')).body.items).toHaveLength(1)
-  })
-
-  test('two clicks on a plan buy it once', async () => {
-    const person = await signUp()
-    await giveMoney(person, 50)
-    const plan = await planFor(5)
-    const replies = await race(Array.from({ length: 20 }, () => subscribe(person, plan)))
-    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
-    for (const { status, body } of replies.filter(({ status }) => status !== 201)) {
-      expect([status, body.error.code]).toEqual([409, 'already_subscribed'])
-    }
-    expect(await walletOf(person)).toMatchObject({ available: 45 })
-  })
-
-  test('two clicks on a plan by invoice give the same invoice', async () => {
-    const person = await signUp()
-    const plan = await planFor(5)
-    const replies = await race(
-      Array.from({ length: 20 }, () => subscribe(person, plan, 'invoice')),
-    )
-    expect(new Set(replies.map(({ body }) => body.invoice.id)).size).toBe(1)
-    expect((await person.get('/invoices')).body.items).toHaveLength(1)
-  })
-
-  test.runIf(hasSandbox)('topping up and spending at once balance out', async () => {
-    const person = await signUp()
-    await giveMoney(person, 3)
-    const plans = await Promise.all(Array.from({ length: 6 }, () => planFor(2)))
-    const [spent] = await Promise.all([
-      race(plans.map((id) => subscribe(person, id))),
-      ...Array.from({ length: 4 }, () => topUp(person, 1)),
-    ])
-    const bought = spent!.filter(({ status }) => status === 201).length
-    expect(await walletOf(person)).toMatchObject({ available: 7 - 2 * bought })
-    await expectBalanced([person])
-  })
 })
 
 test('WAL-03 a thousandth ten thousand times is exactly 10.000', async () => {
