@@ -76,10 +76,15 @@ export async function sendMissedUpdates(
     return [query.accountId, { account, query }]
   }))
   const questions = [...byId.values()].map(({ query }) => query)
-  for (
-    const { accountId, ...update } of await rowsOf<MissedUpdates>('missed_updates', { questions })
-  ) {
-    byId.get(accountId)?.account.conversationUpdated(update)
+  for (const missed of await rowsOf<MissedUpdates>('missed_updates', { questions })) {
+    // As in `received` of an account: clients of the gateway have no use for the names of channels.
+    const { accountId, conversationId, identityId, lastMessage, unread } = missed
+    byId.get(accountId)?.account.conversationUpdated({
+      conversationId,
+      identityId,
+      lastMessage,
+      unread,
+    })
   }
 }
 
