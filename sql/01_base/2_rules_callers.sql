@@ -3,8 +3,6 @@
 -- These run at the start of every call. plpgsql keeps their plans for the connection, while a
 -- function in SQL would be planned again for each message: 0.03 ms instead of 0.4.
 
--- These stand at the door of every call. plpgsql keeps their plans for the connection, where a
--- function in SQL would be planned again for each message: 0.03 ms instead of 0.4.
 create function private.claims() returns jsonb
   language plpgsql
   stable

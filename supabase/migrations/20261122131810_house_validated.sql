@@ -4,8 +4,12 @@ set local lock_timeout = '1s';
 
 set local check_function_bodies = off;
 
+ALTER TABLE "public"."media" VALIDATE CONSTRAINT "media_pending_is_of_a_listing";
+
 ALTER TABLE "public"."wallets" VALIDATE CONSTRAINT "wallets_system_account_is_named";
 
 ALTER TABLE "public"."wallets" VALIDATE CONSTRAINT "wallets_system_account_keeps_no_balance";
 
 ALTER TABLE "public"."wallets" ADD CONSTRAINT "wallets_system_account_key" UNIQUE USING INDEX "wallets_system_account_key";
+
+ALTER TABLE "private"."codes" VALIDATE CONSTRAINT "codes_tries_are_few";
