@@ -83,16 +83,25 @@ const ours = [
   'error',
 ]
 
+/** Columns that have other names since the first version. */
+const renamed: Record<string, Record<string, string>> = {
+  'public.media': { waits: 'pending' },
+  'public.wallets': { house: 'system_account' },
+}
+
 /** Of each table with rows: how many, and a hash of what is in the columns. */
 async function contents(client: pg.Client, like?: Columns): Promise<Map<string, string>> {
   const now = await columnsOf(client)
   const found = new Map<string, string>()
   for (const [table, columns] of Object.entries(like ?? now)) {
-    const both = columns.filter((column) => now[table]?.includes(column))
+    const present = (column: string) =>
+      [column, renamed[table]?.[column]].find((name) => name && now[table]?.includes(name))
+    const both = columns.filter(present)
+    const selected = both.map((column) => `${present(column)} as ${column}`)
     if (!both.length || ours.some((name) => table.endsWith(`.${name}`))) continue
     const { rows: [row] } = await client.query(
       `select count(*)::int, md5(string_agg(one::text, e'\\n' order by one::text)) as hash
-       from (select ${both} from ${table}) as one`,
+       from (select ${selected} from ${table}) as one`,
     )
     if (row.count) found.set(table, `${row.count} ${row.hash} ${both}`)
   }
