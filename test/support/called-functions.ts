@@ -14,6 +14,7 @@ const ours = `prolang = (select oid from pg_language where lanname = 'plpgsql')
 const neverReturn = [
   'private.refuse_audit_edit',
   'private.refuse',
+  'private.refuse_field',
   'private.refuse_rate',
   'private.refuse_by_hand',
   'private.refuse_picture_quota',
