@@ -9,7 +9,8 @@ import { checkConfig, configText } from './config-file.ts'
 import { onTemporaryServer } from '../schema/temporary-server.ts'
 import type { Postgres } from '../postgres/postgres.ts'
 import { runDeploy, type Settings } from './support/run.ts'
-import { type Platform, ref, secretKey, startPlatform, token } from './support/management-api.ts'
+import { secretKey, startPlatform, token } from './support/management-api.ts'
+import { type Platform, ref } from './support/platform.ts'
 
 let server: Postgres
 let stop: () => void

@@ -4,14 +4,8 @@ import { checkConfig, configText, withoutDeferred } from './config-file.ts'
 import { measureHops, runJobs, verifyCaptcha } from './live-checks.ts'
 import { openManagement } from './management.ts'
 import { assertSettings, setByApi, settings } from './settings.ts'
-import {
-  type Platform,
-  publishableKey,
-  ref,
-  secretKey,
-  startPlatform,
-  token,
-} from './support/management-api.ts'
+import { publishableKey, secretKey, startPlatform, token } from './support/management-api.ts'
+import { type Platform, ref } from './support/platform.ts'
 
 let platform: Platform
 

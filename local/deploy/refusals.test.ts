@@ -1,7 +1,8 @@
 /** What npm run deploy refuses before it sends anything. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runDeploy, type Settings } from './support/run.ts'
-import { type Platform, startPlatform } from './support/management-api.ts'
+import { startPlatform } from './support/management-api.ts'
+import { type Platform } from './support/platform.ts'
 
 let platform: Platform
 

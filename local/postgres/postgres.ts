@@ -7,19 +7,8 @@ import pg from 'pg'
 import { restrictFolder } from './binaries.ts'
 import { preparePlatform } from '../platform/prepare.ts'
 import { checkCluster, createCluster, stopLeftoverServer, superuser } from './cluster.ts'
-import { launchServer, stopServer } from './server.ts'
+import { launchServer, type PostgresOptions, stopServer } from './server.ts'
 import { passwordOf, type Secrets, secretsOf } from '../stack/secrets.ts'
-
-export type PostgresOptions = {
-  /** The folder that holds everything of one stack; the cluster itself lies in `postgres/`. */
-  dataDir: string
-  port: number
-  log?: (line: string) => void
-  /** Counts the calls of each plpgsql function. */
-  countCalls?: boolean
-  /** For disposable databases: faster, and lost after a power cut. */
-  throwAway?: boolean
-}
 
 export type Postgres = {
   /** Database `postgres` as role `postgres`, the one that migrations and tests use. */

@@ -7,9 +7,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { binaries, runner } from './binaries.ts'
 import { logFile } from '../stack/log-file.ts'
-import type { PostgresOptions } from './postgres.ts'
 import { superuser } from './cluster.ts'
 import { UserError } from '../stack/user-error.ts'
+
+export type PostgresOptions = {
+  /** The folder that holds everything of one stack; the cluster itself lies in `postgres/`. */
+  dataDir: string
+  port: number
+  log?: (line: string) => void
+  /** Counts the calls of each plpgsql function. */
+  countCalls?: boolean
+  /** For disposable databases: faster, and lost after a power cut. */
+  throwAway?: boolean
+}
 
 // Given on the command line, so they follow the code and not the data folder.
 const settings = {

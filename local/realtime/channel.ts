@@ -2,10 +2,8 @@
 // what it sends and what it receives.
 import { randomUUID } from 'node:crypto'
 import type { Caller, Extension } from './authorization.ts'
-import type { Connection } from './connection.ts'
 import { type Frame, type Json, Message, type UserBroadcast } from './frames.ts'
-import type { Join } from './join.ts'
-import type { Realtime } from './server.ts'
+import type { Join, JoinedChannel, OpenConnection, Realtime } from './interfaces.ts'
 import { expiredSince, identify, type Identity, tokenProblem } from './tokens.ts'
 import type { Listener, Topic } from './topics.ts'
 
@@ -15,7 +13,7 @@ const presenceCalls = { count: 5, within: 30_000 }
 const maxTimer = 300_000
 const readyInterval = 500
 
-export class Channel implements Listener {
+export class Channel implements Listener, JoinedChannel {
   readonly name: string
   readonly joinRef: string | null
   readonly presenceKey: string
@@ -26,7 +24,7 @@ export class Channel implements Listener {
   private replay: Message[] = []
   private readonly replayed = new Set<string>()
   private readonly realtime: Realtime
-  private readonly connection: Connection
+  private readonly connection: OpenConnection
   private readonly join: Join
   private identity: Identity
   private readonly topic: Topic
@@ -41,7 +39,7 @@ export class Channel implements Listener {
 
   constructor(
     realtime: Realtime,
-    connection: Connection,
+    connection: OpenConnection,
     join: Join,
     { identity, reads }: { identity: Identity; reads: Extension[] },
   ) {

@@ -3,22 +3,21 @@
 // their channels.
 import type { RawData, WebSocket } from 'ws'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Channel } from './channel.ts'
 import { type Frame, type Json, readFrame, type Version, writeFrame } from './frames.ts'
+import type { JoinedChannel, OpenConnection, Realtime } from './interfaces.ts'
 import { join, JoinError, readJoin } from './join.ts'
-import type { Realtime } from './server.ts'
 import type { Identity } from './tokens.ts'
 
 /** A client that does not read is disconnected at this backlog; nobody waits for it. */
 const maxUnreadBytes = 16 * 1024 * 1024
 const maxQueuedFrames = 200
 
-export class Connection {
+export class Connection implements OpenConnection {
   readonly version: Version
   /** The caller for channels without a token of their own: the key's role. */
   readonly identity: Identity
   readonly headers: Json
-  readonly channels = new Map<string, Channel>()
+  readonly channels = new Map<string, JoinedChannel>()
   /** Whether it counts as a connected user, as it does from its first join on. */
   counted = false
   lastHeard = Date.now()
@@ -114,7 +113,7 @@ export class Connection {
   }
 
   /** Closes a channel that failed to handle a frame. */
-  crash(channel: Channel): void {
+  crash(channel: JoinedChannel): void {
     this.end(channel, 'phx_error', { reason: 'channel_crash' })
   }
 
@@ -126,16 +125,16 @@ export class Connection {
   }
 
   /** Sends an event of a channel to this client alone. */
-  push({ joinRef, name }: Channel, event: string, payload: Json): void {
+  push({ joinRef, name }: JoinedChannel, event: string, payload: Json): void {
     this.write({ joinRef, ref: null, topic: `realtime:${name}`, event, payload })
   }
 
   /** Closes a channel and notifies the client. */
-  closeChannel(channel: Channel): void {
+  closeChannel(channel: JoinedChannel): void {
     this.end(channel, 'phx_close', {})
   }
 
-  private end(channel: Channel, event: string, payload: Json) {
+  private end(channel: JoinedChannel, event: string, payload: Json) {
     channel.end()
     const { joinRef } = channel
     const topic = `realtime:${channel.name}`

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readCredentials } from '../gateway/credentials.ts'
 import type { Caller } from './authorization.ts'
 import { type Json, Message, type UserBroadcast } from './frames.ts'
-import type { Realtime } from './server.ts'
+import type { Realtime } from './interfaces.ts'
 import { identify } from './tokens.ts'
 
 const maxBodyBytes = 5_000_000

@@ -2,24 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Extension } from './authorization.ts'
 import { Channel } from './channel.ts'
-import type { Connection } from './connection.ts'
 import { type Frame, type Json, Message } from './frames.ts'
-import type { Realtime } from './server.ts'
+import { connectedUsers, type Join, type OpenConnection, type Realtime } from './interfaces.ts'
 import { identify, type Identity, tokenProblem } from './tokens.ts'
-
-export type Join = {
-  joinRef: string | null
-  name: string
-  private: boolean
-  ack: boolean
-  self: boolean
-  presence: boolean
-  presenceKey: string
-  replicationReady: boolean
-  replay?: unknown
-  postgresChanges: Json[]
-  token: string | undefined
-}
 
 /** A refused join; `fatal` ends the whole connection. */
 export class JoinError extends Error {
@@ -69,7 +54,7 @@ export function readJoin({ topic, joinRef, payload }: Frame): Join {
 /** Joins, or throws a JoinError; the caller answers the client. */
 export async function join(
   realtime: Realtime,
-  connection: Connection,
+  connection: OpenConnection,
   asked: Join,
 ): Promise<Channel> {
   if (asked.name === '') throw new JoinError('TopicNameRequired', 'You must provide a topic name')
@@ -96,7 +81,7 @@ export async function join(
   return channel
 }
 
-function checkLimits(realtime: Realtime, { channels, counted }: Connection) {
+function checkLimits(realtime: Realtime, { channels, counted }: OpenConnection) {
   const { joins, limits } = realtime
   if (!counted && connectedUsers(realtime) >= limits.connections) {
     throw new JoinError('ConnectionRateLimitReached', 'Too many connected users')
@@ -110,13 +95,9 @@ function checkLimits(realtime: Realtime, { channels, counted }: Connection) {
   }
 }
 
-/** The number of connections that have joined a topic. */
-export const connectedUsers = ({ connections }: Realtime) =>
-  [...connections].filter(({ counted }) => counted).length
-
 async function identityOf(
   { keys }: Realtime,
-  connection: Connection,
+  connection: OpenConnection,
   { token }: Join,
 ): Promise<Identity> {
   if (token === undefined) return connection.identity
@@ -130,7 +111,7 @@ async function identityOf(
 
 async function readsOf(
   { authorization }: Realtime,
-  { headers }: Connection,
+  { headers }: OpenConnection,
   { name, presence }: Join,
   identity: Identity,
 ): Promise<Extension[]> {

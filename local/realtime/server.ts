@@ -7,14 +7,14 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { readCredentials } from '../gateway/credentials.ts'
 import type { KeyRing } from '../stack/signing-keys.ts'
 import type { Stack } from '../stack/stack.ts'
-import { type Authorization, openAuthorization } from './authorization.ts'
+import { openAuthorization } from './authorization.ts'
 import { answerHttp } from './http-api.ts'
 import { Connection } from './connection.ts'
 import { type Json, Message, type Version } from './frames.ts'
-import { connectedUsers } from './join.ts'
-import { type Limits, limitsOf, type Plan, Rate } from './limits.ts'
+import { connectedUsers, type Realtime, type RealtimeOptions } from './interfaces.ts'
+import { limitsOf, Rate } from './limits.ts'
 import type { Row } from './stream.ts'
-import { openTenant, type ReconnectDelays, type Tenant } from './tenant.ts'
+import { openTenant, type Tenant } from './tenant.ts'
 import { Topics } from './topics.ts'
 
 const maxFrameBytes = 5_000_000
@@ -24,23 +24,6 @@ const failedHandshakeDelay = 2000
 /** After this time without connections the stream from the database is closed. */
 const idleTimeout = 660_000
 
-/** The platform's behaviour, which tests can change. Times are in milliseconds. */
-export type RealtimeOptions = {
-  plan: Plan
-  /** Whether public channels are refused, as deploy configures a project. */
-  privateOnly: boolean
-  /** Slows down guessing. */
-  failedJoinDelay: number
-  /** The interval of the rate counters. */
-  rateInterval: number
-  /** Between the loss of the stream from the database and the next attempt. */
-  reconnectDelays: ReconnectDelays
-  /** How long a channel with replication_ready waits for the stream. */
-  readyTimeout: number
-  /** An extra delay of each join. */
-  joinDelay: () => number
-}
-
 const defaults: RealtimeOptions = {
   plan: 'free',
   privateOnly: true,
@@ -49,19 +32,6 @@ const defaults: RealtimeOptions = {
   reconnectDelays: { min: 5000, max: 300_000 },
   readyTimeout: 60_000,
   joinDelay: () => 0,
-}
-
-export type Realtime = RealtimeOptions & {
-  stack: Stack
-  keys: KeyRing
-  limits: Limits
-  topics: Topics
-  authorization: Authorization
-  tenant: Tenant
-  connections: Set<Connection>
-  events: Rate
-  joins: Rate
-  presence: Rate
 }
 
 type RealtimeServer = { server: Server; tenant: Tenant; close: () => Promise<void> }

@@ -7,46 +7,14 @@ import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
+import { type Json, type Platform, ref } from './platform.ts'
 import { masked, stored, whole } from './project-config.ts'
 import { freshAuth } from './new-auth-config.ts'
 
-export const ref = 'abcdefghijklmnopqrst'
 export const token = `sbp_${'0123456789abcdef'.repeat(2)}01234567`
 export const publishableKey = 'sb_publishable_of_the_mock_0123456789'
 // Concatenated, since no file of the project may contain a secret key.
 export const secretKey = `sb_secret_${'of_the_mock_0123456789abcdef'}`
-
-export type Json = Record<string, unknown>
-export type Sent = { method: string; path: string; body: unknown }
-export type Upload = { entrypoint: string; files: Map<string, Buffer> }
-
-export type Platform = {
-  url: string
-  /** Every request that could change something, in order. */
-  sent: Sent[]
-  auth: Json
-  realtime: Json
-  storage: { fileSizeLimit: number; features: Record<string, { enabled: boolean }> }
-  secrets: Map<string, string>
-  /** What the CLI sent of each function. */
-  uploads: Map<string, Upload>
-  /** Metadata and names of the files of each function. */
-  functions: Map<string, { version: number; verifyJwt: boolean; files: string[] }>
-  keys: Json[]
-  signing: Json[]
-  status: string
-  /** Returns a status to answer instead of handling the request. */
-  fails: (method: string, path: string) => number | undefined
-  /** Settings that the API accepts but does not store. */
-  forgets: Set<string>
-  /** How the platform's proxies change the X-Forwarded-For header. */
-  forwarded: (sent: string | undefined) => string
-  /** The result of the jobs. */
-  jobs: Json
-  /** How many more sign-ins Auth answers before a change takes effect. */
-  lag: number
-  stop: () => Promise<void>
-}
 
 /** `adminUrl` is that of a superuser, who creates the temporary roles. */
 export async function startPlatform(

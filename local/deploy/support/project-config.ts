@@ -1,6 +1,6 @@
 /** A project's settings as the older and the newer routes of the Management API return them. */
 import { createHmac } from 'node:crypto'
-import { type Json, type Platform, ref } from './management-api.ts'
+import { type Json, type Platform, ref } from './platform.ts'
 
 /** Auth's secrets are returned as an HMAC. */
 export const masked = (auth: Json) => ({

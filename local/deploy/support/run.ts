@@ -1,6 +1,7 @@
 /** Runs npm run deploy against the stand-in of the platform. */
 import { spawn } from 'node:child_process'
-import { type Platform, ref, token } from './management-api.ts'
+import { token } from './management-api.ts'
+import { type Platform, ref } from './platform.ts'
 
 const baseEnvironment = (platform: Platform) => ({
   SUPABASE_ACCESS_TOKEN: token,
