@@ -1,4 +1,4 @@
-/** Drains the outbox of pushes: leases a batch, sends it a few at a time, reports each outcome. */
+/** Drains the outbox of pushes: leases a batch, sends it a few at a time, reports each outcome. Sending: fcm.ts. */
 import { alarm } from '../_shared/alarms.ts'
 import { backend } from '../_shared/db.ts'
 import { configured, type Outcome, type Push, send } from './fcm.ts'

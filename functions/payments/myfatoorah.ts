@@ -17,7 +17,7 @@ import {
   type RefundTruth,
   type Truth,
 } from './provider.ts'
-import { isSignedBy, parseObject } from './signing.ts'
+import { isSignedBy, parseObject } from './webhook-signatures.ts'
 
 type Settings = {
   url: string

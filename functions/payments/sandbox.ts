@@ -6,7 +6,7 @@ import { hmacSha256 } from '../_shared/crypto.ts'
 import { backend } from '../_shared/db.ts'
 import { text } from './provider-api.ts'
 import type { Provider, RefundTruth, Truth } from './provider.ts'
-import { isSignedBy, parseObject } from './signing.ts'
+import { isSignedBy, parseObject } from './webhook-signatures.ts'
 
 type Settings = { url: string; secret: string }
 

@@ -11,7 +11,7 @@ import {
   threeDecimals,
 } from './provider-api.ts'
 import { type Provider, ProviderMismatch, type RefundTruth, type Truth } from './provider.ts'
-import { isSignedBy, parseObject } from './signing.ts'
+import { isSignedBy, parseObject } from './webhook-signatures.ts'
 
 type Settings = {
   url: string

@@ -1,11 +1,11 @@
 -- Rates: how often something may be done, counted exactly even when calls arrive at once.
 --
 -- A sliding log of the last hits for each rule and subject. A rule with a max of a million or more
--- is off and writes nothing.
+-- is off and writes nothing. The rules and their numbers: 91_data.sql.
 --
 -- What an account does is counted by the function that does it, in its transaction (count_action).
 -- What cannot be taken back, and what may fail after it has already cost something, is counted and
--- committed before it is tried (enter, entered).
+-- committed before it is tried (count_rate, require_rate).
 
 create function private.count_hit(
   rule text, subject text, allowed integer default null,

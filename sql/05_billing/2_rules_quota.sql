@@ -1,4 +1,5 @@
--- The quota: how many listings a plan allows, and how fast they may be published.
+-- The quota: how many listings a plan allows, and how fast they may be published. The plans and their
+-- numbers: 91_data.sql.
 
 create function private.plan_of(identity_id uuid) returns public.plans
   language plpgsql

@@ -1,6 +1,6 @@
 -- What an admin looks for in Studio. Views read with their caller's rights, and are closed to
 -- clients. An admin changes the tables behind them: the comment of each view says which column of
--- which.
+-- which. What is refused by hand, and why: 2_rules_edits.sql of each area.
 
 create view public.admin_users with (security_invoker = true) as
   select

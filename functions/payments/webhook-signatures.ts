@@ -1,4 +1,4 @@
-/** Signatures of webhooks. */
+/** Signatures of webhooks: what all providers share. Each has its check in `verify`: tap.ts, myfatoorah.ts, sandbox.ts. */
 import { isEqualSecret } from '../_shared/crypto.ts'
 
 /**
