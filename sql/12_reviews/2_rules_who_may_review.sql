@@ -29,6 +29,34 @@ $$;
 comment on function private.have_been_in_contact is
   'Whether the author asked for the subject''s contact, or both wrote in a conversation.';
 
+create function private.check_may_review(
+  author_id uuid, subject public.identities, property_id uuid
+) returns void
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  if subject.account_id = private.account_id() then
+    perform private.refuse_field('identityId', 'review_self');
+  elsif not private.is_publicly_visible(subject.id) then
+    perform private.refuse(404, 'identity_not_found');
+  elsif check_may_review.property_id is not null and not exists (
+    select from public.properties
+    where properties.id = check_may_review.property_id
+      and properties.owner_identity_id = subject.id
+      and private.may_see(properties, author_id)
+  ) then
+    perform private.refuse(404, 'property_not_found');
+  elsif not private.have_been_in_contact(author_id, subject.id) then
+    perform private.refuse(403, 'review_not_eligible');
+  end if;
+end
+$$;
+comment on function private.check_may_review is
+  'Refuses a review of oneself, of who is not shown to everybody, about a listing that is not theirs, '
+  'and without a contact. Only one for each subject: reviews_once_key.';
+
 create function private.clean_review_text(given text, path text) returns text
   language plpgsql
   stable

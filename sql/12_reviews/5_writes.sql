@@ -19,20 +19,7 @@ begin
   end if;
   select * into subject from public.identities
   where identities.id = create_review.identity_id;
-  if subject.account_id = private.account_id() then
-    perform private.refuse_field('identityId', 'review_self');
-  elsif not private.is_publicly_visible(create_review.identity_id) then
-    perform private.refuse(404, 'identity_not_found');
-  elsif create_review.property_id is not null and not exists (
-    select from public.properties
-    where properties.id = create_review.property_id
-      and properties.owner_identity_id = create_review.identity_id
-      and private.may_see(properties, author_id)
-  ) then
-    perform private.refuse(404, 'property_not_found');
-  elsif not private.have_been_in_contact(author_id, create_review.identity_id) then
-    perform private.refuse(403, 'review_not_eligible');
-  end if;
+  perform private.check_may_review(author_id, subject, create_review.property_id);
 
   insert into public.reviews (
     author_identity_id, subject_identity_id, property_id, rating, comment

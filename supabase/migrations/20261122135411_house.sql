@@ -2393,6 +2393,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.check_may_review(author_id uuid, subject public.identities, property_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO ''
+AS $function$
+begin
+  if subject.account_id = private.account_id() then
+    perform private.refuse_field('identityId', 'review_self');
+  elsif not private.is_publicly_visible(subject.id) then
+    perform private.refuse(404, 'identity_not_found');
+  elsif check_may_review.property_id is not null and not exists (
+    select from public.properties
+    where properties.id = check_may_review.property_id
+      and properties.owner_identity_id = subject.id
+      and private.may_see(properties, author_id)
+  ) then
+    perform private.refuse(404, 'property_not_found');
+  elsif not private.have_been_in_contact(author_id, subject.id) then
+    perform private.refuse(403, 'review_not_eligible');
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.check_organisation(organisation public.organisations)
  RETURNS void
  LANGUAGE plpgsql
@@ -3203,20 +3227,7 @@ begin
   end if;
   select * into subject from public.identities
   where identities.id = create_review.identity_id;
-  if subject.account_id = private.account_id() then
-    perform private.refuse_field('identityId', 'review_self');
-  elsif not private.is_publicly_visible(create_review.identity_id) then
-    perform private.refuse(404, 'identity_not_found');
-  elsif create_review.property_id is not null and not exists (
-    select from public.properties
-    where properties.id = create_review.property_id
-      and properties.owner_identity_id = create_review.identity_id
-      and private.may_see(properties, author_id)
-  ) then
-    perform private.refuse(404, 'property_not_found');
-  elsif not private.have_been_in_contact(author_id, create_review.identity_id) then
-    perform private.refuse(403, 'review_not_eligible');
-  end if;
+  perform private.check_may_review(author_id, subject, create_review.property_id);
 
   insert into public.reviews (
     author_identity_id, subject_identity_id, property_id, rating, comment
@@ -12353,6 +12364,8 @@ COMMENT ON FUNCTION "private"."check_files"(jsonb) IS 'The files of a list that 
 
 COMMENT ON FUNCTION "private"."check_licence"() IS 'No company or office becomes active with an expired licence: 422 licence_expired.';
 
+COMMENT ON FUNCTION "private"."check_may_review"(uuid, public.identities, uuid) IS 'Refuses a review of oneself, of who is not shown to everybody, about a listing that is not theirs, and without a contact. Only one for each subject: reviews_once_key.';
+
 COMMENT ON FUNCTION "private"."check_open_to_chat"(uuid, uuid) IS '409 property_state_conflict for a listing of another that has ended or allows no chat: existing conversations go on, new ones are not opened.';
 
 COMMENT ON FUNCTION "private"."check_organisation_fields"(jsonb) IS '422 validation_failed unless these are fields of an organisation, each a text or null.';
@@ -13348,6 +13361,10 @@ GRANT EXECUTE ON FUNCTION "private"."check_codes"(text, jsonb, numeric) TO "post
 REVOKE ALL ON FUNCTION "private"."check_files"(jsonb) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."check_files"(jsonb) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."check_may_review"(uuid, public.identities, uuid) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."check_may_review"(uuid, public.identities, uuid) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."clean_message_body"(text, text) FROM PUBLIC;
 
