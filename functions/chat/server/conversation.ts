@@ -73,7 +73,9 @@ export class Conversation implements JoinedConversation {
     if (this.stopped || this.checking) return
     this.checking = true
     try {
-      this.feed.reaches((await findConversation(this.owner, this.id)).lastSeq)
+      const { lastSeq } = await findConversation(this.owner, this.id)
+      // A history that failed is read again by its timer.
+      if (!this.retry) this.feed.reaches(lastSeq)
     } catch (error) {
       // What did not work this time is checked again in a moment (access-check.ts).
       const refusal = error as Refusal
@@ -95,10 +97,13 @@ export class Conversation implements JoinedConversation {
     }
   }
 
-  /** It is read again later, unless there is no right to it any more. */
+  /** Reads the history again in a second, unless there is no right to it any more. */
   private historyFailed({ code }: Refusal) {
-    if (!isTemporary(code)) return void this.check()
     clearTimeout(this.retry)
-    this.retry = setTimeout(() => void this.feed.fill(), 1000)
+    this.retry = setTimeout(() => {
+      this.retry = undefined
+      void this.feed.fill()
+    }, 1000)
+    if (!isTemporary(code)) void this.check()
   }
 }

@@ -5,7 +5,7 @@ import type { ClientSocket, SocketHandler } from './socket.ts'
 // Messages that wait for those before them; these sockets cannot be paused.
 const mostWaiting = 256
 
-// An upgrade that was agreed to and whose client was gone by then never opens and never closeCodes.
+// An upgrade that was agreed to and whose client was gone by then never opens and never closes.
 const openingTime = 10_000
 
 /** Serves a socket; settled when it is closed. */
@@ -43,7 +43,10 @@ export function serveEdgeSocket(
       if (++waiting > mostWaiting) {
         return client.close(closeCodes.refused, 'too many frames at once')
       }
-      handled = handled.then(() => handler?.message(data)).finally(() => waiting--)
+      handled = handled.then(() => handler?.message(data))
+        // One frame that fails must not leave those after it unread.
+        .catch((error) => console.error('a frame failed:', error))
+        .finally(() => waiting--)
     }
     socket.onclose = () => {
       handler?.closed()

@@ -58,9 +58,12 @@ export function serveNodeSocket(
     const text = data.toString()
     // Whoever sends faster than is answered waits: what is not read yet stays with the sender.
     if (++waiting > 1) socket.pause()
-    handled = handled.then(() => handler.message(text)).finally(() => {
-      if (--waiting === 0) socket.resume()
-    })
+    handled = handled.then(() => handler.message(text))
+      // One frame that fails must not leave those after it unread.
+      .catch((error) => console.error('a frame failed:', error))
+      .finally(() => {
+        if (--waiting === 0) socket.resume()
+      })
   })
   socket.on('close', () => {
     clearInterval(heartbeat)
