@@ -1,9 +1,9 @@
 /**
- * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=facade,chat]:
- * facade, shapes, chat, media and webhooks, or only those named:
+ * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=facade,chat]
+ * [--sizes=10000,100000]: facade, shapes, chat, media and webhooks, or only those named:
  * what the layer costs against the limit measured in the same run, whether searches stay flat from
- * 10,000 to 100,000 listings, how fast chat is, and what an upload costs against the disk. Prints
- * tables and ends with one line of JSON.
+ * the first number of listings to the second, how fast chat is, and what an upload costs against
+ * the disk. Prints tables and ends with one line of JSON.
  */
 import { parseArgs } from 'node:util'
 import pg from 'pg'
@@ -21,12 +21,19 @@ const { values } = parseArgs({
     listings: { type: 'string', default: '20000' },
     pairs: { type: 'string', default: '100' },
     sockets: { type: 'string', default: '1000' },
+    sizes: { type: 'string', default: '10000,100000' },
     only: { type: 'string', default: 'facade,shapes,chat,media,webhooks' },
   },
 })
 const count = Number(values.listings)
 if (!Number.isInteger(count) || count < 1000) {
   console.error('--listings takes a whole number, 1000 or more.')
+  process.exit(1)
+}
+
+const sizes = values.sizes.split(',').map(Number)
+if (sizes.length !== 2 || sizes.some((size) => !Number.isInteger(size) || size < 1000)) {
+  console.error('--sizes takes two whole numbers of listings, each 1000 or more.')
   process.exit(1)
 }
 
@@ -82,9 +89,9 @@ if (values.only.includes('facade')) {
   result.facade = facade
 }
 if (values.only.includes('shapes')) {
-  const shapes = await compareShapes(say)
+  const shapes = await compareShapes(sizes, say)
   say('')
-  table(shapesTable(shapes))
+  table(shapesTable(shapes, sizes))
   result.shapes = shapes
 }
 if (values.only.includes('chat')) {

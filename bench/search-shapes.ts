@@ -1,7 +1,6 @@
 /**
- * node bench/search-shapes.ts: every shape of a search at 10,000 and 100,000 listings, timed inside
- * the database, as api functions answer them: with the records of the page. Prints a table and ends
- * with one line of JSON. A p99 above the limit or growth above 2 is marked.
+ * Every shape of a search at two numbers of listings, timed inside the database, as api functions
+ * answer them: with the records of the page. A p99 above the limit or growth above 2 is marked.
  */
 import type pg from 'pg'
 import { build, connected } from '../local/schema/build.ts'
@@ -12,7 +11,6 @@ import { percentile } from './http-load.ts'
 export type Shape = { shape: string; p50: number; p99: number; rows: number }
 type Grown = { shape: string; small: Shape; large: Shape; limit: number; growth: number }
 
-const sizes = [10_000, 100_000] as const
 const limits: Record<string, number> = { 'map clusters': 50 }
 const limitOf = (shape: string) => limits[shape] ?? 10
 
@@ -211,7 +209,10 @@ async function openSampler(client: pg.Client): Promise<Sampler> {
 }
 
 /** Measures both sizes on a temporary server. */
-export async function compareShapes(say: (line: string) => void): Promise<Grown[]> {
+export async function compareShapes(
+  sizes: readonly number[],
+  say: (line: string) => void,
+): Promise<Grown[]> {
   return await onTemporaryServer(async (server) => {
     const measured: Shape[][] = []
     for (const size of sizes) {
@@ -237,10 +238,17 @@ export async function compareShapes(say: (line: string) => void): Promise<Grown[
   })
 }
 
-export function shapesTable(grown: Grown[]): string[][] {
+export function shapesTable(grown: Grown[], sizes: readonly number[]): string[][] {
   const ms = (value: number) => value.toFixed(2)
+  const [few, many] = sizes.map((size) => size < 1e6 ? `${size / 1e3}k` : `${size / 1e6}M`)
   return [
-    ['ms in the database', 'rows', 'p50 10k', 'p99 10k', 'p50 100k', 'p99 100k', 'growth', ''],
+    [
+      'ms in the database',
+      'rows',
+      ...[`p50 ${few}`, `p99 ${few}`, `p50 ${many}`, `p99 ${many}`],
+      'growth',
+      '',
+    ],
     ...grown.map(({ shape, small, large, limit, growth }) => [
       shape,
       String(large.rows),
