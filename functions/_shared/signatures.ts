@@ -308,6 +308,7 @@ export const backendSignatures = {
     reported_currency: 'text?',
   },
   recount_wallets: {},
+  refresh_area_prices: { age: 'interval?' },
   refund_answered: { refund_id: 'uuid', provider_ref: 'text', status: 'text' },
   refund_order: { refund_id: 'uuid' },
   refuse: { status: 'integer', code: 'text', detail: 'jsonb?', by_hand: 'text?' },

@@ -31,6 +31,7 @@ const sqlJobs: BackendFunction[] = [
   'measure_responses',
   'give_up_payments',
   'lapse_plans',
+  'refresh_area_prices',
   'remind_of_plans',
   'renew_plans',
   'sweep_alarms',

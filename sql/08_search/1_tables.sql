@@ -72,6 +72,18 @@ create index search_documents_place_idx on private.search_documents using gist (
 -- Clusters are counted from this alone, without the table, as long as the filter is a type.
 create index search_documents_map_idx on private.search_documents (lng, lat)
   include (type, price);
+-- Prices of areas likewise.
+create index search_documents_area_prices_idx on private.search_documents (area_id)
+  include (type, kind, price, area_m2);
+
+create table private.area_prices (
+  is_only_row boolean primary key default true
+    constraint area_prices_have_one_row check (is_only_row),
+  items json not null,
+  computed_at timestamptz not null
+);
+comment on table private.area_prices is
+  'What private.map_area_prices gave without filters some minutes ago: one row, written by a job.';
 
 -- Which listings have a common word, as bitmaps: how they are read is in 4_reads_common_words.sql.
 create table private.search_bits (
@@ -125,6 +137,9 @@ create index search_vocabulary_trigrams_idx
 
 alter table private.search_documents enable row level security;
 create policy "nobody but functions of their owner" on private.search_documents using (false);
+
+alter table private.area_prices enable row level security;
+create policy "nobody but functions of their owner" on private.area_prices using (false);
 
 alter table private.search_bits enable row level security;
 alter table private.search_changes enable row level security;

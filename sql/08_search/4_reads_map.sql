@@ -148,14 +148,12 @@ comment on function api.list_map_listings is
   '360/2^(zoom+2) degrees below zoom 15, else points. 422 bbox_invalid, filter_unknown, '
   'range_invalid.';
 
-create function private.list_map_areas(filters jsonb) returns json
+create function private.map_area_prices(wanted private.search_filters) returns json
   language plpgsql
   stable
-  security definer -- row security would keep it from its indexes; listed properties only
   set search_path = ''
 as $$
 declare
-  wanted private.search_filters := private.parse_search_filters(filters, 'map');
   items json;
 begin
   execute format($sql$
@@ -186,7 +184,28 @@ begin
     from public.areas
     left join figures on figures.area_id = areas.id
     $sql$, private.search_conditions(null, wanted)) into items using wanted;
-  return json_build_object('items', items, 'nextCursor', null);
+  return items;
+end
+$$;
+comment on function private.map_area_prices is 'Prices of each area, as of now.';
+
+create function private.list_map_areas(filters jsonb) returns json
+  language plpgsql
+  stable
+  security definer -- row security would keep it from its indexes; listed properties only
+  set search_path = ''
+as $$
+declare
+  wanted private.search_filters := private.parse_search_filters(filters, 'map');
+  items json;
+begin
+  if wanted is null then
+    -- Where the job has not run in time they are computed, so they are never older than this.
+    select area_prices.items into items from private.area_prices
+    where area_prices.computed_at > now() - interval '5 minutes';
+  end if;
+  return json_build_object(
+    'items', coalesce(items, private.map_area_prices(wanted)), 'nextCursor', null);
 end
 $$;
 comment on function private.list_map_areas is 'Prices of each area; see api.list_map_areas.';
@@ -202,7 +221,8 @@ end
 $$;
 comment on function api.list_map_areas is
   'For each area how many listings there are, their median price and median price per m²; no '
-  'median of fewer than 5 prices. 422 filter_unknown, range_invalid, bbox_invalid.';
+  'median of fewer than 5 prices. Without filters they may be 5 minutes old. 422 filter_unknown, '
+  'range_invalid, bbox_invalid.';
 
 grant execute on function
   private.list_map_listings, private.list_map_areas, api.list_map_listings, api.list_map_areas

@@ -1,4 +1,4 @@
--- Scheduled work of search and feed, and how all search documents are written anew.
+-- Scheduled work of search, map and feed, and how all search documents are written anew.
 
 create function private.fold_search_words(changes integer default 500) returns bigint
   language plpgsql
@@ -75,6 +75,27 @@ comment on function private.fold_search_words is
   'Job: writes the bitmaps of a chunk that has none, or else of the one with most changes once '
   'there are this many in all. Gives the number of chunks written.';
 
+create function private.refresh_area_prices(age interval default '3 minutes') returns bigint
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+begin
+  -- One at a time: nothing older may overwrite what is newer.
+  if not pg_catalog.pg_try_advisory_xact_lock(hashtextextended('refresh_area_prices', 0))
+    or exists (select from private.area_prices where area_prices.computed_at > now() - age) then
+    return 0;
+  end if;
+  insert into private.area_prices (items, computed_at)
+  values (private.map_area_prices(null), now())
+  on conflict (is_only_row) do update
+    set items = excluded.items, computed_at = excluded.computed_at;
+  return 1;
+end
+$$;
+comment on function private.refresh_area_prices is
+  'Job: writes private.area_prices anew once it is this old, before what reads it finds it too old.';
+
 create function private.sweep_publications() returns bigint
   language sql
   security definer -- deletes from a closed table
@@ -124,5 +145,6 @@ comment on function private.rebuild_search_documents is
   'Gives the number of listings. Only the owner of the database can call it.';
 
 grant execute on function
-  private.fold_search_words, private.sweep_publications, private.sweep_office_ranks
+  private.fold_search_words, private.refresh_area_prices, private.sweep_publications,
+  private.sweep_office_ranks
   to backend;

@@ -343,6 +343,7 @@ export const tables: Record<string, Table> = {
     'identity_id',
     'insert into private.review_totals (identity_id) values (:identity)',
   ),
+  'private.area_prices': closed(null),
   'private.search_bits': closed(null),
   'private.search_changes': closed(null),
   'private.search_documents': closed(ofListing),

@@ -315,6 +315,7 @@ const reviews: Review[] = [
     'private.fold_search_words',
     'private.fold_views',
     'private.measure_responses',
+    'private.refresh_area_prices',
     'private.retry_deferred_notifications',
     'private.fan_out_listing_events',
     'private.notify_of_sign_ins',

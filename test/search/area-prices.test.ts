@@ -1,0 +1,129 @@
+/** Prices of areas without filters: what a job keeps, and what stands in for it. */
+import type pg from 'pg'
+import { expect, test } from 'vitest'
+import { database, guest, signUp } from '../support/client.ts'
+import { insertListing } from '../support/fixtures.ts'
+import { drain } from '../support/jobs.ts'
+
+/** Whether it wrote them: not where the scheduler is doing so at this moment. */
+const refresh = async (client: pg.Pool | pg.PoolClient = database()) =>
+  Number((await client.query(`select private.refresh_area_prices('0') as n`)).rows[0].n) > 0
+
+async function refreshNow() {
+  while (!(await refresh()));
+}
+
+/** Runs work with all of the database as it is at one moment; what it writes is undone. */
+async function atOneMoment(work: (client: pg.PoolClient) => Promise<void>) {
+  const client = await database().connect()
+  try {
+    for (let written = false; !written;) {
+      await client.query('begin isolation level repeatable read')
+      // Refused when the scheduler has just written them.
+      written = await refresh(client).catch(() => false)
+      if (written) await work(client)
+      await client.query('rollback')
+    }
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+}
+
+async function plainFigures(client: pg.PoolClient) {
+  const { rows } = await client.query(
+    `select areas.id, count(properties.id)::integer as count, coalesce(
+       array_agg(properties.price::float8 order by properties.price)
+         filter (where properties.price is not null), '{}') as prices,
+       coalesce(array_agg(
+         properties.price::float8 / coalesce(land_area_m2, built_area_m2)::float8
+         order by properties.price / coalesce(land_area_m2, built_area_m2)
+       ) filter (where properties.price is not null), '{}') as per_m2
+     from public.areas
+     left join public.properties on properties.area_id = areas.id and properties.listed
+     group by areas.id order by areas.position`,
+  )
+  const median = (sorted: number[]) =>
+    sorted.length < 5 ? null : (sorted[Math.floor((sorted.length - 1) / 2)]! +
+      sorted[Math.ceil((sorted.length - 1) / 2)]!) / 2
+  return rows.map(({ id, count, prices, per_m2 }) => ({
+    id,
+    count,
+    median: median(prices),
+    perM2: median(per_m2),
+  }))
+}
+
+const answer = async (client: pg.PoolClient) =>
+  (await client.query('select api.list_map_areas() as answer')).rows[0].answer
+
+test('what is kept is what plain SQL finds in the listings', async () => {
+  const { identityId } = await signUp()
+  const there = { area_id: 'surra', governorate_id: 'capital' }
+  for (const price of [90_000, 110_000.125, 90_000, 250_000, 300_000.5, 70_000]) {
+    await insertListing(identityId, { ...there, price })
+  }
+  await insertListing(identityId, { ...there, type: 'EXCHANGE', price: null })
+  await atOneMoment(async (client) => {
+    const { items } = await answer(client)
+    const plain = await plainFigures(client)
+    expect(items.map(({ areaId }: { areaId: string }) => areaId)).toEqual(plain.map(({ id }) => id))
+    for (const [index, { count, median, perM2 }] of plain.entries()) {
+      const { areaId, medianPrice, medianPricePerM2 } = items[index]
+      expect(items[index].count, areaId).toBe(count)
+      if (median === null) expect([medianPrice, medianPricePerM2], areaId).toEqual([null, null])
+      else {
+        expect(medianPrice, areaId).toBeCloseTo(median, 2)
+        expect(medianPricePerM2, areaId).toBeCloseTo(perM2!, 2)
+      }
+    }
+    expect(items.find(({ areaId }: { areaId: string }) => areaId === 'surra').medianPrice)
+      .not.toBeNull()
+  })
+})
+
+test('a new listing is counted from the next run of the job on', async () => {
+  const { identityId } = await signUp()
+  const count = async () => {
+    const { body } = await guest.get('/map/areas')
+    return body.items.find(({ areaId }: { areaId: string }) => areaId === 'nuwaiseeb').count
+  }
+  await refreshNow()
+  const before = await count()
+  await insertListing(identityId, { area_id: 'nuwaiseeb', governorate_id: 'ahmadi' })
+  await refreshNow()
+  expect(await count()).toBe(before + 1)
+})
+
+test('with filters they are of this moment', async () => {
+  const { identityId } = await signUp()
+  const price = 2_000_000 + Math.floor(Math.random() * 1e9)
+  await refreshNow()
+  await insertListing(identityId, { price })
+  const { body } = await guest.get(`/map/areas?priceMin=${price}&priceMax=${price}`)
+  expect(body.items.find(({ areaId }: { areaId: string }) => areaId === 'salmiya').count).toBe(1)
+})
+
+test('where nothing is kept, or it is older than five minutes, they are of this moment', async () => {
+  await atOneMoment(async (client) => {
+    const { items } = await answer(client)
+    await client.query(`update private.area_prices set items = '[]'`)
+    expect((await answer(client)).items).toEqual([])
+    await client.query(
+      `update private.area_prices set computed_at = computed_at - interval '5 minutes'`,
+    )
+    expect((await answer(client)).items).toEqual(items)
+    await client.query('delete from private.area_prices')
+    expect((await answer(client)).items).toEqual(items)
+  })
+})
+
+test('refreshes at once leave one row, and a fresh one is left alone', async () => {
+  const written = await Promise.all(Array.from({ length: 4 }, () => refresh()))
+  if (!written.includes(true)) await refreshNow()
+  const { rows } = await database().query('select computed_at from private.area_prices')
+  expect(rows).toHaveLength(1)
+  await drain('refresh_area_prices')
+  expect((await database().query('select computed_at from private.area_prices')).rows)
+    .toEqual(rows)
+})
