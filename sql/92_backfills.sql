@@ -105,3 +105,13 @@ set suspended_until = case when status = 'suspended' then suspended_until end,
       then coalesce(delete_at, now() + interval '14 days') end
 where suspended_until is not null and status <> 'suspended'
   or (status = 'deletion_requested') <> (delete_at is not null);
+
+-- Listings from before cards were kept.
+insert into private.property_cards
+select card.*
+from public.properties
+cross join lateral private.property_card(properties) as card
+where properties.listed and not exists (
+  select from private.property_cards where property_cards.property_id = properties.id
+)
+on conflict do nothing;

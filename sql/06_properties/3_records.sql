@@ -19,6 +19,14 @@ $$;
 comment on function private.price_label is
   'The Arabic text of a price; that of a rent says that it is monthly.';
 
+create function private.price_period(type text) returns text
+  language sql
+  immutable
+  parallel safe
+  return case price_period.type when 'RENT' then 'month' when 'SALE' then 'once' end;
+comment on function private.price_period is
+  'What a price is for: a month of a rent, once for a sale; null for an exchange.';
+
 create function private.property_records(property_ids uuid[], viewer_identity_id uuid)
   returns table (place bigint, id uuid, record json)
   language plpgsql
@@ -49,10 +57,7 @@ begin
           properties.description_ar as "descriptionAr",
           properties.description_en as "descriptionEn",
           properties.price,
-          case properties.type
-            when 'RENT' then 'month'
-            when 'SALE' then 'once'
-          end as "pricePeriod",
+          private.price_period(properties.type) as "pricePeriod",
           private.price_label(properties.type, properties.price) as "priceLabel",
           properties.is_negotiable as "isNegotiable",
           properties.property_income as "propertyIncome",

@@ -1,4 +1,4 @@
--- Scheduled work of search, map and feed, and how all search documents are written anew.
+-- Scheduled work of search, map and feed, and how search documents and cards are written anew.
 
 create function private.fold_search_words(changes integer default 500) returns bigint
   language plpgsql
@@ -137,12 +137,20 @@ begin
   perform private.add_search_words(array(
     select word from ts_stat('select document from private.search_documents')
   ));
+  delete from private.property_cards;
+  insert into private.property_cards
+  select card.*
+  from public.properties
+  cross join lateral private.property_card(properties) as card
+  where properties.listed
+  on conflict do nothing;
   return listings;
 end
 $$;
 comment on function private.rebuild_search_documents is
-  'Writes private.search_documents anew, after a load without triggers or a change of its rules. '
-  'Gives the number of listings. Only the owner of the database can call it.';
+  'Writes private.search_documents and private.property_cards anew, after a load without triggers '
+  'or a change of their rules. Gives the number of listings. Only the owner of the database can '
+  'call it.';
 
 grant execute on function
   private.fold_search_words, private.refresh_area_prices, private.sweep_publications,

@@ -1,4 +1,5 @@
--- The pictures of a deleted listing and of a closed identity are discarded.
+-- The pictures of a deleted listing and of a closed identity are discarded. Cards show the first
+-- picture of their listing and how many there are.
 
 create function private.on_property_deleted() returns trigger
   language plpgsql
@@ -40,3 +41,41 @@ create trigger identities_take_their_pictures
   after update of status on public.identities
   for each row when (new.status = 'closed' and old.status <> 'closed')
   execute function private.on_pictures_owner_closed();
+
+create function private.on_pictures_of_listings() returns trigger
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+declare
+  property_ids uuid[] := '{}';
+begin
+  if tg_op <> 'INSERT' then
+    property_ids := array(select before.property_id from before);
+  end if;
+  if tg_op <> 'DELETE' then
+    property_ids := property_ids || array(select after.property_id from after);
+  end if;
+  property_ids := array(
+    select distinct id from unnest(property_ids) as id where id is not null
+  );
+  if property_ids <> '{}' then
+    -- The functions have locked the listing before; whoever writes by SQL has not.
+    perform from public.properties where properties.id = any (property_ids)
+    order by properties.id for no key update;
+    perform private.write_property_cards(property_ids);
+  end if;
+  return null;
+end
+$$;
+comment on function private.on_pictures_of_listings is
+  'Keeps private.property_cards up to date with the pictures.';
+create trigger media_are_shown_on_insert
+  after insert on public.media referencing new table as after
+  for each statement execute function private.on_pictures_of_listings();
+create trigger media_are_shown
+  after update on public.media referencing old table as before new table as after
+  for each statement execute function private.on_pictures_of_listings();
+create trigger media_are_shown_no_more
+  after delete on public.media referencing old table as before
+  for each statement execute function private.on_pictures_of_listings();

@@ -431,4 +431,20 @@ export const invariants: Invariant[] = [
       select identities.id, '{0,0,0,0,999}' from public.identities limit 1
       on conflict (identity_id) do update set histogram = excluded.histogram`,
   },
+  {
+    id: 'PR-18',
+    says: 'the kept card of a listing is what would be made of it now',
+    sql: `select properties.id as bad
+        from public.properties
+        left join private.property_cards on property_cards.property_id = properties.id
+        where properties.listed
+          and property_cards is distinct from private.property_card(properties)
+      union all
+      select properties.id
+        from private.property_cards
+        join public.properties on properties.id = property_cards.property_id
+        where not properties.listed`,
+    plant: `${unguarded('public.media')}
+      update public.media set width = width + 1 where position = 0 and not pending`,
+  },
 ]

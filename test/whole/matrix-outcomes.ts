@@ -344,6 +344,7 @@ export const tables: Record<string, Table> = {
     'insert into private.review_totals (identity_id) values (:identity)',
   ),
   'private.area_prices': closed(null),
+  'private.property_cards': closed(ofListing),
   'private.search_bits': closed(null),
   'private.search_changes': closed(null),
   'private.search_documents': closed(ofListing),

@@ -1,0 +1,162 @@
+-- The card of a listing: the part of its record that lists show. How it is kept, how it is read.
+
+create function private.first_picture(
+  property_id uuid, out picture text, out pictures_count bigint
+)
+  language plpgsql
+  stable
+  security definer -- reads rows past the policies
+  set search_path = ''
+as $$
+begin
+  select
+    '/listings/' || media.name || '","width":' || media.width || ',"height":' || media.height || '}',
+    count(*) over ()
+  into picture, pictures_count
+  from public.media
+  where media.property_id = first_picture.property_id and not media.pending
+  order by media.position
+  limit 1;
+  pictures_count := coalesce(pictures_count, 0);
+end
+$$;
+comment on function private.first_picture is
+  'The first picture of a listing that everybody sees, as property_cards.picture, and how many '
+  'there are.';
+
+create function private.location_text(
+  lat double precision, lng double precision, location_precision text
+) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return coalesce(
+    '{"lat":' || lat || ',"lng":' || lng || ',"precision":"' || location_precision || '"}', 'null');
+end
+$$;
+comment on function private.location_text is 'A place as the JSON text of a record''s location.';
+
+-- What is kept must not depend on who writes it: the time zone and the digits of numbers are fixed.
+create function private.property_card(property public.properties) returns private.property_cards
+  language plpgsql
+  stable
+  set search_path = ''
+  set timezone = 'UTC'
+  set extra_float_digits = 1
+as $$
+declare
+  pictures record := private.first_picture(property.id);
+  card private.property_cards;
+begin
+  card.property_id := property.id;
+  card.owner_identity_id := property.owner_identity_id;
+  card.drop_pct := property.drop_pct;
+  card.drop_until := property.drop_until;
+  card.up_to_location := (
+    select left(to_json(shown)::text, -1) || ',"location":' from (
+      select
+        property.id,
+        'KW-' || property.ref_no as "refNo",
+        property.type,
+        property.kind,
+        property.usage,
+        property.title_ar as "titleAr",
+        property.title_en as "titleEn",
+        property.price,
+        private.price_period(property.type) as "pricePeriod",
+        private.price_label(property.type, property.price) as "priceLabel",
+        property.is_negotiable as "isNegotiable",
+        property.request_year as "requestYear",
+        property.required_year as "requiredYear",
+        property.land_area_m2 as "landAreaM2",
+        property.built_area_m2 as "builtAreaM2",
+        property.bedrooms,
+        property.bathrooms,
+        property.furnished,
+        property.is_direct as "isDirect",
+        property.governorate_id as "governorateId",
+        property.area_id as "areaId",
+        property.block
+    ) as shown
+  );
+  card.location := private.location_text(
+    property.shown_lat, property.shown_lng, property.location_precision);
+  card.owner_location := nullif(
+    private.location_text(property.lat, property.lng, property.location_precision), card.location);
+  card.picture := pictures.picture;
+  card.up_to_owner_name := ',"picturesCount":' || pictures.pictures_count
+    || ',"owner":{"identityId":"' || property.owner_identity_id
+    || '","type":"' || property.owner_type || '","displayName":';
+  card.up_to_favorite := ',"verified":' || to_json(property.owner_verified)::text
+    || '},"status":"' || property.status || '","isFavorite":';
+  card.after_drop := (
+    select ',' || substr(to_json(shown)::text, 2) from (
+      select
+        property.auction_ends_at as "auctionEndsAt",
+        property.published_at as "publishedAt",
+        property.confirmed_at as "confirmedAt"
+    ) as shown
+  );
+  return card;
+end
+$$;
+comment on function private.property_card is
+  'The card of a listing as private.property_cards keeps it.';
+
+-- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that pages inline
+-- it.
+create function private.card_text(
+  card private.property_cards, owner public.identities, is_favorite boolean,
+  viewer_identity_id uuid, files_url text
+) returns text
+  language sql
+  stable
+  return (card_text.card).up_to_location
+    || case when (card_text.card).owner_identity_id = card_text.viewer_identity_id
+      then coalesce((card_text.card).owner_location, (card_text.card).location)
+      else (card_text.card).location
+    end
+    || ',"picture":'
+    || coalesce('{"url":"' || card_text.files_url || (card_text.card).picture, 'null')
+    || (card_text.card).up_to_owner_name
+    || to_json((card_text.owner).display_name)::text
+    || ',"avatarUrl":' || coalesce(to_json((card_text.owner).avatar_url)::text, 'null')
+    || (card_text.card).up_to_favorite
+    || case when card_text.is_favorite then 'true' else 'false' end
+    || ',"dropPct":'
+    || coalesce(case when (card_text.card).drop_until > now()
+      then (card_text.card).drop_pct::text end, 'null')
+    || (card_text.card).after_drop;
+comment on function private.card_text is
+  'The JSON of a card, from what is kept, the owner of the listing and what its reader sees. '
+  'files_url is the setting of that name.';
+
+create function private.property_cards_of(property_ids uuid[], viewer_identity_id uuid)
+  returns text
+  language plpgsql
+  stable
+  security definer -- reads listings and names of others, which everybody sees
+  set search_path = ''
+as $$
+begin
+  return (
+    select '[' || coalesce(string_agg(
+      private.card_text(
+        property_cards, identities, favorites.property_id is not null,
+        property_cards_of.viewer_identity_id,
+        (select settings.value #>> '{}' from private.settings where settings.name = 'files_url')
+      ), ',' order by asked.place), '') || ']'
+    from unnest(property_ids) with ordinality as asked (id, place)
+    join private.property_cards on property_cards.property_id = asked.id
+    join public.identities on identities.id = property_cards.owner_identity_id
+    left join public.favorites
+      on favorites.identity_id = property_cards_of.viewer_identity_id
+      and favorites.property_id = asked.id
+  );
+end
+$$;
+comment on function private.property_cards_of is
+  'A JSON array of the cards of listings as this identity (null for a guest) sees them, in the '
+  'order of the ids. Those that are not listed are left out.';

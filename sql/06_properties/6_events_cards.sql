@@ -1,0 +1,65 @@
+-- Cards follow their listings; pictures do in 09_media/6_events.sql.
+--
+-- Whoever changes what a card shows holds the lock of the listing before the card is made, in a
+-- later statement than the change: so of two who write at once, the second sees both changes.
+
+create function private.write_property_cards(property_ids uuid[]) returns void
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+begin
+  delete from private.property_cards
+  using public.properties
+  where properties.id = any (property_ids) and not properties.listed
+    and property_cards.property_id = properties.id;
+  insert into private.property_cards
+  select card.*
+  from public.properties
+  cross join lateral private.property_card(properties) as card
+  where properties.id = any (property_ids) and properties.listed
+  on conflict (property_id) do update
+  set drop_pct = excluded.drop_pct, drop_until = excluded.drop_until,
+      up_to_location = excluded.up_to_location, location = excluded.location,
+      owner_location = excluded.owner_location, picture = excluded.picture,
+      up_to_owner_name = excluded.up_to_owner_name, up_to_favorite = excluded.up_to_favorite,
+      after_drop = excluded.after_drop;
+end
+$$;
+comment on function private.write_property_cards is
+  'Writes the cards of these listings, which the caller has locked.';
+
+create function private.on_property_shown() returns trigger
+  language plpgsql
+  security definer -- writes a closed table
+  set search_path = ''
+as $$
+begin
+  -- Read again: a trigger before this one may have written the row once more.
+  perform private.write_property_cards(array[new.id]);
+  return null;
+end
+$$;
+comment on function private.on_property_shown is 'Keeps private.property_cards up to date.';
+
+create trigger properties_have_cards_on_insert
+  after insert on public.properties
+  for each row when (new.listed) execute function private.on_property_shown();
+create trigger properties_have_cards
+  after update on public.properties
+  for each row when (
+    (old.listed or new.listed) and (
+      old.listed, old.ref_no, old.type, old.kind, old.usage, old.title_ar, old.title_en, old.price,
+      old.is_negotiable, old.request_year, old.required_year, old.land_area_m2, old.built_area_m2,
+      old.bedrooms, old.bathrooms, old.furnished, old.is_direct, old.governorate_id, old.area_id,
+      old.block, old.lat, old.lng, old.location_precision, old.owner_type, old.owner_verified,
+      old.drop_pct, old.drop_until, old.auction_ends_at, old.published_at, old.confirmed_at
+    ) is distinct from (
+      new.listed, new.ref_no, new.type, new.kind, new.usage, new.title_ar, new.title_en, new.price,
+      new.is_negotiable, new.request_year, new.required_year, new.land_area_m2, new.built_area_m2,
+      new.bedrooms, new.bathrooms, new.furnished, new.is_direct, new.governorate_id, new.area_id,
+      new.block, new.lat, new.lng, new.location_precision, new.owner_type, new.owner_verified,
+      new.drop_pct, new.drop_until, new.auction_ends_at, new.published_at, new.confirmed_at
+    )
+  )
+  execute function private.on_property_shown();
