@@ -88,17 +88,19 @@ create function private.count_favorite() returns trigger
   set search_path = ''
 as $$
 begin
-  if tg_op = 'INSERT' then
-    update public.properties set favorites_count = properties.favorites_count + 1
-    where properties.id = new.property_id;
-  else
-    update public.properties set favorites_count = properties.favorites_count - 1
-    where properties.id = old.property_id;
+  update private.property_counters
+  set favorites = property_counters.favorites + case tg_op when 'INSERT' then 1 else -1 end
+  where property_counters.property_id = coalesce(new.property_id, old.property_id);
+  if not found and tg_op = 'INSERT' then
+    insert into private.property_counters as counters (property_id, favorites)
+    values (new.property_id, 1)
+    on conflict on constraint property_counters_pkey do update
+    set favorites = counters.favorites + 1;
   end if;
   return null;
 end
 $$;
-comment on function private.count_favorite is 'Keeps properties.favorites_count up to date.';
+comment on function private.count_favorite is 'Keeps property_counters.favorites up to date.';
 
 create trigger favorites_are_counted
   after insert or delete on public.favorites

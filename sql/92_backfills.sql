@@ -115,3 +115,24 @@ where properties.listed and not exists (
   select from private.property_cards where property_cards.property_id = properties.id
 )
 on conflict do nothing;
+
+-- Counts from when they were columns of listings (00_kept_rows.sql). Nobody saves anything meanwhile,
+-- so that none is missed.
+do $$
+begin
+  if to_regclass('extensions.kept_views') is not null then
+    lock table public.favorites in share row exclusive mode;
+    insert into private.property_counters as counters (property_id, views, favorites)
+    select properties.id, coalesce(kept_views.views, 0), coalesce(saved.favorites, 0)
+    from public.properties
+    left join extensions.kept_views on kept_views.property_id = properties.id
+    left join (
+      select favorites.property_id, count(*) as favorites from public.favorites group by 1
+    ) as saved on saved.property_id = properties.id
+    where num_nonnulls(kept_views.views, saved.favorites) > 0
+    on conflict (property_id) do update
+    set views = counters.views + excluded.views, favorites = excluded.favorites;
+    drop table extensions.kept_views;
+  end if;
+end
+$$;

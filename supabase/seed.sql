@@ -502,7 +502,7 @@ insert into public.properties (
   wanted_area_ids, rent_conditions, additional_expenses, land_area_m2, built_area_m2, bedrooms,
   bathrooms, floor_no, building_year, furnished, plot_position, finishing, amenities,
   document_type, is_direct, governorate_id, area_id, block, street, lat, lng, location_precision,
-  allow_whatsapp, views_count, created_at, published_at, confirmed_at, expires_at
+  allow_whatsapp, created_at, published_at, confirmed_at, expires_at
 )
 select
   pg_temp.demo_id('property ' || number), owner_identity_id, owner_type, type,
@@ -563,7 +563,6 @@ select
   case when lat is not null
     then pg_temp.pick('{block,block,block,area,exact}', number, 'precision') end,
   pg_temp.chance(number, 'whatsapp') < 0.9,
-  floor(5 + 400 * power(pg_temp.chance(number, 'views'), 3)),
   published_at - interval '2 hours' * pg_temp.chance(number, 'created'),
   case status when 'draft' then null else published_at end,
   case status when 'draft' then null else confirmed.at end,
@@ -592,6 +591,11 @@ cross join lateral (
     ) - case owner_type when 'office' then 9 else 1 end as expenses
 ) as terms
 order by demo_owned.published_at, number;
+
+insert into private.property_counters (property_id, views)
+select pg_temp.demo_id('property ' || number),
+  floor(5 + 400 * power(pg_temp.chance(number, 'views'), 3))
+from demo_owned;
 
 -- How some of them ended.
 update public.properties

@@ -12,7 +12,7 @@
 --   4. invoices, payments, refunds, wallets
 --   5. reports
 --   6. conversations, then their participants and messages
---   7. properties
+--   7. properties, then property_counters
 --   8. reviews, then review_totals
 --   9. organisations                         the pages, with their counters
 --  10. notification_events, notifications, devices, push_outbox
@@ -140,14 +140,14 @@ begin
   )
   order by conversations.id for no key update;
   perform from public.properties
-  where properties.id in (
-    select owned.id from public.properties as owned
-    where owned.owner_identity_id = any (identity_ids)
-    union all
-    select favorites.property_id from public.favorites
-    where goes and favorites.identity_id = any (identity_ids)
-  )
+  where properties.owner_identity_id = any (identity_ids)
   order by properties.id for no key update;
+  perform from private.property_counters
+  where goes and property_counters.property_id in (
+    select favorites.property_id from public.favorites
+    where favorites.identity_id = any (identity_ids)
+  )
+  order by property_counters.property_id for no key update;
   perform from public.reviews
   where reviews.id in (
     select written.id from public.reviews as written

@@ -112,9 +112,10 @@ begin
         coalesce(sum(counted.favorites), 0)::bigint as favorites
       from (
         select
-          properties.status, count(*) as listings, sum(properties.views_count) as views,
-          sum(properties.favorites_count) as favorites
+          properties.status, count(*) as listings, sum(counters.views) as views,
+          sum(counters.favorites) as favorites
         from public.properties
+        left join private.property_counters as counters on counters.property_id = properties.id
         where properties.owner_identity_id = owner_id and properties.status <> 'deleted'
         group by properties.status
       ) as counted

@@ -79,8 +79,6 @@ create table public.properties (
   allow_whatsapp boolean not null default true,
   allow_chat boolean not null default true,
 
-  views_count bigint not null default 0,
-  favorites_count bigint not null default 0,
   version integer not null default 1,
   created_at timestamptz not null default now(),
   published_at timestamptz,
@@ -145,7 +143,7 @@ create table public.properties (
     and suspended_from not in ('suspended', 'deleted')
   ),
   constraint properties_deleted_say_when check ((status = 'deleted') = (deleted_at is not null))
-) with (fillfactor = 80); -- room for the counters to change in place
+);
 
 comment on table public.properties is 'A listing for sale, rent or exchange.';
 comment on column public.properties.ref_no is
@@ -181,8 +179,6 @@ comment on column public.properties.lng is 'Degrees east, as given; others see s
 comment on column public.properties.shown_lat is
   'What others see and search by: on a grid of about 250 m unless the precision is exact.';
 comment on column public.properties.shown_lng is 'As shown_lat.';
-comment on column public.properties.views_count is
-  'The different viewers of each day, summed; added up by a job.';
 comment on column public.properties.version is 'Grows with every change by the owner (If-Match).';
 comment on column public.properties.published_at is 'First publishing; renewing does not move it.';
 comment on column public.properties.confirmed_at is

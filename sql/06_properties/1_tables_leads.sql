@@ -1,4 +1,4 @@
--- Who is interested in a listing: leads, and views.
+-- Who is interested in a listing: leads and views; how many saw and saved it.
 
 create table public.leads (
   id uuid primary key default gen_random_uuid(),
@@ -37,9 +37,25 @@ create table private.property_views (
 comment on table private.property_views is
   'Who looked at a listing on a day; kept for two days. Guests are not counted.';
 comment on column private.property_views.day is 'The day in Kuwait.';
-comment on column private.property_views.counted is 'Whether properties.views_count includes it.';
+comment on column private.property_views.counted is 'Whether property_counters.views includes it.';
 create index property_views_uncounted_idx on private.property_views (property_id)
   where not counted;
 create index property_views_day_idx on private.property_views (day);
 alter table private.property_views enable row level security;
 create policy "nobody but functions of their owner" on private.property_views using (false);
+
+-- Not in the row of the listing, which is wide: each count would write all of it anew, with what its
+-- constraints and generated columns cost.
+create table private.property_counters (
+  property_id uuid primary key references public.properties (id) on delete cascade,
+  views bigint not null default 0,
+  favorites bigint not null default 0
+) with (fillfactor = 70); -- room for the counters to change in place
+comment on table private.property_counters is
+  'How often a listing was seen and saved; one without a row never was.';
+comment on column private.property_counters.views is
+  'The different viewers of each day, summed; added up by a job.';
+comment on column private.property_counters.favorites is
+  'How many identities have saved it; kept by a trigger of favorites.';
+alter table private.property_counters enable row level security;
+create policy "nobody but functions of their owner" on private.property_counters using (false);

@@ -109,8 +109,8 @@ begin
           properties.allow_chat as "allowChat",
           properties.status,
           favorites.property_id is not null as "isFavorite",
-          properties.views_count as "viewsCount",
-          properties.favorites_count as "favoritesCount",
+          coalesce(counters.views, 0) as "viewsCount",
+          coalesce(counters.favorites, 0) as "favoritesCount",
           properties.created_at as "createdAt",
           properties.published_at as "publishedAt",
           properties.confirmed_at as "confirmedAt",
@@ -141,6 +141,7 @@ begin
   ) as own
   left join public.favorites
     on favorites.identity_id = viewer_identity_id and favorites.property_id = properties.id
+  left join private.property_counters as counters on counters.property_id = properties.id
   left join public.auctions on auctions.property_id = properties.id
   order by asked.place;
 end

@@ -46,19 +46,23 @@ create function private.fold_views_of(property_id uuid) returns boolean
   set search_path = ''
 as $$
 declare
-  views bigint;
+  viewers bigint;
 begin
-  -- A locked listing is left to the next run, so the job waits for nobody.
-  perform from public.properties where properties.id = fold_views_of.property_id
+  insert into private.property_counters (property_id)
+  select properties.id from public.properties where properties.id = fold_views_of.property_id
+  on conflict do nothing;
+  -- What somebody has locked is left to the next run: the job waits for nobody.
+  perform from private.property_counters
+  where property_counters.property_id = fold_views_of.property_id
   for no key update skip locked;
   if not found then
     return false;
   end if;
   update private.property_views set counted = true
   where property_views.property_id = fold_views_of.property_id and not property_views.counted;
-  get diagnostics views = row_count;
-  update public.properties set views_count = properties.views_count + views
-  where properties.id = fold_views_of.property_id and views > 0;
+  get diagnostics viewers = row_count;
+  update private.property_counters set views = property_counters.views + viewers
+  where property_counters.property_id = fold_views_of.property_id and viewers > 0;
   return found;
 end
 $$;

@@ -9,7 +9,7 @@ create function private.queue_listing_event() returns trigger
   set search_path = ''
 as $$
 begin
-  if new.favorites_count = 0 then
+  if not exists (select from public.favorites where favorites.property_id = new.id) then
     return null;
   end if;
   if new.status = old.status then

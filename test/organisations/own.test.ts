@@ -246,7 +246,10 @@ test('figures count what is there now', async () => {
   await owner.delete(`/properties/${deleted.id}`)
   const buyer = await signUp()
   await buyer.post(`/favorites/${id}`)
-  await database().query('update public.properties set views_count = 7 where id = $1', [id])
+  await database().query(
+    'update private.property_counters set views = 7 where property_id = $1',
+    [id],
+  )
   await database().query(
     `insert into public.leads
        (property_id, owner_identity_id, identity_id, kind, created_at, day)

@@ -71,8 +71,8 @@ export async function fingerprintOf({ id }: Person): Promise<string> {
        union all select identities::text from public.identities where account_id = $1
        union all select organisations::text from public.organisations
          where identity_id in (table mine)
-       union all select (to_jsonb(properties) - 'views_count' - 'favorites_count')::text
-         from public.properties where owner_identity_id in (table mine)
+       union all select properties::text from public.properties
+         where owner_identity_id in (table mine)
        union all select favorites::text from public.favorites where identity_id in (table mine)
        union all select messages::text from public.messages
          where sender_identity_id in (table mine)

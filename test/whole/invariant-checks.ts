@@ -95,8 +95,20 @@ export const invariants: Invariant[] = [
         where identities.id is null`,
     plant: `alter table public.favorites drop constraint favorites_identity_id_fkey;
       alter table public.favorites drop constraint favorites_property_id_fkey;
+      alter table public.favorites disable trigger favorites_are_counted;
       insert into public.favorites (identity_id, property_id)
       values (gen_random_uuid(), gen_random_uuid())`,
+  },
+  {
+    id: 'I-08',
+    says: 'a listing is saved as often as it says',
+    sql: `select property_id as bad, saved.favorites, counters.favorites
+        from (select property_id, count(*) as favorites from public.favorites group by 1) as saved
+        full join private.property_counters as counters using (property_id)
+        where coalesce(saved.favorites, 0) <> coalesce(counters.favorites, 0)`,
+    plant: `insert into private.property_counters (property_id, favorites)
+      select id, 1 from public.properties
+      on conflict (property_id) do update set favorites = property_counters.favorites + 1`,
   },
   {
     id: 'ISO-16',

@@ -324,6 +324,10 @@ export const tables: Record<string, Table> = {
     'identity_id',
     'insert into private.office_ranks (identity_id, since) values (:identity, now())',
   ),
+  'private.property_counters': closed(
+    ofListing,
+    'insert into private.property_counters (property_id) values (:property) on conflict do nothing',
+  ),
   'private.property_views': closed(
     'identity_id',
     'insert into private.property_views (property_id, identity_id) values (:property, :identity)',
