@@ -1,6 +1,9 @@
-/** A TCP proxy before Postgres that counts what a client asks: messages up to ReadyForQuery. */
+/**
+ * A TCP proxy before Postgres that counts what a client asks: messages up to ReadyForQuery. It can
+ * hold the answers back.
+ */
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 // Frontend messages after which Postgres answers ReadyForQuery: simple query, sync, function call.
 const asks = new Set('QSF'.split('').map((letter) => letter.charCodeAt(0)))
@@ -27,6 +30,8 @@ function messageCounter(count: (text: string) => void) {
 export async function startCountingProxy(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const messages: string[] = []
+  const answers = new Set<Socket>()
+  let held = false
   const server = createServer((client) => {
     const upstream = connect(Number(target.port || 5432), target.hostname)
     const read = messageCounter((text) => messages.push(text))
@@ -34,9 +39,14 @@ export async function startCountingProxy(databaseUrl: string) {
       read(chunk)
       upstream.write(chunk)
     })
-    upstream.pipe(client)
+    upstream.on('data', (chunk: Buffer) => client.write(chunk))
+    answers.add(upstream)
+    if (held) upstream.pause()
     client.on('close', () => upstream.destroy()).on('error', () => {})
-    upstream.on('close', () => client.destroy()).on('error', () => {})
+    upstream.on('close', () => {
+      answers.delete(upstream)
+      client.destroy()
+    }).on('error', () => {})
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = new URL(databaseUrl)
@@ -46,6 +56,15 @@ export async function startCountingProxy(databaseUrl: string) {
     url: url.href,
     /** The messages since the last time, as text. */
     takeMessages: () => messages.splice(0),
+    /** Holds the answers of the database back until `release`. */
+    hold: () => {
+      held = true
+      for (const upstream of answers) upstream.pause()
+    },
+    release: () => {
+      held = false
+      for (const upstream of answers) upstream.resume()
+    },
     stop: () => server.close(),
   }
 }

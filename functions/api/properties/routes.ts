@@ -13,6 +13,7 @@ import {
   send,
   Time,
 } from '../http/route.ts'
+import { inSearchQueue } from '../http/search-queue.ts'
 import { property, tags } from './routes-actions.ts'
 import { NewProperty, PropertyChanges } from './schemas-fields.ts'
 import { OneProperty, Property, statuses } from './schemas.ts'
@@ -144,8 +145,7 @@ export const properties = area()
     const args = { propertyId: c.req.valid('param').id, pageCursor: cursor, pageSize: limit }
     return send(c, await call(c, 'list_price_history', args))
   })
-  .openapi(
-    similar,
-    async (c) =>
-      send(c, await call(c, 'list_similar_properties', { propertyId: c.req.valid('param').id })),
-  )
+  .openapi(similar, async (c) => {
+    const args = { propertyId: c.req.valid('param').id }
+    return send(c, await inSearchQueue(c, () => call(c, 'list_similar_properties', args)))
+  })

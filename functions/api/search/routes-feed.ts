@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { inQuery } from '../../_shared/numbers.ts'
 import { area, json, Limit, problems, route, send, Time } from '../http/route.ts'
+import { inSearchQueue } from '../http/search-queue.ts'
 import { OrganisationFields } from '../organisations/schemas.ts'
 import { Property } from '../properties/schemas.ts'
 
@@ -49,5 +50,6 @@ const list = route({
 
 export const feed = area().openapi(list, async (c) => {
   const { limit, ...place } = c.req.valid('query')
-  return send(c, await call(c, 'list_feed', { ...place, pageSize: limit }))
+  const args = { ...place, pageSize: limit }
+  return send(c, await inSearchQueue(c, () => call(c, 'list_feed', args)))
 })

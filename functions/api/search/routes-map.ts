@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { inQuery, parseDecimal } from '../../_shared/numbers.ts'
 import { area, json, pageOf, problems, route, send } from '../http/route.ts'
+import { inSearchQueue } from '../http/search-queue.ts'
 import { queryFilters, unknownFilter } from './schemas-filters.ts'
 
 const invalid = { error: 'bbox_invalid' }
@@ -107,10 +108,12 @@ const areas = route({
 export const map = area()
   .openapi(listings, async (c) => {
     const { bbox, zoom, ...filters } = c.req.valid('query')
-    return send(c, await call(c, 'list_map_listings', { bbox, zoom, filters }))
+    const args = { bbox, zoom, filters }
+    return send(c, await inSearchQueue(c, () => call(c, 'list_map_listings', args)))
   })
   .openapi(areas, async (c) => {
-    const answer = await call(c, 'list_map_areas', { filters: c.req.valid('query') })
+    const args = { filters: c.req.valid('query') }
+    const answer = await inSearchQueue(c, () => call(c, 'list_map_areas', args))
     c.header('Cache-Control', 'public, max-age=60')
     return send(c, answer)
   })

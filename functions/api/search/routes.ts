@@ -4,8 +4,8 @@ import type { ApiContext } from '../../_shared/context.ts'
 import { call } from '../../_shared/db.ts'
 import { invalid, problem } from '../http/problem.ts'
 import { area, body, Cursor, json, Limit, pageOf, problems, route, send } from '../http/route.ts'
+import { inSearchQueue } from '../http/search-queue.ts'
 import { Property } from '../properties/schemas.ts'
-import { withSearchSlot } from './concurrency.ts'
 import { jsonFilters, queryFilters, unknownFilter } from './schemas-filters.ts'
 
 const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as const
@@ -73,10 +73,10 @@ export const search = area()
   .openapi(advanced, async (c) => {
     const { strategy, q, sort, cursor, limit, ...filters } = c.req.valid('json')
     const args = { filters, q, sort, pageCursor: cursor, pageSize: limit }
-    return send(c, await withSearchSlot(() => call(c, 'search', { strategy, ...args })))
+    return send(c, await inSearchQueue(c, () => call(c, 'search', { strategy, ...args })))
   }, withStrategies)
   .openapi(quick, async (c) => {
     const { q, sort, cursor, limit, ...filters } = c.req.valid('query')
     const args = { filters, q, sort, pageCursor: cursor, pageSize: limit }
-    return send(c, await withSearchSlot(() => call(c, 'quick_search', args)))
+    return send(c, await inSearchQueue(c, () => call(c, 'quick_search', args)))
   })

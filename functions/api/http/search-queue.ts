@@ -1,0 +1,61 @@
+/**
+ * The queue of searches. They take at most half of the database connections, so that signing in, paying
+ * and writing messages go on however many search at once. Whoever would wait for long is refused.
+ */
+import type { ApiContext } from '../../_shared/context.ts'
+import { env } from '../../_shared/env.ts'
+import { Refusal } from '../../_shared/refusal.ts'
+
+const slots = Math.max(1, Math.floor(env.databasePool / 2))
+const maxWait = 800
+
+let taken = 0
+const waiting: (() => void)[] = []
+
+/** What guests are asking at the moment, by path and query. */
+const asked = new Map<string, Promise<string>>()
+
+/**
+ * Runs a search when a slot is free. 503 service_unavailable after 0.8 s of waiting. Guests who ask
+ * the same at once share one answer, of which nothing is kept.
+ */
+export async function inSearchQueue(
+  c: ApiContext,
+  work: () => Promise<string>,
+): Promise<string> {
+  const { url, method } = c.req
+  if (c.get('caller').role !== 'anon' || method === 'POST') return await withSlot(work)
+  const question = url.slice(url.indexOf('/', 8))
+  let answer = asked.get(question)
+  if (!answer) {
+    answer = withSlot(work).finally(() => asked.delete(question))
+    asked.set(question, answer)
+  }
+  return await answer
+}
+
+async function withSlot<T>(work: () => Promise<T>): Promise<T> {
+  if (taken < slots) taken++
+  else await freeSlot()
+  try {
+    return await work()
+  } finally {
+    const next = waiting.shift()
+    if (next) next()
+    else taken--
+  }
+}
+
+function freeSlot(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const enter = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    const timer = setTimeout(() => {
+      waiting.splice(waiting.indexOf(enter), 1)
+      reject(new Refusal('service_unavailable', { retryAfter: 2 }))
+    }, maxWait)
+    waiting.push(enter)
+  })
+}
