@@ -1,6 +1,6 @@
 // The admin API of Supabase Auth.
 import { randomUUID } from 'node:crypto'
-import bcrypt from 'bcryptjs'
+import bcrypt from 'bcrypt'
 import { describe, expect, test } from 'vitest'
 import { database, publishableKey, secretKey } from '../../test/support/client.ts'
 import {

@@ -1,31 +1,30 @@
-import { Worker } from 'node:worker_threads'
+import bcrypt from 'bcrypt'
 import { AuthError, badRequest } from './errors.ts'
 
 export type Passwords = ReturnType<typeof openPasswords>
 
-/** bcrypt on two threads, as many as the cores of a small machine. */
+/** bcrypt on two of Node's four threads, so that files, which need them too, never wait for it. */
 export function openPasswords(cost: number) {
-  const waiting = new Map<number, (result: never) => void>()
-  const workers = Array.from({ length: 2 }, () => {
-    const worker = new Worker(new URL('./bcrypt-worker.ts', import.meta.url), { workerData: cost })
-    worker.on('message', ({ id, result }) => {
-      waiting.get(id)?.(result as never)
-      waiting.delete(id)
-    })
-    // An idle worker must not keep the process alive.
-    worker.unref()
-    return worker
-  })
-  let next = 0
-  const ask = <T>(password: string, hash?: string) =>
-    new Promise<T>((resolve) => {
-      const id = next++
-      waiting.set(id, resolve)
-      workers[id % workers.length]!.postMessage({ id, password, hash })
-    })
+  let free = 2
+  const waiting: (() => void)[] = []
+  const onThread = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (free > 0) free--
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else free++
+    }
+  }
   return {
-    hash: (password: string) => ask<string>(password),
-    matches: (password: string, hash: string) => ask<boolean>(password, hash),
+    // $2a$ is what Auth writes; the algorithm is the same.
+    hash: (password: string) =>
+      onThread(() => bcrypt.hash(password, bcrypt.genSaltSync(cost, 'a'))),
+    // Auth reads any letter there. As in Auth, no password matches a hash that bcrypt cannot read.
+    matches: (password: string, hash: string) =>
+      onThread(() => bcrypt.compare(password, hash.replace(/^\$2.?\$/, '$2b$'))),
   }
 }
 

@@ -8,7 +8,7 @@ const modules = join(root, 'node_modules')
 const needed = [
   'pg/package.json',
   'jose/package.json',
-  'bcryptjs/package.json',
+  'bcrypt/package.json',
   'ws/package.json',
   '@supabase/lite/package.json',
   'supabase/dist/supabase.js',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@supabase/supabase-js'
-import bcrypt from 'bcryptjs'
+import bcrypt from 'bcrypt'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { variable } from '../../local/environment.ts'
