@@ -89,10 +89,8 @@ begin
       return false;
     end if;
   end if;
-  hits := private.search_hits(
-    private.search_plan(strategy, private.search_sort(strategy, null, null), null),
-    exact, null, null, null, null, 5
-  );
+  hits := private.find_listings(
+    strategy, private.search_sort(strategy, null, null), null, exact, null, null, null, null, 5);
   return cardinality(hits.ids) < 5;
 end
 $$;

@@ -160,7 +160,7 @@ comment on function private.is_rare_match is
 
 create function private.search_hits(
   plan private.search_plan, words tsquery, among uuid[], without uuid[],
-  after_key text, after_id uuid, size integer,
+  after_key text, after_id uuid, size integer, walked_in_vain boolean,
   out ids uuid[], out keys text[]
 )
   language plpgsql
@@ -185,7 +185,7 @@ declare
   found_in integer[]; -- the branch of each
   steps integer;
   -- Five are found after a few steps or not at all: trying costs less than a wrong estimate.
-  walked boolean := among is null and (
+  walked boolean := among is null and not walked_in_vain and (
     num_nulls(words, plan.terms) = 2 or size <= 5
     or not private.is_rare_match(conditions, plan.wanted, words)
   );

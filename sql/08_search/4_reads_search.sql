@@ -25,7 +25,8 @@ comment on function private.search_sort is
   'The order of a search; drop_desc is for deals, ends_at for auctions, distance needs near.';
 
 create function private.search_page(
-  plan private.search_plan, strategy text, words text[], place jsonb, page_size integer,
+  strategy text, sort text, wanted private.search_filters, words text[], place jsonb,
+  page_size integer,
   out ids uuid[], out keys text[], out few uuid[], out exact_count integer
 )
   language plpgsql
@@ -46,7 +47,7 @@ begin
     few := array(select jsonb_array_elements_text(place -> 'few'));
   end if;
   if not guessed then
-    hits := private.search_hits(plan, exact, few, null, after_key, after_id,
+    hits := private.find_listings(strategy, sort, wanted, exact, few, null, after_key, after_id,
       -- The first page, however short, has to show whether 5 match.
       greatest(page_size + 1, case when place is null and exact is not null then 5 end));
     ids := hits.ids;
@@ -55,7 +56,7 @@ begin
   exact_count := cardinality(ids);
   -- Words and strategy alone decide: if filters counted, one more of them could find more.
   if place is null and exact is not null and exact_count < 5
-    and (plan.wanted is null or private.has_few_matches(strategy, words)) then
+    and (wanted is null or private.has_few_matches(strategy, words)) then
     guess := private.search_query(words, true);
     if guess <> exact then
       few := ids;
@@ -64,7 +65,7 @@ begin
     guess := private.search_query(words, true);
   end if;
   if few is not null and exact_count <= page_size then
-    hits := private.search_hits(plan, guess, null, few,
+    hits := private.find_listings(strategy, sort, wanted, guess, null, few,
       case when guessed then after_key end, case when guessed then after_id end,
       page_size + 1 - exact_count);
     ids := ids || hits.ids;
@@ -84,14 +85,14 @@ create function private.search(
   stable
   security definer -- row security would keep it from most indexes; see 1_tables.sql
   set search_path = ''
-  set extra_float_digits = 1 -- a cursor holds every bit of a distance, here and in search_hits
+  set extra_float_digits = 1 -- a cursor holds every bit of a distance
 as $$
 declare
   strategies text[] := '{standard,exchange,auction,deal,company}';
   words text[] := private.search_words(q);
   wanted private.search_filters;
   query text;
-  plan private.search_plan;
+  place jsonb;
   page record;
 begin
   if not coalesce(strategy = any (strategies), false) then
@@ -106,16 +107,14 @@ begin
   wanted := private.parse_search_filters(filters, strategy);
   sort := private.search_sort(strategy, sort, wanted);
   query := concat_ws(' ', 'search', strategy, sort, words, wanted);
-  plan := private.search_plan(strategy, sort, wanted);
+  place := private.cursor_key(query, page_cursor);
   if words = '{}' and q ~ '[^[:space:]]' then
     -- A text without letters and digits is in no listing.
-    plan.conditions := 'false';
-    plan.branches := '{false}';
+    items := '[]';
+    return;
   end if;
 
-  page := private.search_page(
-    plan, strategy, words, private.cursor_key(query, page_cursor), page_size
-  );
+  page := private.search_page(strategy, sort, wanted, words, place, page_size);
   if cardinality(page.ids) > page_size then
     next_cursor := private.cursor_of(query, jsonb_strip_nulls(jsonb_build_object(
       'key', page.keys[page_size],

@@ -371,6 +371,7 @@ export const tables: Record<string, Table> = {
 /** Views, for Studio and for our functions: clients can read none of them. */
 export const views = [
   'private.notification_kinds',
+  'private.search_facts',
   'public.admin_alarms',
   'public.admin_audit',
   'public.admin_identities_to_verify',

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type pg from 'pg'
+import { database, signUp } from '../support/client.ts'
+import { dice } from './world.ts'
+
+let client: pg.PoolClient
+
+beforeAll(async () => {
+  const person = await signUp()
+  client = await database().connect()
+  await client.query('begin isolation level repeatable read')
+  await client.query(crowd, [person.identityId])
+  await client.query('analyze private.search_documents')
+})
+
+afterAll(async () => {
+  await client.query('rollback')
+  client.release()
+})
+
+// More listings of a type, kind and area than a walk passes by; and each hour a few at once.
+const crowd = `
+  insert into public.properties (
+    owner_identity_id, owner_type, type, status, kind, title_ar, price, land_area_m2, bedrooms,
+    bathrooms, furnished, governorate_id, area_id, published_at, expires_at
+  )
+  select
+    $1, 'individual', case n % 9 when 0 then 'SALE' when 1 then 'EXCHANGE' else 'RENT' end,
+    'active', case when n % 7 = 0 then 'farm' else 'chalet' end, 'شاليه على البحر',
+    case when n % 9 = 1 and dice < 20 then null else 10 * dice end, 100 + n % 400, n % 13, n % 5,
+    (array['none', 'partial', 'full'])[1 + n % 3], areas.governorate_id, areas.id,
+    date_trunc('hour', now()) - n / 4 * interval '1 hour', now() + interval '20 days'
+  from (
+    select n, ('x' || left(md5(n::text), 4))::bit(16)::integer % 100 as dice
+    from generate_series(1, 4000) as n
+  ) as drawn
+  join public.areas on areas.id =
+    case when n % 11 = 0 then 'sharq' when n % 17 = 0 then 'hawalli' else 'salmiya' end`
+
+type Filters = Record<string, unknown>
+
+/** The ids that a search of the newest should find, by the plainest SQL that says so. */
+async function plainly(strategy: string, filters: Filters): Promise<string[]> {
+  const { rows } = await client.query(
+    `select properties.id
+     from public.properties
+     left join public.auctions on auctions.property_id = properties.id
+     cross join jsonb_to_record($2) as wanted (
+       type text, kinds text[], "areaIds" text[], "governorateIds" text[], "priceMin" numeric,
+       "priceMax" numeric, "areaM2Min" numeric, "areaM2Max" numeric, "bedroomsMin" integer,
+       "bathroomsMin" integer, furnished text, "postedSince" timestamptz
+     )
+     where properties.listed
+       and case $1 when 'exchange' then properties.type = 'EXCHANGE'
+         else properties.type <> 'EXCHANGE' and coalesce(auctions.ends_at <= now(), true) end
+       and coalesce(properties.type = wanted.type, wanted.type is null)
+       and coalesce(properties.kind = any (kinds), kinds is null)
+       and coalesce(area_id = any ("areaIds"), "areaIds" is null)
+       and coalesce(governorate_id = any ("governorateIds"), "governorateIds" is null)
+       and coalesce(price >= "priceMin", "priceMin" is null)
+       and coalesce(price <= "priceMax", "priceMax" is null)
+       and coalesce(coalesce(land_area_m2, built_area_m2) >= "areaM2Min", "areaM2Min" is null)
+       and coalesce(coalesce(land_area_m2, built_area_m2) <= "areaM2Max", "areaM2Max" is null)
+       and coalesce(bedrooms >= "bedroomsMin", "bedroomsMin" is null)
+       and coalesce(bathrooms >= "bathroomsMin", "bathroomsMin" is null)
+       and coalesce(properties.furnished = wanted.furnished, wanted.furnished is null)
+       and coalesce(published_at >= "postedSince", "postedSince" is null)
+     order by published_at desc, properties.id desc`,
+    [strategy, filters],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** The first pages of a search, joined by their cursors. */
+async function pages(strategy: string, filters: Filters, limit: number, most: number) {
+  const ids: string[] = []
+  let cursor: string | null = null
+  do {
+    const { rows: [page] }: { rows: { items: { id: string }[]; nextCursor: string | null }[] } =
+      await client.query(
+        `select items, "nextCursor"
+         from api.search($1, $2, page_cursor => $3, page_size => $4)`,
+        [strategy, filters, cursor, limit],
+      )
+    ids.push(...page.items.map(({ id }) => id))
+    cursor = page.nextCursor
+  } while (cursor && --most)
+  return { ids, ended: cursor === null }
+}
+
+function randomFilters(roll: (below: number) => number): Filters {
+  const filters: Filters = {}
+  const some = <T>(from: T[]) => from[roll(from.length)]
+  const draw = (chance: number, name: string, from: unknown[]) => {
+    if (roll(100) < chance) filters[name] = some(from)
+  }
+  draw(40, 'areaIds', [['salmiya'], ['salmiya'], ['sharq', 'salmiya'], ['sharq', 'sharq'], [
+    'abdali',
+  ]])
+  draw(40, 'kinds', [['chalet'], ['chalet'], ['farm', 'chalet'], ['farm', 'villa'], [
+    'chalet',
+    'chalet',
+  ]])
+  draw(40, 'type', ['SALE', 'RENT', 'RENT', 'EXCHANGE'])
+  draw(20, 'governorateIds', [['hawalli'], ['capital'], ['capital', 'hawalli']])
+  draw(20, 'priceMin', [0, 10, 500, 980])
+  draw(20, 'priceMax', [980, 990, 100000])
+  draw(20, 'areaM2Min', [0, 300, 498])
+  draw(10, 'areaM2Max', [499, 1000])
+  draw(30, 'bedroomsMin', [0, 3, 11, 12])
+  draw(20, 'bathroomsMin', [0, 4])
+  draw(20, 'furnished', ['none', 'partial', 'full'])
+  draw(10, 'postedSince', [new Date(Date.now() - roll(1000) * 3_600_000).toISOString()])
+  return filters
+}
+
+test.each(['standard', 'exchange'])(
+  'the newest of strategy %s are those that plain SQL finds, page by page, however many fit',
+  async (strategy) => {
+    const roll = dice(strategy.length * 104729)
+    let found = 0
+    for (let n = 0; n < 300; n++) {
+      const filters = randomFilters(roll)
+      const limit = [1, 3, 20, 50][roll(4)]
+      const expected = await plainly(strategy, filters)
+      const { ids, ended } = await pages(strategy, filters, limit, 4)
+
+      expect({ filters, limit, ids }).toEqual({
+        filters,
+        limit,
+        ids: expected.slice(0, ids.length),
+      })
+      expect({ filters, limit, ended }).toEqual({
+        filters,
+        limit,
+        ended: ids.length === expected.length,
+      })
+      found += Math.min(1, ids.length)
+    }
+    expect(found).toBeGreaterThan(100)
+  },
+  300_000,
+)
+
+test('what lies behind more listings than a walk passes by is found all the same', async () => {
+  await client.query(
+    `update public.properties set bedrooms = 77, published_at = now() - interval '3 years'
+     where id in (select id from public.properties
+       where kind = 'chalet' and type = 'RENT' and area_id = 'salmiya' order by id limit 3)`,
+  )
+  const narrowed = [{}, { areaIds: ['salmiya'] }, { kinds: ['chalet'], type: 'RENT' }]
+  for (const filters of narrowed.map((filters) => ({ ...filters, bedroomsMin: 77 }))) {
+    const expected = await plainly('standard', filters)
+    expect(expected).toHaveLength(3)
+    expect(await pages('standard', filters, 2, 9)).toEqual({ ids: expected, ended: true })
+  }
+})
