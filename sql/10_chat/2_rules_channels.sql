@@ -36,6 +36,27 @@ $$;
 comment on function private.may_hear_conversation is
   'Whether an identity may hear a conversation now: it takes part, is in order, is not blocked.';
 
+create function private.live_topic_name(
+  conversation_id uuid, conversation_key uuid, account_keys uuid[]
+) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return conversation_id || '.' || left(
+    encode(
+      sha256(uuid_send(conversation_key) || uuid_send(account_keys[1])
+        || uuid_send(account_keys[2])),
+      'hex'),
+    32);
+end
+$$;
+comment on function private.live_topic_name is
+  'Name of the channel of presence and typing of a conversation: its id, so that it can be found, '
+  'and a hash of three random keys, so that it changes whenever one of them does. The keys of the '
+  'accounts come in the order of their ids.';
+
 create function private.live_topic(conversation_id uuid) returns text
   language plpgsql
   stable
@@ -44,12 +65,8 @@ create function private.live_topic(conversation_id uuid) returns text
 as $$
 begin
   return (
-    select conversations.id || '.' || left(
-      encode(
-        sha256(uuid_send(conversations.live_key)
-          || string_agg(uuid_send(accounts.live_key), '' order by accounts.id)),
-        'hex'),
-      32)
+    select private.live_topic_name(conversations.id, conversations.live_key,
+      array_agg(accounts.live_key order by accounts.id))
     from public.conversations
     join public.participants on participants.conversation_id = conversations.id
     join public.accounts on accounts.id = participants.account_id
@@ -58,9 +75,7 @@ begin
   );
 end
 $$;
-comment on function private.live_topic is
-  'Name of the channel of presence and typing of a conversation: its id, so that it can be found, '
-  'and a hash of three random keys, so that it changes whenever one of them does.';
+comment on function private.live_topic is 'The live channel of a conversation as it is named now.';
 
 create function private.renew_topic(account_id uuid) returns void
   language plpgsql

@@ -1,5 +1,4 @@
--- What a message may say, and its number: given under the lock of its conversation's row, so
--- numbers have no gaps and everybody sees one order.
+-- What a message may say.
 
 create function private.clean_message_body(type text, body text) returns text
   language plpgsql
@@ -46,23 +45,3 @@ $$;
 comment on function private.clean_message_body is
   'The body of a message of its type: a text that shows, a caption or nothing, "lat,lng", the id '
   'of a listing. 422 message_empty, message_too_long.';
-
-create function private.number_message() returns trigger
-  language plpgsql
-  security definer -- clients have no write grant on conversations
-  set search_path = ''
-as $$
-begin
-  update public.conversations set last_seq = conversations.last_seq + 1
-  where conversations.id = new.conversation_id
-  returning conversations.last_seq into new.seq;
-  new.created_at := clock_timestamp();
-  return new;
-end
-$$;
-comment on function private.number_message is
-  'Gives a message its number and time under the lock of its conversation.';
-
-create trigger messages_are_numbered
-  before insert on public.messages
-  for each row execute function private.number_message();

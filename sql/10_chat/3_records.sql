@@ -112,24 +112,6 @@ $$;
 comment on function private.last_message_json is
   'The newest message as this participant''s list shows it.';
 
-create function private.conversation_state_json(
-  participant public.participants, last_message jsonb, live_topic text
-) returns jsonb
-  language plpgsql
-  immutable
-  set search_path = ''
-as $$
-begin
-  return jsonb_build_object(
-    'lastMessage', last_message,
-    'unread', participant.unread,
-    'liveTopic', live_topic
-  );
-end
-$$;
-comment on function private.conversation_state_json is
-  'The state of a conversation in events for one participant: the same as in its list.';
-
 create function private.conversation_updated_json(participant public.participants)
   returns jsonb
   language plpgsql
@@ -137,15 +119,17 @@ create function private.conversation_updated_json(participant public.participant
   set search_path = ''
 as $$
 begin
-  return jsonb_build_object('conversationId', participant.conversation_id)
-    || private.conversation_state_json(
-      participant,
+  return jsonb_build_object(
+    'conversationId', participant.conversation_id,
+    'lastMessage',
       private.last_message_json(participant.conversation_id, participant.identity_id),
-      private.live_topic(participant.conversation_id));
+    'unread', participant.unread,
+    'liveTopic', private.live_topic(participant.conversation_id));
 end
 $$;
 comment on function private.conversation_updated_json is
-  'Payload of conversation_updated for one participant.';
+  'Payload of conversation_updated for one participant: the state of the conversation as its list '
+  'and new_message show it.';
 
 create function private.conversation_property_json(property_id uuid, identity_id uuid)
   returns json

@@ -1,7 +1,56 @@
 -- Chat: writing and reading messages.
 --
--- Unread counts change under the lock under which messages get their numbers, so they are always
--- the number of the other's messages after the last one read.
+-- Numbers are given under the lock of the conversation's row, so they have no gaps and everybody
+-- sees one order. Unread counts change under the same lock, so they are always the number of the
+-- other's messages after the last one read.
+
+-- What a message needs to know of both participants, asked once under the lock of its conversation:
+-- until it is committed neither is blocked or ceases to act.
+create type private.message_ends as (
+  sender_id uuid, sender_name text, sender_topic uuid,
+  reader_id uuid, reader_account_id uuid, reader_topic uuid,
+  may_be_written_to boolean, muted boolean, notifies boolean, pushes boolean, live_topic text
+);
+comment on type private.message_ends is
+  'The sender and the reader of a message that is being written: names, channels, and whether and '
+  'how the reader is notified.';
+
+create function private.message_ends(
+  conversation_id uuid, conversation_key uuid, sender_id uuid, sender_account_id uuid
+) returns private.message_ends
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  ends private.message_ends;
+begin
+  select
+    sender.id, sender.display_name, own.topic,
+    identities.id, accounts.id, accounts.topic,
+    identities.status = 'active' and private.may_act(accounts)
+      and not private.are_blocked(own.id, accounts.id),
+    participants.muted,
+    private.wants(account_settings, 'messages', 'inApp'),
+    exists (select from public.devices where devices.account_id = accounts.id)
+      and private.wants(account_settings, 'messages', 'push'),
+    private.live_topic_name(participants.conversation_id, conversation_key,
+      case when own.id < accounts.id then array[own.live_key, accounts.live_key]
+        else array[accounts.live_key, own.live_key] end)
+  into strict ends
+  from public.participants
+  join public.identities on identities.id = participants.identity_id
+  join public.accounts on accounts.id = participants.account_id
+  left join public.account_settings on account_settings.account_id = participants.account_id
+  join public.identities as sender on sender.id = message_ends.sender_id
+  join public.accounts as own on own.id = message_ends.sender_account_id
+  where participants.conversation_id = message_ends.conversation_id
+    and participants.identity_id <> message_ends.sender_id;
+  return ends;
+end
+$$;
+comment on function private.message_ends is
+  'Both participants, for a message of one of them. may_be_written_to is false when one has '
+  'blocked the other or the reader may no longer act.';
 
 create function private.write_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
@@ -11,19 +60,22 @@ create function private.write_message(
   set search_path = ''
 as $$
 declare
-  account_id uuid;
+  numbered record;
   clean text;
   answered_seq bigint;
-  other record;
+  ends private.message_ends;
+  kept public.messages;
   stored public.messages;
+  answer jsonb;
 begin
-  -- From here on writers of this conversation take turns.
-  select participants.account_id into account_id
-  from public.conversations
-  join public.participants on participants.conversation_id = conversations.id
-  where conversations.id = write_message.conversation_id and participants.identity_id = caller_id
-  for no key update of conversations;
-  if account_id is null then
+  -- From here on writers of this conversation take turns. A refusal takes the number back.
+  update public.conversations set last_seq = conversations.last_seq + 1
+  from public.participants
+  where conversations.id = write_message.conversation_id
+    and participants.conversation_id = conversations.id and participants.identity_id = caller_id
+  returning conversations.id, conversations.last_seq, conversations.live_key,
+    participants.account_id into numbered;
+  if numbered.id is null then
     perform private.refuse(404, 'conversation_not_found');
   elsif (write_message.client_message_id ~ '^[\u0021-\u007e]{1,64}$') is not true then
     perform private.refuse_field('clientMessageId', 'invalid');
@@ -40,24 +92,21 @@ begin
     end if;
   end if;
 
-  select participants.identity_id, participants.account_id, messages as kept into strict other
-  from public.participants
-  left join public.messages on messages.conversation_id = participants.conversation_id
-    and messages.sender_identity_id = caller_id
-    and messages.client_message_id = write_message.client_message_id
-  where participants.conversation_id = write_message.conversation_id
-    and participants.identity_id <> caller_id;
-  stored := other.kept;
-  if stored.id is not null then
-    if (stored.type, stored.body, stored.media_id, stored.reply_to_seq)
+  select * into kept from public.messages
+  where messages.conversation_id = numbered.id and messages.sender_identity_id = caller_id
+    and messages.client_message_id = write_message.client_message_id;
+  if kept.id is not null then
+    if (kept.type, kept.body, kept.media_id, kept.reply_to_seq)
       is distinct from (write_message.type, clean, write_message.media_id, answered_seq) then
       perform private.refuse(422, 'idempotency_mismatch');
     end if;
-    return json_build_object('created', false, 'message', private.message_json(stored));
+    update public.conversations set last_seq = numbered.last_seq - 1
+    where conversations.id = numbered.id;
+    return json_build_object('created', false, 'message', private.message_json(kept));
   end if;
 
-  if private.are_blocked(account_id, other.account_id)
-    or not private.identity_may_act(other.identity_id) then
+  ends := private.message_ends(numbered.id, numbered.live_key, caller_id, numbered.account_id);
+  if not ends.may_be_written_to then
     perform private.refuse(403, 'blocked');
   end if;
   if write_message.type = 'property' then
@@ -66,12 +115,14 @@ begin
   if write_message.media_id is not null then
     perform private.use_picture(write_message.media_id, caller_id, 'message');
   end if;
-  insert into public.messages
-    (conversation_id, sender_identity_id, client_message_id, type, body, media_id, reply_to_seq)
-  values (write_message.conversation_id, caller_id, write_message.client_message_id,
+  insert into public.messages (conversation_id, sender_identity_id, seq, client_message_id, type,
+    body, media_id, reply_to_seq)
+  values (numbered.id, caller_id, numbered.last_seq, write_message.client_message_id,
     write_message.type, clean, write_message.media_id, answered_seq)
   returning * into stored;
-  return json_build_object('created', true, 'message', private.message_json(stored));
+  answer := private.message_json(stored);
+  perform private.deliver_message(stored, answer, ends);
+  return json_build_object('created', true, 'message', answer);
 end
 $$;
 comment on function private.write_message is

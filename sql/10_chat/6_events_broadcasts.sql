@@ -61,44 +61,55 @@ $$;
 comment on function private.broadcast_conversation_updated is
   'Sends one participant what changed in a conversation without a message.';
 
-create function private.deliver_message() returns trigger
+create function private.deliver_message(
+  message public.messages, message_json jsonb, ends private.message_ends
+) returns void
   language plpgsql
   security definer -- writes the rows of both participants
   set search_path = ''
 as $$
 declare
-  message jsonb := private.message_json(new);
-  live_topic text := private.live_topic(new.conversation_id);
-  participant public.participants;
-  event jsonb;
+  unread record;
+  summary constant jsonb := private.message_summary(message, ends.reader_id);
+  notification_id uuid;
 begin
-  for participant in
+  with counted as (
     update public.participants
-    set active_at = new.created_at,
-      unread = participants.unread + (participants.identity_id <> new.sender_identity_id)::integer
-    where participants.conversation_id = new.conversation_id
-    returning participants.*
-  loop
-    event := jsonb_build_object(
-      'message', message,
-      'conversation', jsonb_build_object('id', new.conversation_id)
-        || private.conversation_state_json(
-          participant, private.message_summary(new, participant.identity_id), live_topic));
-    if participant.identity_id <> new.sender_identity_id and not participant.muted then
-      event := event || private.notify_of_message(new, participant);
-    end if;
-    perform private.broadcast_to_participant(participant, 'new_message', event);
-  end loop;
-  return null;
+    set active_at = message.created_at,
+      unread = participants.unread + (participants.identity_id = ends.reader_id)::integer
+    where participants.conversation_id = message.conversation_id
+    returning participants.identity_id, participants.unread
+  )
+  select
+    min(counted.unread) filter (where counted.identity_id = ends.sender_id) as sender,
+    min(counted.unread) filter (where counted.identity_id = ends.reader_id) as reader
+  into unread from counted;
+  if not ends.muted then
+    notification_id := private.notify_of_message(message, ends);
+  end if;
+  -- Both in one statement: each statement costs about as much as what it sends.
+  perform realtime.send(
+    jsonb_build_object(
+      'identityId', sides.identity_id,
+      'message', message_json,
+      'conversation', jsonb_build_object(
+        'id', message.conversation_id,
+        'lastMessage', sides.last_message,
+        'unread', sides.unread,
+        'liveTopic', ends.live_topic)
+    ) || sides.notification,
+    'new_message', sides.topic::text, true)
+  from (values
+    (ends.sender_id, ends.sender_topic, summary || '{"mine": true}', unread.sender, jsonb '{}'),
+    (ends.reader_id, ends.reader_topic, summary, unread.reader,
+      case when notification_id is null then '{}'
+        else jsonb_build_object('notificationId', notification_id) end)
+  ) as sides (identity_id, topic, last_message, unread, notification);
 end
 $$;
 comment on function private.deliver_message is
-  'Counts a message as unread by the other participant and sends each of them one event: the '
-  'message, the state of the conversation and the notification made of it.';
-
-create trigger messages_are_delivered
-  after insert on public.messages
-  for each row execute function private.deliver_message();
+  'Counts a message as unread by its reader and sends each participant one event: the message, the '
+  'state of the conversation and the notification made of it.';
 
 create function private.broadcast_read() returns trigger
   language plpgsql

@@ -34,30 +34,52 @@ create function private.message_texts(facts jsonb, times bigint) returns private
   stable
   set search_path = ''
 as $$
-declare
-  texts private.notification_text;
 begin
-  texts.title_ar := facts ->> 'name';
-  texts.title_en := facts ->> 'name';
-  texts.body_ar := case facts ->> 'type'
-    when 'image' then 'أرسل لك صورة'
-    when 'location' then 'أرسل لك موقعاً'
-    when 'property' then 'أرسل لك إعلاناً'
-    else facts ->> 'preview' end;
-  texts.body_en := case facts ->> 'type'
-    when 'image' then 'Sent you a picture'
-    when 'location' then 'Sent you a location'
-    when 'property' then 'Sent you a listing'
-    else facts ->> 'preview' end;
-  if times > 1 then
-    texts.body_ar := private.counted_ar(times,
-      'رسالة جديدة', 'رسالتان جديدتان', 'رسائل جديدة', 'رسالة جديدة') || ': ' || texts.body_ar;
-    texts.body_en := times || ' new messages: ' || texts.body_en;
-  end if;
-  return texts;
+  return (
+    facts ->> 'name', private.message_body_ar(facts ->> 'type', facts ->> 'preview', times),
+    facts ->> 'name', private.message_body_en(facts ->> 'type', facts ->> 'preview', times)
+  )::private.notification_text;
 end
 $$;
 comment on function private.message_texts is 'Texts of message_new.';
+
+create function private.message_body_ar(type text, preview text, times bigint) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  said constant text := case type
+    when 'image' then 'أرسل لك صورة'
+    when 'location' then 'أرسل لك موقعاً'
+    when 'property' then 'أرسل لك إعلاناً'
+    else preview end;
+begin
+  return case when times > 1
+    then private.counted_ar(times,
+      'رسالة جديدة', 'رسالتان جديدتان', 'رسائل جديدة', 'رسالة جديدة') || ': ' || said
+    else said end;
+end
+$$;
+comment on function private.message_body_ar is
+  'What a notification says of the last of so many messages.';
+
+create function private.message_body_en(type text, preview text, times bigint) returns text
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  said constant text := case type
+    when 'image' then 'Sent you a picture'
+    when 'location' then 'Sent you a location'
+    when 'property' then 'Sent you a listing'
+    else preview end;
+begin
+  return case when times > 1 then times || ' new messages: ' || said else said end;
+end
+$$;
+comment on function private.message_body_en is 'As message_body_ar, in English.';
 
 create function private.counted_ar(n bigint, one text, two text, few text, many text) returns text
   language plpgsql

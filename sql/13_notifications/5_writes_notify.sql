@@ -83,7 +83,7 @@ begin
     perform from public.accounts where accounts.id = notify.account_id for share nowait;
   end if;
   loop
-    -- One look and one write: this happens with every message.
+    -- One look and one write: this happens with many messages.
     select kinds.*, accounts.language, accounts.status, account_settings as chosen,
       unread.id as unread_id, coalesce(unread.times, 0) as times
     into strict known

@@ -1,30 +1,65 @@
 -- Notifications of messages: for the other participant, as long as the messages are unread.
 
-create function private.notify_of_message(message public.messages, reader public.participants)
-  returns jsonb
+create function private.count_up_message(
+  message public.messages, ends private.message_ends, preview text
+) returns uuid
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  counted public.notifications;
+begin
+  update public.notifications
+  set title_ar = ends.sender_name, title_en = ends.sender_name,
+      body_ar = private.message_body_ar(message.type, preview, notifications.times + 1),
+      body_en = private.message_body_en(message.type, preview, notifications.times + 1),
+      from_identity_id = ends.sender_id,
+      times = notifications.times + 1,
+      created_at = greatest(notifications.created_at, clock_timestamp())
+  where notifications.account_id = ends.reader_account_id and notifications.kind = 'message_new'
+    and notifications.entity_id = message.conversation_id
+    and notifications.identity_id = ends.reader_id
+    and notifications.read_at is null and private.collapses(notifications.kind)
+  returning * into counted;
+  if counted.id is not null and ends.pushes then
+    perform private.queue_push(counted, 'messages', true, accounts.language, account_settings)
+    from public.accounts
+    left join public.account_settings on account_settings.account_id = accounts.id
+    where accounts.id = ends.reader_account_id;
+  end if;
+  return counted.id;
+exception
+  -- notify tries it once more, and knows what to do when it fails again.
+  when others then
+    return null;
+end
+$$;
+comment on function private.count_up_message is
+  'Counts a message into the unread notification of its conversation, and pushes that; gives its '
+  'id, null when there is none.';
+
+create function private.notify_of_message(message public.messages, ends private.message_ends)
+  returns uuid
   language plpgsql
   security definer -- notifies the other participant, whoever wrote
   set search_path = ''
 as $$
 declare
-  notification_id uuid := private.notify(
-    reader.account_id, reader.identity_id, 'message_new', message.conversation_id,
-    jsonb_build_object(
-      'from', message.sender_identity_id,
-      'name', (
-        select identities.display_name from public.identities
-        where identities.id = message.sender_identity_id
-      ),
-      'type', message.type,
-      'preview', left(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140)),
-    broadcast => false);
+  preview constant text := left(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
 begin
-  return case when notification_id is null then '{}'
-    else jsonb_build_object('notificationId', notification_id) end;
+  -- Most messages are not the first that is unread: all that is asked for a new notification was
+  -- asked for theirs.
+  return coalesce(
+    case when ends.notifies then private.count_up_message(message, ends, preview) end,
+    private.notify(
+      ends.reader_account_id, ends.reader_id, 'message_new', message.conversation_id,
+      jsonb_build_object('from', ends.sender_id, 'name', ends.sender_name, 'type', message.type,
+        'preview', preview),
+      broadcast => false));
 end
 $$;
 comment on function private.notify_of_message is
-  'Notifies a participant of a message; gives what the event new_message says of it.';
+  'Notifies the reader of a message; gives the id in the list, null for none.';
 
 create function private.on_messages_read() returns trigger
   language plpgsql

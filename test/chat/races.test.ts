@@ -48,6 +48,7 @@ test('CHAT-04 sent twenty times at once it is stored once, with one answer', asy
   expect(new Set(replies.map(({ body }) => JSON.stringify(body))).size).toBe(1)
   expect((await messagesPage(b, id)).items).toHaveLength(1)
   expect((await listEntry(b, id)).unread).toBe(1)
+  expect((await postMessage(b, id)).body.seq).toBe(2)
 })
 
 test('when both write at once there is one order without gaps, true to each writer', async () => {

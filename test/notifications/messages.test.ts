@@ -41,6 +41,47 @@ test('a message notifies the other side of its sender and text', async () => {
   expect(bodyAr.length).toBeLessThan(170)
 })
 
+test('unread messages are one notification: it counts them, says the newest and comes to the top', async () => {
+  await say(salem, 'الأولى')
+  const [first] = await heard(sara)
+  const noura = await signUp('نورة الشمري')
+  const { body: other } = await noura.post('/conversations', {
+    identityId: sara.identityId,
+    message: 'غيرها',
+  })
+  expect((await heard(sara)).map(({ data }) => data.entityId)).toEqual([other.id, id])
+
+  await say(salem, 'الثانية')
+  await salem.post(`/conversations/${id}/messages`, {
+    clientMessageId: randomUUID(),
+    type: 'location',
+    body: '29.3,48',
+  })
+  const [counted, stays] = await heard(sara)
+  expect(counted).toEqual({
+    ...first,
+    bodyAr: '3 رسائل جديدة: أرسل لك موقعاً',
+    bodyEn: '3 new messages: Sent you a location',
+    createdAt: expect.any(String),
+  })
+  expect(counted.createdAt > first.createdAt).toBe(true)
+  expect(stays).toMatchObject({ bodyAr: 'غيرها', data: { entityId: other.id } })
+})
+
+test('messages that come at the same moment are all counted', async () => {
+  const texts = Array.from({ length: 12 }, (_, i) => `رسالة ${i}`)
+  await Promise.all(texts.map((text) => say(salem, text)))
+  const { rows } = await database().query(
+    `select body_en, times::int from public.notifications
+     where entity_id = $1 and kind = 'message_new'`,
+    [id],
+  )
+  expect(rows).toEqual([{
+    body_en: expect.stringMatching(/^12 new messages: رسالة \d+$/),
+    times: 12,
+  }])
+})
+
 test('a message sent twice notifies once', async () => {
   const message = { clientMessageId: randomUUID(), type: 'text', body: 'هلا' }
   const send = () => salem.post(`/conversations/${id}/messages`, message)

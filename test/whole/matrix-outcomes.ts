@@ -97,8 +97,10 @@ export const tables: Record<string, Table> = {
     of: 'sender_identity_id',
     may: { select: ofIdentity },
     plant: `insert into public.messages
-        (conversation_id, sender_identity_id, client_message_id, type, body)
-      select conversation_id, identity_id, 'planted', 'text', 'مرحبا' from public.participants
+        (conversation_id, sender_identity_id, seq, client_message_id, type, body)
+      select conversations.id, identity_id, last_seq + 1, 'planted', 'text', 'مرحبا'
+      from public.participants
+      join public.conversations on conversations.id = participants.conversation_id
       where identity_id = :identity`,
   },
   'public.blocks': {
