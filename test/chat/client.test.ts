@@ -217,6 +217,47 @@ describe('a feed', () => {
     expect(delivered).toEqual(upTo(13).slice(2))
   })
 
+  test('waits a moment for what a later message overtook, and asks for no history', async () => {
+    let asked = 0
+    const { feed: one, delivered } = feed(() => 8, () => {
+      asked++
+      return Promise.resolve()
+    })
+    for (const seq of [4, 6, 3, 5]) one.take(message(seq))
+    expect(delivered).toEqual([3, 4, 5, 6])
+    one.take(message(8))
+    one.reaches(8)
+    one.take(message(7))
+    expect(delivered).toEqual(upTo(8).slice(2))
+    await sleep(200)
+    expect(asked).toBe(0)
+  })
+
+  test('what comes while the history is read needs no second look', async () => {
+    let asked = 0
+    const { feed: one, delivered } = feed(() => 4, () => {
+      asked++
+      return sleep(30)
+    })
+    const filled = one.fill()
+    for (const seq of [6, 5, 4]) one.take(message(seq))
+    await filled
+    expect(delivered).toEqual([3, 4, 5, 6])
+    await sleep(200)
+    expect(asked).toBe(1)
+  })
+
+  test('a number that the history does not have is looked for once', async () => {
+    let asked = 0
+    const { feed: one, delivered } = feed(() => 3, () => {
+      asked++
+      return Promise.resolve()
+    })
+    one.reaches(9)
+    await sleep(400)
+    expect([asked, delivered]).toEqual([1, [3]])
+  })
+
   test('a failed history request loses nothing: the next one has it', async () => {
     let down = true
     const { feed: one, delivered, errors } = feed(() => 6, () => {

@@ -56,9 +56,9 @@ export class Conversation implements JoinedConversation {
     this.feed.take(message)
   }
 
-  /** There are messages up to this one. */
-  reaches(seq: number): void {
-    this.feed.reaches(seq)
+  /** Sends what is missing up to this message, at once. */
+  catchUp(seq: number): void {
+    if (seq > this.feed.last) void this.feed.fill()
   }
 
   /** Sends a state of the conversation, after the message that it is about. */

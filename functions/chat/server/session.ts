@@ -181,7 +181,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     const conversation = new Conversation(this, conversationId, after)
     this.conversations.set(conversationId, conversation)
     // What came during the call was passed on already, as of a conversation that is not joined.
-    conversation.reaches(Math.max(lastSeq, this.account?.states.lastSeq(conversationId) ?? 0))
+    conversation.catchUp(Math.max(lastSeq, this.account?.states.lastSeq(conversationId) ?? 0))
   }
 
   /** From here on nothing of the conversation is sent, so nothing comes after the answer. */
