@@ -106,27 +106,6 @@ comment on function private.search_plan(text, text, private.search_filters) is
   'index: types and kinds differ in prices and sizes, and without them a walk would begin among '
   'all others.';
 
-create function private.is_small_box(box extensions.cube) returns boolean
-  language plpgsql
-  stable
-  security definer -- reads a closed table
-  set search_path = ''
-  set enable_bitmapscan = off -- it would gather everything before the first row
-  set enable_seqscan = off
-as $$
-begin
-  return (
-    select count(*) < 3000 from (
-      select from private.search_documents
-      where search_documents.place operator(extensions.<@) box
-      limit 3000
-    ) as inside
-  );
-end
-$$;
-comment on function private.is_small_box is
-  'Whether a box holds fewer than 3,000 listings; the planner expects few in any box.';
-
 create function private.is_rare_match(
   conditions text, wanted private.search_filters, words tsquery
 ) returns boolean
@@ -148,9 +127,9 @@ begin
   -- To fill a page of 20, a walk passes 20 * listings / expected rows and compares their words,
   -- while the text index gathers the expected ones. Within an area a walk is short in any case.
   return case
+    when wanted.area_ids is not null then expected < case when words is null then 20 else 100 end
     when words is not null then expected ^ 2 < listings * (10 + 4 * numnode(words))
-    when wanted.area_ids is null then expected ^ 2 < listings * 5
-    else expected < 20
+    else expected ^ 2 < listings * 5
   end;
 end
 $$;
@@ -184,12 +163,22 @@ declare
   statement text;
   found_in integer[]; -- the branch of each
   steps integer;
+  in_box constant boolean := plan.box is not null and plan.key = 'search_documents.published_at';
+  newest record;
   -- Five are found after a few steps or not at all: trying costs less than a wrong estimate.
   walked boolean := among is null and not walked_in_vain and (
-    num_nulls(words, plan.terms) = 2 or size <= 5
+    num_nulls(words, plan.terms) = 2 or size <= 5 or in_box and words is null
     or not private.is_rare_match(conditions, plan.wanted, words)
   );
 begin
+  if walked and in_box then
+    newest := private.newest_in_box(plan, words, without, after_key, after_id, size);
+    if newest.is_complete then
+      ids := newest.ids;
+      keys := newest.keys;
+      return;
+    end if;
+  end if;
   if walked then
     select collected || '(' || string_agg(format(
       '(select search_documents.property_id, search_documents.key, %s as branch from ('
@@ -222,8 +211,8 @@ begin
       'order by key%s, property_id%7$s limit $7) as hits',
       plan.key, conditions, others, after,
       case when plan.terms is not null then ' and search_documents.document @@ $3' else '' end,
-      case when plan.box is not null and private.is_small_box(plan.box)
-        then ' and search_documents.place operator(extensions.<@) $4' else '' end,
+      case when plan.box is not null
+        and (num_nulls(words, plan.terms) = 2 or private.is_small_box(plan.wanted)) then ' and search_documents.place operator(extensions.<@) $4' else '' end,
       plan.direction
     ) into ids, keys, found_in
       using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
