@@ -5,6 +5,10 @@ import type { Caller } from './tokens.ts'
 export type ApiEnv = {
   Variables: {
     requestId: string
+    /** The headers of the answer: they become a Headers object once, which costs as much as all the rest. */
+    headers: Record<string, string>
+    /** For how long caches may keep the answer; only for a caller without a token. */
+    publicCache?: string
     caller: Caller
     /** The client's address; IPv6 by /64. */
     address: string
@@ -25,4 +29,4 @@ export type ApiEnv = {
 export type ApiContext = Context<ApiEnv>
 
 /** What a database call needs of the request that it is made for; a frame of a socket has it too. */
-export type CallContext = Pick<ApiContext, 'var' | 'header'>
+export type CallContext = Pick<ApiContext, 'get'>

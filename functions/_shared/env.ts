@@ -113,6 +113,7 @@ export const env = {
   sealKey: key('SEAL_KEY'),
   production,
   clientIpHops: count('CLIENT_IP_HOPS', 1),
+  guestCache: oneOf('GUEST_CACHE', ['true', 'false']) === 'true',
   readRate: count('READ_RATE'),
   refusalRate: count('REFUSAL_RATE'),
   htmlPages: oneOf('HTML_PAGES', ['true', 'false']) === 'true',

@@ -80,6 +80,11 @@ const declared = {
     about: '`true` under a custom domain: elsewhere hosted functions turn HTML into text.',
     usual: 'false',
   },
+  GUEST_CACHE: {
+    about: '`true` lets caches in front keep what guests read (`Cache-Control: public`, for the ' +
+      'seconds in the contract); with `false` every answer is `private, no-store`.',
+    usual: 'true',
+  },
   READ_RATE: {
     about: 'Reads a minute for one account or address in one worker; 0 is no limit.',
     usual: '240',

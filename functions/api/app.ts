@@ -3,7 +3,6 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { cors } from 'hono/cors'
 import type { ApiEnv } from '../_shared/context.ts'
 import { env } from '../_shared/env.ts'
-import { jsonHeaders } from '../_shared/error-body.ts'
 import { providerNamed } from '../payments/configured-providers.ts'
 import { passwords } from './accounts/routes-passwords.ts'
 import { registration } from './accounts/routes-registration.ts'
@@ -24,6 +23,8 @@ import { blocks } from './chat/routes-blocks.ts'
 import { chat } from './chat/routes.ts'
 import { favorites } from './favorites.ts'
 import { methodsOf } from './http/allowed-methods.ts'
+import { rarelyChanged, send, sendPage } from './http/answers.ts'
+import { cacheForGuests } from './http/checks.ts'
 import { page } from './http/docs-page.ts'
 import { apiVersion, authenticate, logRequest } from './http/middleware.ts'
 import { onError, problem } from './http/problem.ts'
@@ -72,9 +73,10 @@ const crossOrigin = cors({
 })
 app.use(async (c, next) => {
   if (!c.req.header('origin')) return await next()
-  const preflight = await crossOrigin(c, next) // overwrites our Vary
-  const { headers } = preflight ?? c.res
-  headers.append('Vary', 'Authorization')
+  const preflight = await crossOrigin(c, next)
+  if (preflight) {
+    for (const [name, value] of Object.entries(c.get('headers'))) preflight.headers.set(name, value)
+  } else c.res.headers.set('Vary', c.get('headers').Vary) // which it has overwritten
   return preflight
 })
 app.use(authenticate)
@@ -123,18 +125,18 @@ const described = () =>
     servers: [{ url: `${env.supabaseUrl}/functions/v1/api` }],
   })
 
-app.get('/openapi.json', (c) => {
-  c.header('Cache-Control', 'public, max-age=300')
-  return c.json(described(), 200, jsonHeaders)
+app.get('/openapi.json', async (c) => {
+  await cacheForGuests(rarelyChanged)(c)
+  return send(c, JSON.stringify(described()))
 })
 if (env.htmlPages && providerNamed('sandbox')) sandboxPages(app)
-if (env.htmlPages) app.get('/docs', (c) => c.html(page(described() as never)))
+if (env.htmlPages) app.get('/docs', (c) => sendPage(c, page(described() as never)))
 
 // A known path with another method is 405, an unknown path 404.
 const allowed = methodsOf(app)
 app.notFound((c) => {
   const methods = allowed(c.req.path)
   if (!methods.length) return problem(c, 'route_not_found')
-  c.header('Allow', methods.join(', '))
+  c.get('headers').Allow = methods.join(', ')
   return problem(c, 'method_not_allowed')
 })

@@ -3,12 +3,11 @@ import { z } from '@hono/zod-openapi'
 import { alarm } from '../_shared/alarms.ts'
 import { backendOnReserve } from '../_shared/db.ts'
 import { env } from '../_shared/env.ts'
-import { jsonHeaders } from '../_shared/error-body.ts'
 import { errors } from '../_shared/errors.ts'
 import { withTimeout } from '../_shared/timeout.ts'
 import { paymentState } from '../payments/configured-providers.ts'
 import { smsState } from './accounts/codes.ts'
-import { area, json, problems, route } from './http/route.ts'
+import { area, json, problems, rarelyChanged, route, send } from './http/route.ts'
 
 const tags = ['service']
 const state = z.enum(['ok', 'down'])
@@ -42,6 +41,7 @@ const table = route({
   operationId: 'list_errors',
   method: 'get',
   path: '/errors',
+  guestCache: rarelyChanged,
   summary: 'All error codes with their statuses and texts',
   responses: {
     200: json(
@@ -96,14 +96,13 @@ async function checkParts() {
 
 let last: { at: number; health: ReturnType<typeof checkParts> } | undefined
 
-const items = Object.entries(errors).map(([code, [status, ar, en]]) => ({ code, status, ar, en }))
+const errorTable = JSON.stringify({
+  items: Object.entries(errors).map(([code, [status, ar, en]]) => ({ code, status, ar, en })),
+})
 
 export const service = area()
   .openapi(health, async (c) => {
     if (!last || Date.now() - last.at > 2000) last = { at: Date.now(), health: checkParts() }
-    return c.json(await last.health, 200, jsonHeaders)
+    return send(c, JSON.stringify(await last.health))
   })
-  .openapi(table, (c) => {
-    c.header('Cache-Control', 'public, max-age=3600')
-    return c.json({ items }, 200, jsonHeaders)
-  })
+  .openapi(table, (c) => send(c, errorTable))

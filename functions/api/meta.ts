@@ -1,9 +1,7 @@
 /** Vocabularies and places: the same for everybody, and rarely changed. */
 import { z } from '@hono/zod-openapi'
-import type { ApiContext } from '../_shared/context.ts'
-import { sha256 } from '../_shared/crypto.ts'
 import { call } from '../_shared/db.ts'
-import { area, json, pageOf, problems, route, send } from './http/route.ts'
+import { area, json, pageOf, problems, rarelyChanged, route, sendTagged } from './http/route.ts'
 
 const Word = z.object({ code: z.string(), textAr: z.string(), textEn: z.string() }).openapi('Word')
 
@@ -47,8 +45,9 @@ const listed = <Name extends string, T extends z.ZodType>(
     path,
     summary,
     request: {},
+    guestCache: rarelyChanged,
     responses: {
-      200: json(schema, 'With an ETag, for If-None-Match.'),
+      200: json(schema, 'With an ETag for guests, for If-None-Match.'),
       304: { description: 'The client has it already.' },
       ...problems(),
     },
@@ -75,21 +74,9 @@ const enums = listed(
   z.record(z.string(), z.array(Word)).openapi('Enums'),
 )
 
-/** Sends what caches may keep: 304 to a client that has it already. */
-async function sendCacheable(c: ApiContext, text: string) {
-  const tag = `"${(await sha256(text)).slice(0, 32)}"`
-  c.header('ETag', tag)
-  c.header('Cache-Control', 'public, max-age=300')
-  const known = c.req.header('if-none-match') ?? ''
-  const same = known.split(',').some((entry) =>
-    ['*', tag].includes(entry.trim().replace(/^W\//, ''))
-  )
-  return same ? c.body(null, 304) as never : send(c, text)
-}
-
 export const meta = area()
-  .openapi(governorates, async (c) => sendCacheable(c, await call(c, 'list_governorates', {})))
-  .openapi(areas, async (c) => sendCacheable(c, await call(c, 'list_areas', {})))
-  .openapi(kinds, async (c) => sendCacheable(c, await call(c, 'list_kinds', {})))
-  .openapi(amenities, async (c) => sendCacheable(c, await call(c, 'list_amenities', {})))
-  .openapi(enums, async (c) => sendCacheable(c, await call(c, 'list_enums', {})))
+  .openapi(governorates, async (c) => sendTagged(c, await call(c, 'list_governorates', {})))
+  .openapi(areas, async (c) => sendTagged(c, await call(c, 'list_areas', {})))
+  .openapi(kinds, async (c) => sendTagged(c, await call(c, 'list_kinds', {})))
+  .openapi(amenities, async (c) => sendTagged(c, await call(c, 'list_amenities', {})))
+  .openapi(enums, async (c) => sendTagged(c, await call(c, 'list_enums', {})))

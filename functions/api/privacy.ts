@@ -48,6 +48,6 @@ const exported = route({
 
 export const accountExport = area()
   .openapi(exported, async (c) => {
-    c.header('Content-Disposition', 'attachment; filename="export.json"')
+    c.get('headers')['Content-Disposition'] = 'attachment; filename="export.json"'
     return send(c, await call(c, 'export_account', {}, { rate: 'export' }))
   })

@@ -12,6 +12,8 @@ import {
   problems,
   route,
   send,
+  sendNothing,
+  slowlyChanged,
   Time,
 } from './http/route.ts'
 import { Party, ReviewSummary } from './organisations/schemas.ts'
@@ -42,6 +44,7 @@ const list = route({
   operationId: 'list_reviews',
   method: 'get',
   path: '/',
+  guestCache: slowlyChanged,
   summary: 'List the reviews of an identity, newest first',
   request: {
     query: z.strictObject({ identityId: z.uuid(), cursor: Cursor.optional(), limit: Limit }),
@@ -126,7 +129,7 @@ export const reviews = area()
   })
   .openapi(remove, async (c) => {
     await call(c, 'delete_review', { reviewId: c.req.valid('param').id })
-    return c.body(null, 204)
+    return sendNothing(c)
   })
   .openapi(reply, async (c) => {
     const given = { reviewId: c.req.valid('param').id, ...c.req.valid('json') }

@@ -250,7 +250,7 @@ test('OPS-04 answers declare their type and are not cached', async () => {
   expect(replies.map(({ status }) => status)).toEqual([200, 200, 422, 401, 404, 405, 400])
   for (const { headers, body } of replies) {
     expect(headers.get('content-type')).toMatch(/^application\/json; charset=utf-8$/i)
-    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('cache-control')).toBe('private, no-store')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('x-api-version')).toBe('2026-11-01')
     expect(headers.get('vary')).toMatch(/\bAuthorization\b/)

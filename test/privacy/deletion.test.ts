@@ -296,7 +296,7 @@ describe('export', () => {
     const { status, body, headers } = await person.get('/auth/me/export')
     expect(status).toBe(200)
     expect(headers.get('content-disposition')).toContain('attachment')
-    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('cache-control')).toBe('private, no-store')
     expect(body.user).toMatchObject({ id: person.id, email: person.identifier })
     expect(body.settings.quietHours).toEqual({ from: '22:00', to: '07:00' })
     expect(body.devices).toHaveLength(1)

@@ -11,7 +11,7 @@ import {
   resetPassword,
   signIn,
 } from '../../_shared/supabase-auth.ts'
-import { area, body, json, mine, problems, route, send } from '../http/route.ts'
+import { area, body, json, mine, problems, route, send, sendNothing } from '../http/route.ts'
 import { requestCode } from './codes.ts'
 import { identifierOf, verifyPassword } from './reauthenticate.ts'
 
@@ -100,7 +100,7 @@ export const passwords = area()
       throw error
     }
     await backend('finish_reset', { accountId: verified.accountId, identifier: identifier.value })
-    return c.body(null, 204)
+    return sendNothing(c)
   })
   .openapi(change, async (c) => {
     const { currentPassword, newPassword } = c.req.valid('json')
@@ -109,5 +109,5 @@ export const passwords = area()
     await verifyPassword(identifier, currentPassword, c.var.address)
     const passwords = { current: currentPassword, next: newPassword }
     await changePassword(c.var.caller.token!, passwords, c.var.address)
-    return c.body(null, 204)
+    return sendNothing(c)
   })

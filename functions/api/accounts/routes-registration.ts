@@ -122,7 +122,7 @@ async function registerPhone(c: ApiContext, { identifier, password, fullName }: 
     hmac: codeHmac('register', phone, code),
     ...addressArgs(c.var.address),
   })
-  setRateHeaders(c, answer.rate)
+  setRateHeaders(c, answer.rate?.split(','))
   throwIfError(answer)
   const { resendAfter, expiresIn } = answer
   await sendCode(identifier, { purpose: 'register', code, expiresIn })

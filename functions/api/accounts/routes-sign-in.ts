@@ -12,7 +12,7 @@ import {
   type SignInDenied,
   signOut,
 } from '../../_shared/supabase-auth.ts'
-import { area, body, json, mine, problems, route, send } from '../http/route.ts'
+import { area, body, json, mine, problems, route, send, sendNothing } from '../http/route.ts'
 import { Session } from './schemas.ts'
 import { completeSignIn, sessionBody, throwIfDenied } from './session.ts'
 
@@ -123,5 +123,5 @@ export const signingIn = area()
     const { scope } = c.req.valid('json')
     await call(c, 'check_session', {})
     await signOut(c.var.caller.token!, scope ?? 'local')
-    return c.body(null, 204)
+    return sendNothing(c)
   })

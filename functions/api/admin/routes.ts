@@ -13,6 +13,7 @@ import {
   problems,
   route,
   send,
+  sendNothing,
 } from '../http/route.ts'
 import {
   accountStatuses,
@@ -169,7 +170,7 @@ export const admin = area()
   })
   .openapi(deleteUser, async (c) => {
     await call(c, 'delete_user', { ...c.req.valid('param'), ...c.req.valid('json') })
-    return c.body(null, 204)
+    return sendNothing(c)
   })
   .openapi(identityStatus, async (c) => {
     const given = { ...c.req.valid('param'), ...c.req.valid('json') }

@@ -1,7 +1,6 @@
 /** Invoices of the acting identity and their receipts. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { jsonHeaders } from '../../_shared/error-body.ts'
 import { area, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
 import { type Receipt, receiptPage } from './receipt-page.ts'
 import { Invoice, InvoiceState } from './schemas.ts'
@@ -66,7 +65,7 @@ export const invoices = area()
     const { id } = c.req.valid('param')
     const { payer, receipt } = JSON.parse(await call(c, 'get_receipt', { invoiceId: id }))
     const whole: Receipt = { ...receipt, payer }
-    return c.json({ receipt: whole, html: String(receiptPage(whole)) }, 200, jsonHeaders)
+    return send(c, JSON.stringify({ receipt: whole, html: String(receiptPage(whole)) }))
   })
   .openapi(one, async (c) => {
     const { id } = c.req.valid('param')

@@ -3,7 +3,6 @@ import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/context.ts'
 import { backend, call } from '../../_shared/db.ts'
 import { env } from '../../_shared/env.ts'
-import { jsonHeaders } from '../../_shared/error-body.ts'
 import { Refusal } from '../../_shared/refusal.ts'
 import { thrownAsZodError } from '../../_shared/validation.ts'
 import { provider, providerNamed, providers } from '../../payments/configured-providers.ts'
@@ -181,7 +180,7 @@ async function receive(c: ApiContext) {
   const { from, event } = verifiedEvents.get(c.req.raw)!
   try {
     const { duplicate } = await receiveEvent(from, event, c.var.body!)
-    return c.json({ received: true as const, duplicate }, 200, jsonHeaders)
+    return send(c, JSON.stringify({ received: true, duplicate }))
   } catch (error) {
     if (!(error instanceof ProviderUnreachable || error instanceof ProviderDeclined)) throw error
     c.set('cause', error.message)

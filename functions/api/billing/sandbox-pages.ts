@@ -7,6 +7,7 @@ import { env } from '../../_shared/env.ts'
 import { secret } from '../../_shared/read-setting.ts'
 import type { Truth } from '../../payments/provider.ts'
 import { signature } from '../../payments/sandbox.ts'
+import { sendPage } from '../http/answers.ts'
 import { problem } from '../http/problem.ts'
 
 type Charge = Truth & { title: string; returnUrl: string }
@@ -132,15 +133,15 @@ async function submit(c: ApiContext, ref: string) {
   // As with real providers the person comes back with an id, which proves nothing.
   const back = new URL(charge.returnUrl)
   back.searchParams.set('sandbox_id', ref)
-  return c.redirect(back.href, 303)
+  return new Response(null, { status: 303, headers: { ...c.get('headers'), Location: back.href } })
 }
 
 /** Adds the pages to the app; only where HTML is served and the sandbox exists. */
 export function sandboxPages(app: OpenAPIHono<ApiEnv>) {
   app.get('/sandbox/done', (c) =>
-    c.html(
+    sendPage(
+      c,
       shell('عدت إلى التطبيق', html`<h1>عدت إلى التطبيق</h1><p>يمكنك إغلاق هذه الصفحة.</p>`),
-      200,
       pageHeaders,
     ))
   app.get('/sandbox/:ref', async (c) => {
@@ -148,7 +149,7 @@ export function sandboxPages(app: OpenAPIHono<ApiEnv>) {
       id: c.req.param('ref'),
       reference: null,
     })
-    return charge ? c.html(checkout(charge), 200, pageHeaders) : problem(c, 'not_found')
+    return charge ? sendPage(c, checkout(charge), pageHeaders) : problem(c, 'not_found')
   })
   app.post('/sandbox/:ref', (c) => submit(c, c.req.param('ref')))
 }

@@ -1,7 +1,18 @@
 /** Blocks: whom the calling account does not want to hear from. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, json, mine, pageOf, PageQuery, problems, route, send, Time } from '../http/route.ts'
+import {
+  area,
+  json,
+  mine,
+  pageOf,
+  PageQuery,
+  problems,
+  route,
+  send,
+  sendNothing,
+  Time,
+} from '../http/route.ts'
 import { Party } from '../organisations/schemas.ts'
 
 const tags = ['chat']
@@ -49,9 +60,9 @@ export const blocks = area()
   })
   .openapi(block, async (c) => {
     await call(c, 'block_identity', c.req.valid('param'))
-    return c.body(null, 204)
+    return sendNothing(c)
   })
   .openapi(unblock, async (c) => {
     await call(c, 'unblock_identity', c.req.valid('param'))
-    return c.body(null, 204)
+    return sendNothing(c)
   })

@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import type { ApiContext, ApiEnv } from '../../_shared/context.ts'
+import { env } from '../../_shared/env.ts'
 import type { ErrorCode } from '../../_shared/errors.ts'
 import { checkJson, findReservedName } from '../../_shared/json.ts'
 import { invalidField, Refusal } from '../../_shared/refusal.ts'
@@ -51,6 +52,19 @@ export const requireToken: Check = (c) => {
   const caller = c.get('caller')
   if (caller.role === 'anon') return problem(c, caller.ignored ?? 'token_missing')
   c.set('required', true)
+}
+
+/** How long caches may keep an answer to a guest, as in Cache-Control. */
+export type GuestCache = string | (() => string)
+
+/**
+ * Lets caches in front keep the answer to a guest, unless it is an error. Who sends any Authorization
+ * has an answer of their own, which no cache may keep.
+ */
+export const cacheForGuests = (rule: GuestCache): Check => (c) => {
+  const { role, ignored } = c.get('caller')
+  if (!env.guestCache || role !== 'anon' || ignored) return
+  c.set('publicCache', typeof rule === 'string' ? rule : rule())
 }
 
 /** Headers, names in the query, and a body that every layer reads alike; before the schemas. */

@@ -12,12 +12,13 @@ export const logRequest: MiddlewareHandler<ApiEnv> = async (c, next) => {
   const started = performance.now()
   const requestId = crypto.randomUUID()
   c.set('requestId', requestId)
-  c.header('X-Request-Id', requestId)
-  c.header('X-Api-Version', apiVersion)
-  c.header('X-Content-Type-Options', 'nosniff')
-  // Set before the answer is made: a header that is set later makes it anew.
-  c.header('Cache-Control', 'no-store')
-  c.header('Vary', 'Authorization')
+  c.set('headers', {
+    'X-Request-Id': requestId,
+    'X-Api-Version': apiVersion,
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'private, no-store',
+    'Vary': 'Authorization, Origin',
+  })
   await next()
   console.log(JSON.stringify({
     time: new Date().toISOString(),
@@ -37,6 +38,6 @@ export const authenticate: MiddlewareHandler<ApiEnv> = async (c, next) => {
   const caller = await callerOf(c.req.header('authorization'))
   c.set('caller', caller)
   c.set('address', clientAddress(c.req.header('x-forwarded-for')))
-  if (caller.ignored) c.header('X-Auth-Ignored', '1')
+  if (caller.ignored) c.get('headers')['X-Auth-Ignored'] = '1'
   await next()
 }

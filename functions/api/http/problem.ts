@@ -1,13 +1,13 @@
 /** Failures as HTTP answers: one shape for all of them. */
 import { z } from '@hono/zod-openapi'
 import { routePath } from 'hono/route'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { alarm } from '../../_shared/alarms.ts'
 import type { ApiContext } from '../../_shared/context.ts'
-import { errorBody, jsonHeaders, prefersEnglish } from '../../_shared/error-body.ts'
+import { errorBody, prefersEnglish } from '../../_shared/error-body.ts'
 import { type ErrorCode, errors } from '../../_shared/errors.ts'
 import { classifyError, type Detail } from '../../_shared/refusal.ts'
 import { validationError } from '../../_shared/validation.ts'
+import { send } from './answers.ts'
 
 export const Problem = z
   .object({
@@ -27,13 +27,13 @@ export const Problem = z
 /** The contract's answer to a failure; extra facts of a code stand beside its text. */
 export function problem(c: ApiContext, code: ErrorCode, detail: Detail = {}) {
   const [status] = errors[code]
-  if (detail.retryAfter !== undefined) c.header('Retry-After', String(detail.retryAfter))
-  else if (status === 429 || status === 503) c.header('Retry-After', '2')
-  c.header('Cache-Control', 'no-store')
+  const headers = c.get('headers')
+  if (detail.retryAfter !== undefined) headers['Retry-After'] = String(detail.retryAfter)
+  else if (status === 429 || status === 503) headers['Retry-After'] = '2'
   c.set('errorCode', code)
   const english = prefersEnglish(c.req.header('accept-language'))
   const error = errorBody(code, detail, { english, requestId: c.get('requestId') })
-  return c.json({ error }, status as ContentfulStatusCode, jsonHeaders)
+  return send(c, JSON.stringify({ error }), status)
 }
 
 /** The 422 of a failed validation. */
@@ -41,10 +41,10 @@ export const invalid = (c: ApiContext, error: z.ZodError) => problem(c, ...valid
 
 /** Anything thrown as the contract's answer. The unforeseen is logged whole and shown as 500. */
 export function onError(thrown: Error, c: ApiContext) {
-  const { code, detail, cause } = classifyError(thrown, c.var.caller)
+  const { code, detail, cause } = classifyError(thrown, c.get('caller'))
   if (cause) c.set('cause', cause)
   if (code === 'internal') {
-    const { requestId } = c.var
+    const requestId = c.get('requestId')
     console.error(JSON.stringify({ requestId, stack: thrown.stack }))
     alarm('internal', `${c.req.method} ${routePath(c, -1)}`, { requestId, name: thrown.name })
   }

@@ -1,13 +1,14 @@
 /** How every area declares its routes, reads pages and sends answers. */
 import { createRoute, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import type { ApiContext, ApiEnv } from '../../_shared/context.ts'
-import { jsonHeaders } from '../../_shared/error-body.ts'
+import type { ApiEnv } from '../../_shared/context.ts'
 import { type ErrorCode, errors } from '../../_shared/errors.ts'
 import { inQuery } from '../../_shared/numbers.ts'
 import { thrownAsZodError } from '../../_shared/validation.ts'
+import { rarelyChanged, send, sendNothing, sendPage, sendTagged, slowlyChanged } from './answers.ts'
 import {
+  cacheForGuests,
   type Check,
+  type GuestCache,
   inOrder,
   readBody,
   rejectBody,
@@ -18,6 +19,8 @@ import {
 } from './checks.ts'
 import { invalid, Problem } from './problem.ts'
 import { limitReads, limitRefusedWrites } from './worker-rates.ts'
+
+export { rarelyChanged, send, sendNothing, sendPage, sendTagged, slowlyChanged }
 
 /** The routes of an area. Broken input is 422 here; a route without a body or query takes none. */
 export const area = () =>
@@ -34,8 +37,10 @@ export function route<
     unlimited?: boolean
     /** The code for a key that the route does not know, where it has its own. */
     unknownKey?: ErrorCode
+    /** How long caches may keep an answer to a guest; else not at all. */
+    guestCache?: GuestCache
   },
->({ checks = [], unlimited = false, unknownKey, ...config }: R) {
+>({ checks = [], unlimited = false, unknownKey, guestCache, ...config }: R) {
   const { request = {}, security, method } = config
   catchThrowingValidators(request)
   const upload = request.body?.content['multipart/form-data'] !== undefined
@@ -46,6 +51,7 @@ export function route<
   const all = inOrder([
     ...(reads ? [] : [upload ? rejectLargeUpload : readBody]),
     ...checks,
+    ...(guestCache ? [cacheForGuests(guestCache)] : []),
     ...(limited ? [limitReads] : []),
     validateEnvelope(unknownKey),
     ...(reads || request.body ? [] : [rejectBody]),
@@ -62,6 +68,7 @@ export function route<
       // With a token, X-Expect-Identity makes a public route as strict as the others.
       ...(security ? {} : withExpectIdentity),
       ...config.responses,
+      ...(guestCache ? { 200: { ...config.responses[200], headers: cacheHeaders } } : {}),
     },
   } as unknown as R)
 }
@@ -75,9 +82,15 @@ function catchThrowingValidators({ params, query, headers, body }: Input) {
   )
   for (const schema of [params, query, headers, ...contents]) {
     if (!(schema instanceof z.ZodType)) continue
-    const parse = schema.safeParseAsync.bind(schema)
-    schema.safeParseAsync = (given) =>
-      parse(given).catch((error) => ({ success: false, error: thrownAsZodError(error) }))
+    // Nothing in a schema waits for anything, and only what is parsed at once is compiled.
+    // deno-lint-ignore require-await
+    schema.safeParseAsync = async (given) => {
+      try {
+        return schema.safeParse(given)
+      } catch (error) {
+        return { success: false, error: thrownAsZodError(error) }
+      }
+    }
   }
 }
 
@@ -110,6 +123,14 @@ const withExpectIdentity = Object.fromEntries(
   ]),
 )
 
+const cacheHeaders = {
+  'Cache-Control': {
+    description:
+      'Without a token public, with how long caches may keep it; else private, no-store.',
+    schema: { type: 'string' },
+  },
+}
+
 /** A moment, as Postgres writes it. */
 export const Time = z.iso.datetime({ offset: true })
 
@@ -124,9 +145,3 @@ export const PageQuery = z.strictObject({ cursor: Cursor.optional(), limit: Limi
 
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() })
-
-/** Sends JSON as Postgres wrote it. The suite holds it against the route's schema. */
-export function send(c: ApiContext, text: string, status: ContentfulStatusCode = 200) {
-  // The route's type wants a value; parsing the text again to please it would be work for nothing.
-  return c.body(text, status, jsonHeaders) as never
-}

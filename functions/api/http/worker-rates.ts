@@ -41,7 +41,7 @@ class RateWindows {
   /** Sets the headers; gives the seconds until the window starts anew. */
   setHeaders(c: ApiContext, { until, count }: Window) {
     const reset = Math.max(1, Math.ceil((until - Date.now()) / 1000))
-    setRateHeaders(c, [this.max, this.max - count, reset].join(','))
+    setRateHeaders(c, [this.max, this.max - count, reset].map(String))
     return reset
   }
 
@@ -61,7 +61,8 @@ export const limitReads: Check = (c) => {
   const window = reads.of(c)
   reads.check(c, window)
   window.count++
-  reads.setHeaders(c, window)
+  // What a cache keeps says nothing of one caller.
+  if (!c.get('publicCache')) reads.setHeaders(c, window)
 }
 
 /** Whoever had REFUSAL_RATE writes refused within a minute waits for its end; 0 is no limit. */

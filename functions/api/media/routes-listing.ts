@@ -1,7 +1,7 @@
 /** The pictures of a listing once they are there: their order, and taking one out. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, body, mine, problems, route, send } from '../http/route.ts'
+import { area, body, mine, problems, route, send, sendNothing } from '../http/route.ts'
 import { property, tags } from '../properties/routes-actions.ts'
 import { OneProperty } from '../properties/schemas.ts'
 
@@ -43,5 +43,5 @@ export const propertyMedia = area()
   .openapi(remove, async (c) => {
     const { id: propertyId, mediaId } = c.req.valid('param')
     await call(c, 'delete_property_media', { propertyId, mediaId })
-    return c.body(null, 204)
+    return sendNothing(c)
   })

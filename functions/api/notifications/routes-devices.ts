@@ -1,7 +1,18 @@
 /** Devices that receive the pushes of the calling account. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, body, json, mine, pageOf, problems, route, send, Time } from '../http/route.ts'
+import {
+  area,
+  body,
+  json,
+  mine,
+  pageOf,
+  problems,
+  route,
+  send,
+  sendNothing,
+  Time,
+} from '../http/route.ts'
 
 const visible = /^[^\p{Cc}]+$/u
 
@@ -69,5 +80,5 @@ export const devices = area()
   .openapi(list, async (c) => send(c, await call(c, 'list_devices', {})))
   .openapi(remove, async (c) => {
     await call(c, 'remove_device', c.req.valid('param'))
-    return c.body(null, 204)
+    return sendNothing(c)
   })

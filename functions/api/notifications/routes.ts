@@ -11,6 +11,7 @@ import {
   problems,
   route,
   send,
+  sendNothing,
   Time,
 } from '../http/route.ts'
 
@@ -130,5 +131,5 @@ export const notifications = area()
   .openapi(read, async (c) => send(c, await call(c, 'read_notification', c.req.valid('param'))))
   .openapi(remove, async (c) => {
     await call(c, 'delete_notification', c.req.valid('param'))
-    return c.body(null, 204)
+    return sendNothing(c)
   })

@@ -16,6 +16,7 @@ import {
   problems,
   route,
   send,
+  slowlyChanged,
 } from '../http/route.ts'
 import { Property, statuses } from '../properties/schemas.ts'
 import {
@@ -60,6 +61,7 @@ for (const { one, many, own } of Object.values(names)) {
     operationId: `list_${many}`,
     method: 'get',
     path: `/${many}`,
+    guestCache: slowlyChanged,
     summary: `List verified ${many}`,
     request: { query: Wanted },
     responses: { 200: json(pageOf(Organisation), 'In the requested order.'), ...problems() },
@@ -70,6 +72,7 @@ for (const { one, many, own } of Object.values(names)) {
     operationId: `get_${one}`,
     method: 'get',
     path: `/${one}/{id}`,
+    guestCache: slowlyChanged,
     summary: `Get a verified ${one}, with its newest listings and a summary of its reviews`,
     request: { params: OneOrganisation },
     responses: { 200: json(OrganisationPage, 'Its page.'), ...problems(404) },

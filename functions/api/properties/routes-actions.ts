@@ -1,7 +1,7 @@
 /** Actions on a listing: its states, its contact, its auction. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, body, json, mine, problems, route, send } from '../http/route.ts'
+import { area, body, json, mine, problems, route, send, sendNothing } from '../http/route.ts'
 import { NewAuction } from './schemas-fields.ts'
 import { OneProperty, Property } from './schemas.ts'
 
@@ -98,7 +98,7 @@ export const propertyActions = area()
   })
   .openapi(removeAuction, async (c) => {
     await call(c, 'remove_auction', { propertyId: c.req.valid('param').id })
-    return c.body(null, 204)
+    return sendNothing(c)
   })
 
 for (const action of actions) {

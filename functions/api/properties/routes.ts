@@ -11,6 +11,9 @@ import {
   problems,
   route,
   send,
+  sendNothing,
+  sendTagged,
+  slowlyChanged,
   Time,
 } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
@@ -50,9 +53,14 @@ const read = route({
   operationId: 'get_property',
   method: 'get',
   path: '/{id}',
+  guestCache: 's-maxage=10',
   summary: 'Get a listing',
   request: { params: OneProperty },
-  responses: { 200: property, ...problems(404) },
+  responses: {
+    200: property,
+    304: { description: 'A guest has it already: If-None-Match.' },
+    ...problems(404),
+  },
 })
 
 const update = route({
@@ -90,6 +98,7 @@ const prices = route({
   operationId: 'list_price_history',
   method: 'get',
   path: '/{id}/price-history',
+  guestCache: slowlyChanged,
   summary: 'List the prices of a listing since it was first published',
   request: { params: OneProperty, query: PageQuery },
   responses: {
@@ -106,6 +115,7 @@ const similar = route({
   operationId: 'list_similar_properties',
   method: 'get',
   path: '/{id}/similar',
+  guestCache: slowlyChanged,
   summary: 'List similar listings, at most ten',
   request: { params: OneProperty },
   responses: { 200: page, ...problems(404) },
@@ -125,7 +135,8 @@ export const properties = area()
   })
   .openapi(
     read,
-    async (c) => send(c, await call(c, 'get_property', { propertyId: c.req.valid('param').id })),
+    async (c) =>
+      sendTagged(c, await call(c, 'get_property', { propertyId: c.req.valid('param').id })),
   )
   .openapi(update, async (c) => {
     const version = c.req.valid('header')['if-match']?.replaceAll('"', '')
@@ -138,7 +149,7 @@ export const properties = area()
   })
   .openapi(remove, async (c) => {
     await call(c, 'delete_property', { propertyId: c.req.valid('param').id })
-    return c.body(null, 204)
+    return sendNothing(c)
   })
   .openapi(prices, async (c) => {
     const { cursor, limit } = c.req.valid('query')

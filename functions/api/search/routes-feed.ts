@@ -28,11 +28,19 @@ const FeedPage = z
   })
   .openapi('FeedPage')
 
+/** Snapshots begin every five minutes: nobody is to get an older one after that. */
+function untilNextSnapshot() {
+  const left = Math.floor(300 - Date.now() / 1000 % 300)
+  const fresh = Math.min(30, left)
+  return `s-maxage=${fresh}, stale-while-revalidate=${Math.min(30, left - fresh)}`
+}
+
 const list = route({
   tags: ['feed'],
   operationId: 'list_feed',
   method: 'get',
   path: '/',
+  guestCache: untilNextSnapshot,
   summary:
     'Get the home feed, newest first; with filter all every eighth slot is a verified office',
   request: {

@@ -69,6 +69,7 @@ const listings = route({
   operationId: 'list_map_listings',
   method: 'get',
   path: '/listings',
+  guestCache: 's-maxage=15, stale-while-revalidate=15',
   summary: 'Get the listings in a box: clusters below zoom 15, points above',
   request: { query: z.strictObject({ ...filters, bbox, zoom }, unknownFilter) },
   responses: {
@@ -97,6 +98,7 @@ const areas = route({
   operationId: 'list_map_areas',
   method: 'get',
   path: '/areas',
+  guestCache: 's-maxage=300, stale-while-revalidate=600',
   summary: 'Get the number of listings and the median prices of each area',
   request: { query: z.strictObject(filters, unknownFilter) },
   responses: {
@@ -113,7 +115,5 @@ export const map = area()
   })
   .openapi(areas, async (c) => {
     const args = { filters: c.req.valid('query') }
-    const answer = await inSearchQueue(c, () => call(c, 'list_map_areas', args))
-    c.header('Cache-Control', 'public, max-age=60')
-    return send(c, answer)
+    return send(c, await inSearchQueue(c, () => call(c, 'list_map_areas', args)))
   })

@@ -53,6 +53,7 @@ const quick = route({
   operationId: 'quick_search',
   method: 'get',
   path: '/',
+  guestCache: 's-maxage=15, stale-while-revalidate=15',
   summary: 'Search by strategy standard, with filters in the query string',
   request: { query: z.strictObject({ ...common, limit: Limit, ...queryFilters }, unknownFilter) },
   responses: { 200: page, ...problems() },

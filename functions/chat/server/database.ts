@@ -25,11 +25,9 @@ export async function callFor<T, Name extends keyof Functions & string>(
   name: Name,
   args: Args<Name>,
 ): Promise<T> {
-  const context = {
-    // Required: a caller who is not in order is refused and never taken for a guest.
-    var: { requestId: '', address: '', caller, required: true },
-    header: () => {},
-  } as unknown as CallContext
+  // Required: a caller who is not in order is refused and never taken for a guest.
+  const values: Record<string, unknown> = { caller, required: true, headers: {} }
+  const context = { get: (key: string) => values[key] } as CallContext
   try {
     return JSON.parse(await call(context, name, args))
   } catch (error) {

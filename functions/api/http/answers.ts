@@ -1,0 +1,45 @@
+/**
+ * How answers are made. Their headers gather in a plain record and go into one Response at the end: a
+ * Headers object that grows costs more than all the rest of an answer.
+ */
+import type { ApiContext } from '../../_shared/context.ts'
+import { sha256 } from '../../_shared/crypto.ts'
+import { jsonHeaders } from '../../_shared/error-body.ts'
+
+/** What changes with a release or a migration. */
+export const rarelyChanged = 'max-age=300, s-maxage=86400'
+/** What moves slowly, or matters little when it moves. */
+export const slowlyChanged = 's-maxage=60, stale-while-revalidate=300'
+
+/** Sends JSON as Postgres wrote it. The suite holds it against the route's schema. */
+export function send(c: ApiContext, text: string, status = 200) {
+  const headers = c.get('headers')
+  const publicCache = c.get('publicCache')
+  if (publicCache && status === 200) headers['Cache-Control'] = `public, ${publicCache}`
+  headers['Content-Type'] = jsonHeaders['Content-Type']
+  // The route's type wants a value; parsing the text again to please it would be work for nothing.
+  return new Response(text, { status, headers }) as never
+}
+
+export const sendNothing = (c: ApiContext) =>
+  new Response(null, { status: 204, headers: c.get('headers') }) as never
+
+export const sendPage = (c: ApiContext, html: unknown, more: Record<string, string> = {}) =>
+  new Response(String(html), {
+    headers: { ...c.get('headers'), 'Content-Type': 'text/html; charset=UTF-8', ...more },
+  })
+
+/** Sends what a cache may ask for again by its ETag: 304 if it has it already. */
+export async function sendTagged(c: ApiContext, text: string) {
+  const publicCache = c.get('publicCache')
+  if (!publicCache) return send(c, text)
+  const headers = c.get('headers')
+  const tag = `"${(await sha256(text)).slice(0, 32)}"`
+  headers.ETag = tag
+  const known = c.req.header('if-none-match')?.split(',') ?? []
+  if (!known.some((entry) => ['*', tag].includes(entry.trim().replace(/^W\//, '')))) {
+    return send(c, text)
+  }
+  headers['Cache-Control'] = `public, ${publicCache}`
+  return new Response(null, { status: 304, headers }) as never
+}

@@ -1,0 +1,84 @@
+/**
+ * A shared cache before the API, as a CDN keeps it, that counts. It keeps what Cache-Control lets it, for
+ * each value of what Vary names, and passes by whatever has an Authorization.
+ */
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+type Kept = { until: number; asked: [name: string, value?: string][]; answer: Answer }
+type Answer = { status: number; headers: Headers; body: string }
+
+export type SharedCache = Awaited<ReturnType<typeof startSharedCache>>
+
+/** For how many seconds a shared cache may keep an answer; 0 is not at all. */
+export function secondsKept({ status, headers }: Pick<Answer, 'status' | 'headers'>): number {
+  const rules = (headers.get('cache-control') ?? '').toLowerCase().split(/\s*,\s*/)
+  if (![200, 203, 204, 301, 404, 405, 410, 414, 501].includes(status)) return 0
+  if (rules.includes('private') || rules.includes('no-store') || headers.get('vary') === '*') {
+    return 0
+  }
+  const of = (name: string) => rules.find((rule) => rule.startsWith(`${name}=`))?.split('=')[1]
+  return Number(of('s-maxage') ?? of('max-age') ?? 0)
+}
+
+export async function startSharedCache(origin: string) {
+  const kept = new Map<string, Kept[]>()
+  const counts = { hits: 0, asked: 0, passedBy: 0 }
+
+  async function ask(path: string, method: string, given: IncomingHttpHeaders): Promise<Answer> {
+    const headers = Object.fromEntries(
+      Object.entries(given).filter(([name]) => !['host', 'connection'].includes(name)),
+    ) as Record<string, string>
+    const response = await fetch(origin + path, { method, headers })
+    return { status: response.status, headers: response.headers, body: await response.text() }
+  }
+
+  async function answer(path: string, method: string, given: IncomingHttpHeaders): Promise<Answer> {
+    if (given.authorization !== undefined || method !== 'GET') {
+      counts.passedBy++
+      return await ask(path, method, given)
+    }
+    const valueOf = (name: string) => given[name]?.toString()
+    const found = kept.get(path)?.find(({ until, asked }) =>
+      until > Date.now() && asked.every(([name, value]) => valueOf(name) === value)
+    )
+    if (found) {
+      counts.hits++
+      return found.answer
+    }
+    counts.asked++
+    const fresh = await ask(path, method, given)
+    const seconds = secondsKept(fresh)
+    if (seconds > 0) {
+      const varies = (fresh.headers.get('vary') ?? '').toLowerCase().split(/\s*,\s*/).filter(
+        Boolean,
+      )
+      const asked = varies.map((name): [string, string?] => [name, valueOf(name)])
+      const entry = { until: Date.now() + 1000 * seconds, asked, answer: fresh }
+      kept.set(path, [...(kept.get(path) ?? []), entry])
+    }
+    return fresh
+  }
+
+  const server = createServer((request, response) => {
+    answer(request.url!, request.method!, request.headers).then(({ status, headers, body }) => {
+      const own = ['connection', 'content-length', 'content-encoding', 'transfer-encoding']
+      for (const [name, value] of headers) if (!own.includes(name)) response.setHeader(name, value)
+      response.writeHead(status).end(body)
+    }, () => response.writeHead(502).end())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** What it did since the last time. */
+    takeCounts: () => {
+      const taken = { ...counts }
+      counts.hits = counts.asked = counts.passedBy = 0
+      return taken
+    },
+    /** The texts that it keeps. */
+    texts: () => [...kept.values()].flat().map(({ answer }) => answer.body),
+    stop: () => server.close(),
+  }
+}
