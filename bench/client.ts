@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Stack } from '../test/support/stack.ts'
 
 export type Session = {
+  identifier: string
+  password: string
   accessToken: string
   user: { id: string }
   activeIdentity: { id: string }
@@ -31,5 +33,5 @@ export async function post(
 export async function signUp(stack: Stack): Promise<Session> {
   const credentials = { identifier: `${randomUUID()}@example.com`, password: randomUUID() }
   await post(stack, '/auth/register', credentials)
-  return await post(stack, '/auth/login', credentials)
+  return { ...credentials, ...await post(stack, '/auth/login', credentials) }
 }

@@ -1,95 +1,122 @@
 /**
- * The facade against the bare statement: the same function calls, once straight through the driver
- * and once as HTTP requests, in turns on the same database, so that both meet the same machine.
+ * What the layer costs: each route over HTTP, its function of the database alone, and the plain
+ * statement on the same tables, in turns on the same database, so that all meet the same machine.
  */
 import pg from 'pg'
 import type { Stack } from '../test/support/stack.ts'
-import { type Session, signUp } from './client.ts'
+import {
+  type Ask,
+  type Caller,
+  prepareCallers,
+  requestOf,
+  type Route,
+  routes,
+} from './facade-routes.ts'
+import { loadCalls, loadHttp, type Measured, median } from './http-load.ts'
+import { postgresTime } from './processes.ts'
 import { startFunctions } from './start-functions.ts'
-import { get, loadCalls, loadHttp, type Measured, median } from './http-load.ts'
 
 const rounds = 3
-const connections = 16
+const load = { connections: 16, seconds: 3 }
 
-export type Compared = {
-  route: string
-  bare: Measured
-  facade: Measured
-  gateway: Measured
-  /** Requests through the facade for a hundred bare statements. */
-  percent: number
-}
-
-type Route = { name: string; path: string; statement: string }
-
-/** Gives a person fifty favorites, and returns the routes to measure. */
-async function prepare(pool: pg.Pool, { user }: Session): Promise<Route[]> {
-  await pool.query(
-    `insert into public.favorites (identity_id, property_id)
-     select accounts.active_identity_id, properties.id
-     from public.accounts, (select id from public.properties where listed limit 50) as properties
-     where accounts.id = $1`,
-    [user.id],
-  )
-  const { rows: [{ id }] } = await pool.query(
-    'select id from public.properties where listed order by published_at desc offset 100 limit 1',
-  )
-  const search = { type: 'SALE', areaIds: 'salmiya', priceMax: 400000 }
-  const query = new URLSearchParams(Object.entries(search).map(([k, v]) => [k, String(v)]))
-  const filters = JSON.stringify({ ...search, areaIds: ['salmiya'] })
-  return [
-    {
-      name: 'search',
-      path: `/search?${query}`,
-      statement: `select to_json(result)::text from api.search('standard', '${filters}') as result`,
-    },
-    {
-      name: 'listing by id',
-      path: `/properties/${id}`,
-      statement: `select to_json(result)::text from api.get_property('${id}') as result`,
-    },
-    {
-      name: 'favorites list',
-      path: '/favorites',
-      statement: 'select to_json(result)::text from api.list_favorites() as result',
-    },
-  ]
-}
+export type Compared = { route: string; plain: Measured; function?: Measured; facade: Measured }
 
 export async function benchFacade(stack: Stack): Promise<Compared[]> {
-  const session = await signUp(stack)
-  const claims = Buffer.from(session.accessToken.split('.')[1], 'base64url').toString()
-  const pool = new pg.Pool({
-    connectionString: stack.databaseUrl,
-    max: 10,
-    types: { getTypeParser: () => (value: string) => value },
-    onConnect: async (client) => {
-      await client.query(`select set_config('request.jwt.claims', $1, false)`, [claims])
-    },
-  })
   const functions = await startFunctions(stack)
-  const compared: Compared[] = []
-  for (const { name, path, statement } of await prepare(pool, session)) {
-    const bare: Measured[] = []
-    const facade: Measured[] = []
-    const gateway: Measured[] = []
-    for (let round = 0; round < rounds; round++) {
-      bare.push(await loadCalls(() => pool.query(statement), { connections }))
-      const direct = get(functions.url, `/api${path}`, session.accessToken)
-      facade.push(await loadHttp(functions.url, [direct], { connections }))
-      const whole = get(stack.url, `/functions/v1/api${path}`, session.accessToken)
-      gateway.push(await loadHttp(stack.url, [whole], { connections }))
-    }
-    const [bareMedian, facadeMedian] = [median(bare), median(facade)]
-    compared.push({
-      route: name,
-      bare: bareMedian,
-      facade: facadeMedian,
-      gateway: median(gateway),
-      percent: Math.round(100 * facadeMedian.perSecond / bareMedian.perSecond),
+  const open = (connectionString: string) =>
+    new pg.Pool({
+      connectionString,
+      max: 10,
+      types: { getTypeParser: () => (text: string) => text },
     })
+  const database = { facade: open(functions.databaseUrl), owner: open(stack.databaseUrl) }
+  try {
+    const callers = await prepareCallers(stack, database)
+    const compared: Compared[] = []
+    for (const route of await routes(database)) {
+      for (const caller of callers) await requireSameAnswer(route, caller)
+      compared.push(await compare(route, callers, functions.url, postgresTime(stack)))
+    }
+    return compared
+  } finally {
+    await functions.stop()
+    await database.facade.end()
+    await database.owner.end()
   }
-  await functions.stop()
-  await pool.end()
-  return compared
+}
+
+async function compare(
+  route: Route,
+  callers: Caller[],
+  url: string,
+  processorTime: () => number | undefined,
+): Promise<Compared> {
+  const options = { ...load, processorTime }
+  let turn = 0
+  const inTurns = (ask: Ask) => () => {
+    const round = Math.floor(turn / callers.length)
+    return ask(callers[turn++ % callers.length]!, round)
+  }
+  const requests = callers.map((caller) => requestOf(url, route, caller))
+  const plain: Measured[] = []
+  const call: Measured[] = []
+  const facade: Measured[] = []
+  for (let round = 0; round < rounds; round++) {
+    plain.push(await loadCalls(inTurns(route.plain), options))
+    if (route.function) call.push(await loadCalls(inTurns(route.function), options))
+    facade.push(await loadHttp(url, requests, options))
+  }
+  return {
+    route: route.name,
+    plain: median(plain),
+    ...(route.function && { function: median(call) }),
+    facade: median(facade),
+  }
+}
+
+/** A plain statement that answers something else would be no measure. */
+async function requireSameAnswer({ name, plain, function: call }: Route, caller: Caller) {
+  if (!call) return
+  const ids = async (ask: Ask) => {
+    const answer = JSON.parse((await ask(caller, 0)).at(-1)?.rows[0]?.answer ?? '{}')
+    return JSON.stringify((answer.items ?? [answer]).map(({ id }: { id?: string }) => id))
+  }
+  if (await ids(plain) !== await ids(call)) throw new Error(`${name}: two different answers`)
+}
+
+/** As a table: requests per second, shares of the plain statement's, Postgres' time for each. */
+export const facadeTable = (compared: Compared[]) => {
+  const share = (part: Measured | undefined, { perSecond }: Measured) =>
+    part ? `${Math.round(100 * part.perSecond / perSecond)} %` : '–'
+  const cpu = (part: Measured | undefined) => part ? part.processorMs?.toFixed(2) ?? 'n/a' : '–'
+  return [
+    [
+      '',
+      'plain/s',
+      'function/s',
+      'facade/s',
+      'function of plain',
+      'facade of plain',
+      'Postgres ms: plain',
+      'function',
+      'facade',
+      'p50',
+      'p99',
+      'failed',
+    ],
+    ...compared.map((row) => [
+      row.route,
+      String(row.plain.perSecond),
+      String(row.function?.perSecond ?? '–'),
+      String(row.facade.perSecond),
+      share(row.function, row.plain),
+      share(row.facade, row.plain),
+      cpu(row.plain),
+      cpu(row.function),
+      cpu(row.facade),
+      `${row.facade.p50.toFixed(1)} ms`,
+      `${row.facade.p99.toFixed(1)} ms`,
+      String(row.facade.failed),
+    ]),
+  ]
 }

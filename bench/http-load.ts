@@ -2,7 +2,14 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export type Measured = { perSecond: number; p50: number; p99: number; failed: number }
+export type Measured = {
+  perSecond: number
+  p50: number
+  p99: number
+  failed: number
+  /** Processor time for each, in milliseconds, of whatever was asked to be watched. */
+  processorMs?: number
+}
 
 const lengthOf = (head: string) => Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? NaN)
 
@@ -59,7 +66,12 @@ export const median = (measured: Measured[]) =>
 export const percentile = (sorted: number[], part: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN
 
-type Load = { connections?: number; seconds?: number }
+type Load = {
+  connections?: number
+  seconds?: number
+  /** Processor time that has gone by, in milliseconds; undefined where it cannot be known. */
+  processorTime?: () => number | undefined
+}
 
 /** Requests for `seconds` over `connections`, in turns. */
 export async function loadHttp(
@@ -85,7 +97,7 @@ export const loadCalls = (call: () => Promise<unknown>, load: Load = {}): Promis
 /** Measures after a warm-up of half a second. */
 async function measure(
   open: () => () => Promise<boolean>,
-  { connections = 16, seconds = 4 }: Load,
+  { connections = 16, seconds = 4, processorTime = () => undefined }: Load,
 ): Promise<Measured> {
   const times: number[] = []
   let failed = 0
@@ -102,7 +114,9 @@ async function measure(
   const workers = Array.from({ length: connections }, worker)
   await sleep(500)
   counting = true
+  const before = processorTime()
   await sleep(seconds * 1000)
+  const after = processorTime()
   counting = running = false
   await Promise.all(workers)
   const sorted = times.toSorted((a, b) => a - b)
@@ -111,6 +125,7 @@ async function measure(
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
     failed,
+    ...(after !== undefined && { processorMs: (after - before!) / times.length }),
   }
 }
 

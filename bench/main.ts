@@ -1,7 +1,7 @@
 /**
  * npm run bench [-- --listings=20000] [--pairs=100] [--sockets=1000] [--only=facade,chat]
  * [--sizes=10000,100000]: facade, shapes, chat, media and webhooks, or only those named:
- * what the layer costs against the limit measured in the same run, whether searches stay flat from
+ * what the layer costs beside plain statements in the same run, whether searches stay flat from
  * the first number of listings to the second, how fast chat is, and what an upload costs against
  * the disk. Prints tables and ends with one line of JSON.
  */
@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { startStack } from '../test/support/stack.ts'
 import { benchChat, chatTable } from './chat.ts'
-import { benchFacade, type Compared } from './facade.ts'
+import { benchFacade, type Compared, facadeTable } from './facade.ts'
 import { loadListings } from './generate-listings.ts'
 import { benchUploads, uploadsTable } from './uploads.ts'
 import { hostilePicturesTable } from './hostile-pictures.ts'
@@ -38,7 +38,6 @@ if (sizes.length !== 2 || sizes.some((size) => !Number.isInteger(size) || size <
 }
 
 const say = (line: string) => console.log(line)
-const ms = (value: number) => `${value.toFixed(1)} ms`
 
 function table(rows: string[][]) {
   const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
@@ -46,20 +45,6 @@ function table(rows: string[][]) {
     say(row.map((cell, i) => i ? cell.padStart(widths[i]) : cell.padEnd(widths[i])).join('  '))
   }
 }
-
-const shown = (compared: Compared[]) => [
-  ['', 'bare/s', 'facade/s', 'gateway/s', 'facade of bare', 'p50', 'p99', 'failed'],
-  ...compared.map(({ route, bare, facade, gateway, percent }) => [
-    route,
-    String(bare.perSecond),
-    String(facade.perSecond),
-    String(gateway.perSecond),
-    `${percent} %`,
-    ms(facade.p50),
-    ms(facade.p99),
-    String(facade.failed + gateway.failed),
-  ]),
-]
 
 /** Requests through the facade, on a stack of its own. */
 async function measureFacade(): Promise<Compared[]> {
@@ -74,7 +59,7 @@ async function measureFacade(): Promise<Compared[]> {
     } finally {
       await client.end()
     }
-    say('facade against the bare statement, three rounds of each')
+    say('facade, functions and plain statements, three rounds of each')
     return await benchFacade(stack)
   } finally {
     await stack.stop()
@@ -85,7 +70,7 @@ const result: Record<string, unknown> = { listings: count }
 if (values.only.includes('facade')) {
   const facade = await measureFacade()
   say('')
-  table(shown(facade))
+  table(facadeTable(facade))
   result.facade = facade
 }
 if (values.only.includes('shapes')) {

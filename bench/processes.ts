@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { descendants, type Process } from '../test/support/descendants.ts'
 import type { Stack } from '../test/support/stack.ts'
@@ -9,4 +9,24 @@ export function processOf({ folder }: Stack, text: string): Process {
   const found = descendants(pid).find(({ command }) => command.includes(text))
   if (!found) throw new Error(`no process of the stack has ${text} on its command line`)
   return found
+}
+
+/** The processor time that a stack's Postgres has taken, in milliseconds; undefined without /proc. */
+export function postgresTime({ folder }: Stack): () => number | undefined {
+  const pid = readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]!
+  if (!existsSync(`/proc/${pid}/stat`)) return () => undefined
+  return () =>
+    readdirSync('/proc').filter((name) => /^\d+$/.test(name)).reduce((sum, name) => {
+      try {
+        // Behind the name, which may hold anything: the parent is field 4, user and system time are
+        // 14 and 15, those of children that have ended 16 and 17, in hundredths of a second.
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+        const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+        if (name !== pid && fields[1] !== pid) return sum
+        return sum +
+          10 * fields.slice(11, name === pid ? 15 : 13).reduce((a, b) => a + Number(b), 0)
+      } catch {
+        return sum // it has ended meanwhile
+      }
+    }, 0)
 }

@@ -13,11 +13,12 @@ export async function startFunctions({ folder, url }: Stack, settings = {}) {
     RATES: 'off',
   }
   const stack = readStack(env)
+  const environment = functionsEnvironment(stack, env)
   const { port, stop } = await launch(functionsProgram(stack, {
     name: 'bench',
     port: 0,
     functions: stack.config.functions.filter(({ name }) => name === 'api'),
-    settings: functionsEnvironment(stack, env),
+    settings: environment,
   }))
-  return { url: `http://127.0.0.1:${port}`, stop }
+  return { url: `http://127.0.0.1:${port}`, databaseUrl: environment.FACADE_DB_URL, stop }
 }

@@ -1,0 +1,212 @@
+/**
+ * What the facade is asked, beside two ways to the same answer: its function of the database, and the
+ * plain statement that people would write on the same tables.
+ */
+import bcrypt from 'bcrypt'
+import type pg from 'pg'
+import type { Stack } from '../test/support/stack.ts'
+import { signUp } from './client.ts'
+import { get, post } from './http-load.ts'
+
+export type Route = {
+  name: string
+  plain: Ask
+  /** Missing where several calls are behind the route. */
+  function?: Ask
+  request: (caller: Caller) => { path: string; body?: object }
+}
+
+/** One message, with the answer in its last result. Every other round may do another thing. */
+export type Ask = (caller: Caller, round: number) => Promise<pg.QueryResult[]>
+
+/** A person, and what this person asks for. */
+export type Caller = {
+  token: string
+  /** Role and claims, as the facade sets them: the beginning of each message. */
+  setRole: string
+  identifier: string
+  password: string
+  listing: string
+  area: string
+  kind: string
+  type: string
+  price: number
+}
+
+export type Database = {
+  /** As the facade logs in. */
+  facade: pg.Pool
+  owner: pg.Pool
+}
+
+const callers = 16
+// Common in titles, and part of no place's name.
+const word = 'تشطيب'
+
+// What people may read of listings, as a policy on a table of their own would say.
+const views = `
+  create schema bench;
+  grant usage on schema bench to authenticated;
+  create view bench.listings as select * from public.properties where listed;
+  create view bench.documents as select * from private.search_documents;
+  grant select on all tables in schema bench to authenticated`
+
+/** People with fifty favorites each. */
+export async function prepareCallers(stack: Stack, { owner }: Database): Promise<Caller[]> {
+  await owner.query(views)
+  const { rows } = await owner.query(
+    `select id, area_id as area, kind, type, price::float8 as price from bench.listings
+     where type in ('SALE', 'RENT') order by published_at desc limit $1`,
+    [callers],
+  )
+  const people: Caller[] = []
+  for (const { id, ...asked } of rows) {
+    const session = await signUp(stack)
+    const claims = Buffer.from(session.accessToken.split('.')[1], 'base64url').toString()
+    await owner.query(
+      `insert into public.favorites (identity_id, property_id)
+       select $1, listings.id from (select id from bench.listings limit 50) as listings`,
+      [session.activeIdentity.id],
+    )
+    people.push({
+      ...asked,
+      listing: id,
+      token: session.accessToken,
+      setRole: 'set local role authenticated;select where set_config(' +
+        `'request.jwt.claims',${literal(claims)},true) is null;`,
+      identifier: session.identifier,
+      password: session.password,
+    })
+  }
+  return people
+}
+
+const literal = (value: string) => `'${value.replaceAll("'", "''")}'`
+
+const card = [
+  'id, ref_no, type, kind, usage, title_ar, title_en, price, is_negotiable, request_year',
+  'required_year, land_area_m2, built_area_m2, bedrooms, bathrooms, furnished, is_direct',
+  'governorate_id, area_id, block, owner_identity_id, status, drop_pct, published_at, confirmed_at',
+].join(', ').split(', ').map((column) => `listings.${column}`).join(', ')
+
+const page = (from: string) =>
+  `select json_build_object('items', json_agg(cards))::text as answer
+   from (select ${card} from ${from} limit 20) as cards`
+
+const searched = (condition: string) =>
+  page(`bench.documents join bench.listings on listings.id = documents.property_id
+    where documents.type in ('SALE', 'RENT') and (documents.auction_ends_at > now()) is not true
+      and ${condition}
+    order by documents.published_at desc, documents.property_id desc`)
+
+const answerOf = (call: string) => `select to_json(result)::text as answer from ${call} as result`
+
+/** What a search by filters asks, and the plain conditions for it. */
+const filtersOf = ({ kind, type, price }: Caller) => ({
+  filters: {
+    kinds: [kind],
+    type,
+    priceMin: Math.floor(0.7 * price),
+    priceMax: Math.ceil(1.3 * price),
+  },
+  condition: `documents.kind = '${kind}' and documents.type = '${type}'
+    and documents.price between ${Math.floor(0.7 * price)} and ${Math.ceil(1.3 * price)}`,
+})
+
+/** The routes, each with what its caller asks for. */
+export async function routes({ facade, owner }: Database): Promise<Route[]> {
+  const { rows: [{ query }] } = await owner.query(
+    'select private.search_query(private.search_words($1))::text as query',
+    [word],
+  )
+  const ask =
+    (statement: (caller: Caller, round: number) => string): Ask => async (caller, round) =>
+      // Several statements in one message give several results.
+      [await facade.query(caller.setRole + statement(caller, round))].flat()
+  const search = (
+    name: string,
+    of: (caller: Caller) => { filters: Record<string, unknown>; q?: string; condition: string },
+  ): Route => ({
+    name,
+    plain: ask((caller) => searched(of(caller).condition)),
+    function: ask((caller) => {
+      const { filters, q } = of(caller)
+      const text = q ? `, ${literal(q)}` : ''
+      return answerOf(`api.search('standard', ${literal(JSON.stringify(filters))}${text})`)
+    }),
+    request: (caller) => {
+      const { filters, q } = of(caller)
+      const asked = Object.entries({ ...filters, ...(q && { q }) })
+      return { path: `/search?${new URLSearchParams(asked.map(([k, v]) => [k, String(v)]))}` }
+    },
+  })
+  return [
+    search('search by area', ({ area }) => ({
+      filters: { areaIds: [area] },
+      condition: `documents.area_id = '${area}'`,
+    })),
+    search('search by filters', filtersOf),
+    search('search by text', () => ({
+      filters: {},
+      q: word,
+      condition: `documents.document @@ ${literal(query)}`,
+    })),
+    {
+      name: 'one listing',
+      plain: ask(({ listing }) =>
+        `select to_json(listings)::text as answer from bench.listings where id = '${listing}'`
+      ),
+      function: ask(({ listing }) => answerOf(`api.get_property('${listing}')`)),
+      request: ({ listing }) => ({ path: `/properties/${listing}` }),
+    },
+    {
+      name: 'favorite on and off',
+      plain: ask(({ listing }, round) =>
+        round % 2
+          ? `delete from public.favorites where property_id = '${listing}'`
+          : `insert into public.favorites (property_id) values ('${listing}') on conflict do nothing`
+      ),
+      function: ask(({ listing }) => answerOf(`api.toggle_favorite('${listing}')`)),
+      request: ({ listing }) => ({ path: `/favorites/${listing}`, body: {} }),
+    },
+    {
+      name: 'my favorites',
+      plain: ask(() =>
+        page(`public.favorites join bench.listings on listings.id = favorites.property_id
+          order by favorites.created_at desc, favorites.property_id desc`)
+      ),
+      function: ask(() => answerOf('api.list_favorites()')),
+      request: () => ({ path: '/favorites' }),
+    },
+    {
+      name: 'sign in',
+      plain: (caller) => signInPlainly(owner, caller),
+      request: ({ identifier, password }) => ({
+        path: '/auth/login',
+        body: { identifier, password },
+      }),
+    },
+  ]
+}
+
+async function signInPlainly(
+  owner: pg.Pool,
+  { identifier, password }: Caller,
+): Promise<pg.QueryResult[]> {
+  const { rows: [user] } = await owner.query(
+    'select id, encrypted_password from auth.users where email = $1',
+    [identifier],
+  )
+  if (!await bcrypt.compare(password, user.encrypted_password)) throw new Error('wrong password')
+  const session = await owner.query(
+    `insert into auth.sessions (id, user_id, created_at, updated_at, aal)
+     values (gen_random_uuid(), $1, now(), now(), 'aal1')`,
+    [user.id],
+  )
+  return [session]
+}
+
+export const requestOf = (url: string, route: Route, caller: Caller) => {
+  const { path, body } = route.request(caller)
+  return body ? post(url, `/api${path}`, caller.token, body) : get(url, `/api${path}`, caller.token)
+}
