@@ -1,9 +1,25 @@
 import type pg from 'pg'
-import { transaction as inTransaction, type Tx } from '../postgres/pool.ts'
+import { openPool, transaction as inTransaction, type Tx } from '../postgres/pool.ts'
 
 export { rfc3339, type Tx } from '../postgres/pool.ts'
 
 export type Db = pg.Pool | Tx
+
+/** Prepares each statement once for a connection, as Auth's driver does. */
+export function openDatabase(url: string): pg.Pool {
+  const pool = openPool(url, { application_name: 'auth' })
+  const names = new Map<string, string>()
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown
+    client.query = ((text: unknown, values?: unknown, done?: unknown) => {
+      if (typeof text !== 'string' || !Array.isArray(values)) return query(text, values, done)
+      const name = names.get(text) ?? `auth ${names.size}`
+      names.set(text, name)
+      return query({ name, text, values }, done)
+    }) as typeof client.query
+  })
+  return pool
+}
 
 /** An error for the caller that does not undo the transaction. */
 export class CommittedError {

@@ -1,3 +1,4 @@
+import type { QueryResult } from 'pg'
 import type { Config, Hook } from '../stack/config.ts'
 import type { Db, Tx } from './database.ts'
 import { AuthError, internal } from './errors.ts'
@@ -49,13 +50,14 @@ export async function runHook(
   }
   let output: Output | null
   try {
-    await tx.query("set local statement_timeout to '2000'")
-    const { rows } = await tx.query(
-      `select "${hook.schema}"."${hook.name}"($1::jsonb) as output`,
-      [{ metadata, ...input }],
+    // Each statement of a message has the time that stands when it begins.
+    const event = tx.escapeLiteral(JSON.stringify({ metadata, ...input }))
+    const results = await tx.query(
+      `set local statement_timeout to '2000';
+       select "${hook.schema}"."${hook.name}"(${event}::jsonb) as output;
+       set local statement_timeout to default`,
     )
-    await tx.query('set local statement_timeout to default')
-    output = rows[0].output
+    output = (results as unknown as QueryResult[])[1]!.rows[0].output
   } catch (error) {
     console.error(`hook ${hook.schema}.${hook.name} failed: ${(error as Error).message}`)
     throw internal(`Error running hook URI: pg-functions://postgres/${hook.schema}/${hook.name}`)

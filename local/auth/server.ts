@@ -1,9 +1,9 @@
 import type { Config } from '../stack/config.ts'
-import { openPool } from '../postgres/pool.ts'
 import type { KeyRing } from '../stack/signing-keys.ts'
 import { getUser, logout, putUser } from './account.ts'
 import { adminUsers } from './admin.ts'
 import { checkCaptcha, isGuarded } from './captcha.ts'
+import { openDatabase } from './database.ts'
 import { type Answer, AuthError, errorAnswer } from './errors.ts'
 import { factors } from './factors.ts'
 import { openPasswords } from './passwords.ts'
@@ -51,7 +51,7 @@ export function openAuth(options: {
   auditLog?: boolean
 }) {
   const { keys, config, issuer } = options
-  const pool = openPool(options.databaseUrl, { application_name: 'auth' })
+  const pool = openDatabase(options.databaseUrl)
   const passwords = openPasswords(options.hashCost)
   const { auditLog = false } = options
   const context: Context = { pool, keys, config, issuer, passwords, auditLog }

@@ -1,17 +1,19 @@
 -- The records of an identity and of settings.
 
 create function private.identity_json(identity public.identities) returns json
-  language sql
+  language plpgsql
   immutable
   set search_path = ''
 as $$
-  select case when identity.id is not null then json_build_object(
+begin
+  return case when identity.id is not null then json_build_object(
     'id', identity.id,
     'type', identity.type,
     'status', identity.status,
     'displayName', identity.display_name,
     'avatarUrl', identity.avatar_url
-  ) end
+  ) end;
+end
 $$;
 comment on function private.identity_json is 'An identity as a session shows it.';
 

@@ -4,10 +4,14 @@ create function api.get_me()
   returns table (
     "user" json, "activeIdentity" json, identities json, "realtimeTopic" text
   )
-  language sql
+  language plpgsql
   stable
   set search_path = ''
 as $$
+declare
+  account constant uuid := private.require_account();
+begin
+  return query
   select
     json_build_object(
       'id', accounts.id,
@@ -19,30 +23,32 @@ as $$
       'createdAt', accounts.created_at
     ),
     (
-      select private.identity_json(identities) from public.identities
-      where identities.account_id = accounts.id
-        and identities.id = accounts.active_identity_id and identities.status = 'active'
+      select private.identity_json(own) from public.identities as own
+      where own.account_id = accounts.id
+        and own.id = accounts.active_identity_id and own.status = 'active'
     ),
     (
-      select json_agg(
-        private.identity_json(identities) order by identities.created_at, identities.id)
-      from public.identities where identities.account_id = accounts.id
+      select json_agg(private.identity_json(own) order by own.created_at, own.id)
+      from public.identities as own where own.account_id = accounts.id
     ),
     accounts.topic::text
   from public.accounts
   left join public.individual_profiles on individual_profiles.account_id = accounts.id
-  where accounts.id = (select private.require_account())
+  where accounts.id = account;
+end
 $$;
 comment on function api.get_me is
   'The caller''s user, acting identity (null when it stopped being active), identities, Realtime '
   'topic.';
 
 create function api.check_session() returns uuid
-  language sql
+  language plpgsql
   stable
   set search_path = ''
 as $$
-  select private.require_account()
+begin
+  return private.require_account();
+end
 $$;
 comment on function api.check_session is
   'The calling account, or the refusal of a caller that may not act: before a call to Auth.';
