@@ -191,12 +191,45 @@ end
 $$;
 comment on function api.list_favorite_ids is 'The ids of all saved properties, newest first.';
 
-create function private.list_favorites(page_cursor text, page_size integer)
-  returns table (items json, "nextCursor" text)
+create function private.favorite_without_card(property public.properties, owner_id uuid)
+  returns text
+  language plpgsql
+  stable
+  security definer -- reads a listing that row security hides from the caller
+  set search_path = ''
+as $$
+begin
+  if property.listed or property.status = 'active' and property.owner_identity_id = owner_id then
+    return (
+      select private.card_text(
+        card, identities, true, owner_id, private.setting('files_url') #>> '{}')
+      from private.property_card(property) as card
+      join public.identities on identities.id = property.owner_identity_id
+    );
+  end if;
+  return json_strip_nulls(json_build_object(
+    'id', property.id,
+    'status', 'unavailable',
+    'isFavorite', true,
+    'available', false,
+    -- The title only where the owner closed or hid the listing, not where the owner is suspended.
+    'titleAr', case when property.status <> 'active' and property.owner_active
+      then property.title_ar end
+  ));
+end
+$$;
+comment on function private.favorite_without_card is
+  'A saved property that is not listed: its card where it is active and the caller''s own, else '
+  'that it is unavailable.';
+
+create function private.favorites_page(
+  page_cursor text default null, page_size integer default 20, fields text default 'card'
+) returns text
   language plpgsql
   stable
   security definer -- reads listings that row security hides from the caller
   set search_path = ''
+  set plan_cache_mode = 'force_generic_plan' -- the plan is the same for everybody
 as $$
 declare
   owner_id uuid := private.require_identity();
@@ -204,61 +237,87 @@ declare
   key jsonb := private.cursor_key(query, page_cursor);
   before_at timestamptz := coalesce(key ->> 0, 'infinity');
   before_id uuid := coalesce(key ->> 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  take integer := private.page_size(page_size);
+  items text;
+  last_keys jsonb;
 begin
-  return query
-  with page as materialized (
-    select
-      properties.id, properties.status, properties.title_ar, properties.owner_active,
-      properties.listed
-        or properties.status = 'active' and properties.owner_identity_id = owner_id as available,
-      favorites.created_at,
-      row_number() over (order by favorites.created_at desc, favorites.property_id desc) as place
-    from public.favorites
-    join public.properties on properties.id = favorites.property_id
-    where favorites.identity_id = owner_id
-      and not private.is_withdrawn(properties)
-      and (favorites.created_at, favorites.property_id) < (before_at, before_id)
-    order by favorites.created_at desc, favorites.property_id desc
-    limit private.page_size(page_size) + 1
-  )
   select
-    coalesce(
-      json_agg(coalesce(records.record, json_strip_nulls(json_build_object(
-        'id', page.id,
-        'status', 'unavailable',
-        'isFavorite', true,
-        'available', false,
-        -- The title only where the owner closed or hid the listing, not where the owner is
-        -- suspended.
-        'titleAr', case when page.status <> 'active' and page.owner_active then page.title_ar end
-      ))) order by page.place) filter (where page.place <= page_size),
-      '[]'),
-    private.next_cursor(query,
-      jsonb_agg(jsonb_build_array(page.created_at, page.id) order by page.place)
-        filter (where page.place >= page_size))
-  from page
-  left join private.property_records(
-    array(select page.id from page where page.available), owner_id
-  ) as records on records.id = page.id;
+    string_agg(saved.item, ',' order by saved.place) filter (where saved.place <= take),
+    jsonb_agg(jsonb_build_array(saved.created_at, saved.property_id) order by saved.place)
+      filter (where saved.place >= take)
+  into items, last_keys
+  from (
+    select
+      favorites.created_at,
+      favorites.property_id,
+      row_number() over (order by favorites.created_at desc, favorites.property_id desc) as place,
+      case when property_cards.property_id is not null
+        then private.card_text(property_cards, identities, true, owner_id, (
+          select settings.value #>> '{}' from private.settings where settings.name = 'files_url'
+        ))
+        else private.favorite_without_card(properties, owner_id)
+      end as item
+    from public.favorites
+    left join private.property_cards on property_cards.property_id = favorites.property_id
+    left join public.identities on identities.id = property_cards.owner_identity_id
+    -- The row is only looked at where there is no card.
+    left join public.properties on properties.id =
+      case when property_cards.property_id is null then favorites.property_id end
+    where favorites.identity_id = owner_id
+      and (favorites.created_at, favorites.property_id) < (before_at, before_id)
+      and (property_cards.property_id is not null or not private.is_withdrawn(properties))
+    order by favorites.created_at desc, favorites.property_id desc
+    limit take + 1
+  ) as saved;
+
+  if private.wants_records(fields) then
+    items := private.favorite_records(items, owner_id);
+  end if;
+  return '{"items":[' || coalesce(items, '') || '],"nextCursor":'
+    || coalesce('"' || private.next_cursor(query, last_keys) || '"', 'null') || '}';
 end
 $$;
-comment on function private.list_favorites is 'A page of saved properties; see api.list_favorites.';
+comment on function private.favorites_page is
+  'Facade: a page of saved properties as JSON text; see api.list_favorites.';
 
-create function api.list_favorites(page_cursor text default null, page_size integer default 20)
-  returns table (items json, "nextCursor" text)
+create function private.favorite_records(cards text, owner_id uuid) returns text
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  items json := '[' || cards || ']';
+begin
+  return (
+    select string_agg(coalesce(records.record, saved.item)::text, ',' order by saved.place)
+    from json_array_elements(items) with ordinality as saved (item, place)
+    left join private.property_records(array(
+      select (available.item ->> 'id')::uuid from json_array_elements(items) as available (item)
+      where available.item ->> 'status' <> 'unavailable'
+    ), owner_id) as records on records.id = (saved.item ->> 'id')::uuid
+  );
+end
+$$;
+comment on function private.favorite_records is
+  'The same favorites with whole records in place of cards.';
+
+create function api.list_favorites(
+  page_cursor text default null, page_size integer default 20, fields text default 'card'
+) returns table (items json, "nextCursor" text)
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
   return query
-  select saved.items, saved."nextCursor"
-  from private.list_favorites(page_cursor, page_size) as saved;
+  select page -> 'items', page ->> 'nextCursor'
+  from (select private.favorites_page(page_cursor, page_size, fields)::json) as saved (page);
 end
 $$;
 comment on function api.list_favorites is
-  'Saved properties, newest first. One that cannot be shown now is marked as unavailable, with its '
-  'title where the owner closed or hid it; withdrawn ones are left out.';
+  'Saved properties, newest first: their cards, or with fields full their records. One that cannot '
+  'be shown now is marked as unavailable, with its title where the owner closed or hid it; '
+  'withdrawn ones are left out.';
 
 create function api.check_favorite(property_id uuid) returns boolean
   language plpgsql
@@ -279,7 +338,7 @@ comment on function api.check_favorite is
   'Whether the property is saved; false for an unknown one.';
 
 grant execute on function private.may_save, private.property_exists,
-  private.list_favorite_ids, private.list_favorites to authenticated;
+  private.list_favorite_ids, private.favorites_page to authenticated;
 grant execute on function
   api.toggle_favorite, api.list_favorite_ids, api.list_favorites, api.check_favorite
   to authenticated;

@@ -76,7 +76,7 @@ export type Database = {
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "get_company":
-{ Args: { "identity_id": string }; Returns: Json
+{ Args: { "fields"?: string,"identity_id": string }; Returns: Json
                            },
 "get_company_profile":
 { Args: Record<PropertyKey, never>; Returns: Json
@@ -99,7 +99,7 @@ export type Database = {
             }[]
                            },
 "get_office":
-{ Args: { "identity_id": string }; Returns: Json
+{ Args: { "fields"?: string,"identity_id": string }; Returns: Json
                            },
 "get_office_profile":
 { Args: Record<PropertyKey, never>; Returns: Json
@@ -178,12 +178,12 @@ export type Database = {
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "list_favorites":
-{ Args: { "page_cursor"?: string,"page_size"?: number }; Returns: {
+{ Args: { "fields"?: string,"page_cursor"?: string,"page_size"?: number }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
 "list_feed":
-{ Args: { "filter"?: string,"page"?: number,"page_size"?: number,"snapshot"?: string }; Returns: Json
+{ Args: { "fields"?: string,"filter"?: string,"page"?: number,"page_size"?: number,"snapshot"?: string }; Returns: Json
                            },
 "list_governorates":
 { Args: Record<PropertyKey, never>; Returns: Json
@@ -261,7 +261,7 @@ export type Database = {
             }[]
                            },
 "list_similar_properties":
-{ Args: { "property_id": string }; Returns: Json
+{ Args: { "fields"?: string,"property_id": string }; Returns: Json
                            },
 "list_users":
 { Args: { "page_cursor"?: string,"page_size"?: number,"q"?: string,"status"?: string,"type"?: string }; Returns: {
@@ -295,7 +295,7 @@ export type Database = {
 { Args: { "property_id": string }; Returns: Json
                            },
 "quick_search":
-{ Args: { "filters"?: Json,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string }; Returns: {
+{ Args: { "fields"?: string,"filters"?: Json,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },
@@ -333,7 +333,7 @@ export type Database = {
 { Args: { "property_id": string }; Returns: Json
                            },
 "search":
-{ Args: { "filters"?: Json,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string,"strategy"?: string }; Returns: {
+{ Args: { "fields"?: string,"filters"?: Json,"page_cursor"?: string,"page_size"?: number,"q"?: string,"sort"?: string,"strategy"?: string }; Returns: {
               "items": Json,"nextCursor": string
             }[]
                            },

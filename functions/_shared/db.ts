@@ -41,6 +41,8 @@ type Options = {
    * back, or has cost something by the time it fails. All others the function counts itself.
    */
   rate?: string
+  /** The function gives JSON as text: as a value it would be parsed only to be written again. */
+  isText?: boolean
   /** Takes the header Idempotency-Key: the same key and body give the first answer again. */
   idempotent?: boolean
   /** Backend functions that run first, in the same transaction; an {error} refuses the call. */
@@ -177,6 +179,8 @@ export async function call<Name extends Callable>(
       args,
       `(select to_json(result) from ${invoked} as result)`,
     )
+    : options.isText
+    ? invoked
     : `to_json(${invoked})`
   const before = [options.before ?? []].flat()
   const text = [

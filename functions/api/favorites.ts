@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
 import { area, json, mine, pageOf, PageQuery, problems, route, send } from './http/route.ts'
-import { Property, Unavailable } from './properties/schemas.ts'
+import { Card, Fields, Property, Unavailable } from './properties/schemas.ts'
 
 const OneProperty = z.strictObject({ propertyId: z.uuid() })
 
@@ -32,10 +32,10 @@ const list = route({
   method: 'get',
   path: '/',
   summary: 'List my favorites, newest first',
-  request: { query: PageQuery },
+  request: { query: PageQuery.extend({ fields: Fields }) },
   responses: {
     200: json(
-      pageOf(z.union([Unavailable, Property])).openapi('FavoritePage'),
+      pageOf(z.union([Unavailable, Card, Property])).openapi('FavoritePage'),
       'Listings, and favorites that are not available at the moment.',
     ),
     ...problems(401, 403),
@@ -71,8 +71,9 @@ const check = route({
 
 export const favorites = area()
   .openapi(list, async (c) => {
-    const { cursor, limit } = c.req.valid('query')
-    return send(c, await call(c, 'list_favorites', { pageCursor: cursor, pageSize: limit }))
+    const { cursor, limit, fields } = c.req.valid('query')
+    const page = { pageCursor: cursor, pageSize: limit, fields }
+    return send(c, await call(c, 'favorites_page', page, { isText: true }))
   })
   .openapi(ids, async (c) => send(c, await call(c, 'list_favorite_ids', {})))
   .openapi(check, async (c) => send(c, await call(c, 'check_favorite', c.req.valid('param'))))

@@ -184,7 +184,7 @@ $$;
 comment on function api.list_offices is
   'Verified offices whose names have these words, by rating, listings or newest.';
 
-create function private.get_organisation(type text, identity_id uuid) returns json
+create function private.get_organisation(type text, identity_id uuid, fields text) returns json
   language plpgsql
   stable
   security definer -- reads pages and listings of others; shows what is listed only
@@ -199,21 +199,19 @@ declare
     where organisations.identity_id = get_organisation.identity_id
       and organisations.type = get_organisation.type and organisations.listed
   );
-  listings json;
+  listings text;
 begin
   if record is null then
     perform private.refuse(404, 'org_not_found');
   end if;
-  select coalesce(json_agg(records.record order by records.place), '[]') into listings
-  from private.property_records(
+  listings := private.list_items(
     array(
       select properties.id from public.properties
       where properties.owner_identity_id = get_organisation.identity_id and properties.listed
       order by properties.published_at desc, properties.id desc
       limit 10
     ),
-    private.identity_id()
-  ) as records;
+    private.identity_id(), fields);
   return left(record, -1) || ',"listings":' || listings
     || ',"reviews":' || private.review_summary(identity_id) || '}';
 end
@@ -221,31 +219,31 @@ $$;
 comment on function private.get_organisation is
   'The page of a company or office; see api.get_company.';
 
-create function api.get_company(identity_id uuid) returns json
+create function api.get_company(identity_id uuid, fields text default 'card') returns json
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  return private.get_organisation('company', get_company.identity_id);
+  return private.get_organisation('company', get_company.identity_id, fields);
 end
 $$;
 comment on function api.get_company is
-  'A verified company with its newest ten listings and a summary of its reviews. 404 '
-  'org_not_found, for an office too.';
+  'A verified company with its newest ten listings, as cards or with fields full as records, and a '
+  'summary of its reviews. 404 org_not_found, for an office too.';
 
-create function api.get_office(identity_id uuid) returns json
+create function api.get_office(identity_id uuid, fields text default 'card') returns json
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  return private.get_organisation('office', get_office.identity_id);
+  return private.get_organisation('office', get_office.identity_id, fields);
 end
 $$;
 comment on function api.get_office is
-  'A verified office with its newest ten listings and a summary of its reviews. 404 '
-  'org_not_found, for a company too.';
+  'A verified office with its newest ten listings, as cards or with fields full as records, and a '
+  'summary of its reviews. 404 org_not_found, for a company too.';
 
 grant execute on function private.list_organisations, private.get_organisation
   to anon, authenticated;

@@ -114,7 +114,7 @@ $$;
 comment on function api.list_price_history is
   'The prices of a listing since its first publishing, newest first. 404 property_not_found.';
 
-create function private.list_similar_properties(property_id uuid) returns json
+create function private.list_similar_properties(property_id uuid, fields text) returns json
   language plpgsql
   stable
   security definer -- reads listings of others; shows what is listed only
@@ -153,30 +153,26 @@ begin
     order by areas.id = property.area_id desc, abs(near.price - wanted_price), near.id
     limit 10
   );
-  return json_build_object(
-    'items', (
-      select coalesce(json_agg(records.record order by records.place), '[]')
-      from private.property_records(ids, viewer_id) as records
-    ),
-    'nextCursor', null
-  );
+  return '{"items":' || private.list_items(ids, viewer_id, fields) || ',"nextCursor":null}';
 end
 $$;
 comment on function private.list_similar_properties is
   'Listings similar to this one; see api.list_similar_properties.';
 
-create function api.list_similar_properties(property_id uuid) returns json
+create function api.list_similar_properties(property_id uuid, fields text default 'card')
+  returns json
   language plpgsql
   stable
   set search_path = ''
 as $$
 begin
-  return private.list_similar_properties(property_id);
+  return private.list_similar_properties(property_id, fields);
 end
 $$;
 comment on function api.list_similar_properties is
   'At most ten listings of the same type and kind in the same governorate, those of the same area '
-  'first, the nearest price first. 404 property_not_found.';
+  'first, the nearest price first: their cards, or with fields full their records. 404 '
+  'property_not_found.';
 
 grant execute on function private.list_my_properties, api.list_my_properties to authenticated;
 grant execute on function

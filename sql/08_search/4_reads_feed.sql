@@ -136,55 +136,104 @@ $$;
 comment on function private.feed_slots is
   'What was listed in the slots of a page at a moment, and whether there are slots after it.';
 
-create function private.feed_items(
-  property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[]
-) returns json
+-- An item says in kind what it is, so the listing's own kind is renamed.
+create function private.feed_properties(
+  property_ids uuid[], property_slots integer[], fields text
+) returns table (slot integer, item text)
   language plpgsql
   stable
   set search_path = ''
 as $$
 declare
-  items json;
+  viewer_id uuid := private.identity_id();
 begin
-  with shown_properties as materialized (
-    select properties.id, slots.slot
+  if private.wants_records(fields) then
+    -- It is the first "kind" of the text: only id, refNo and type come before it.
+    return query
+    select
+      property_slots[array_position(property_ids, records.id)],
+      regexp_replace(records.record::text, '"kind":', '"kind":"property","propertyKind":')
+    from private.property_records(
+      array(
+        select properties.id from public.properties
+        where properties.id = any (property_ids) and properties.listed
+      ),
+      viewer_id
+    ) as records;
+  else
+    -- No text of a listing has this: in JSON its quotes are escaped.
+    return query
+    select
+      slots.slot,
+      replace(
+        private.card_text(
+          property_cards, identities,
+          slots.property_id = any (array(
+            select favorites.property_id from public.favorites
+            where favorites.identity_id = viewer_id
+              and favorites.property_id = any (property_ids)
+          )),
+          viewer_id,
+          (select settings.value #>> '{}' from private.settings where settings.name = 'files_url')
+        ), '"kind":', '"kind":"property","propertyKind":')
     from unnest(property_ids, property_slots) as slots (property_id, slot)
-    join public.properties on properties.id = slots.property_id
-    where properties.listed
-  ), shown_offices as materialized (
-    select identities.id, slots.slot
-    from unnest(office_ids, office_slots) as slots (identity_id, slot)
-    join public.identities on identities.id = slots.identity_id and identities.status = 'active'
-    join public.accounts
-      on accounts.id = identities.account_id and private.may_act(accounts)
+    join private.property_cards on property_cards.property_id = slots.property_id
+    join public.identities on identities.id = property_cards.owner_identity_id;
+  end if;
+end
+$$;
+comment on function private.feed_properties is
+  'Those of these listings that can be seen now, as items of the feed, with their slots.';
+
+create function private.feed_offices(office_ids uuid[], office_slots integer[])
+  returns table (slot integer, item text)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return query
+  select
+    office_slots[array_position(office_ids, records.id)],
+    '{"kind":"office",' || substr(records.record::text, 2)
+  from private.organisation_records(array(
+    select identities.id
+    from public.identities
+    join public.accounts on accounts.id = identities.account_id and private.may_act(accounts)
     join public.organisations
       on organisations.identity_id = identities.id and organisations.listed
-  ), slots as (
-    -- An item says in kind what it is, so the listing's own kind is renamed. It is the first "kind"
-    -- of the text, because only id, refNo and type come before it. With jsonb this would take 1 ms
-    -- more.
-    select
-      shown_properties.slot,
-      regexp_replace(
-        records.record::text, '"kind":', '"kind":"property","propertyKind":')::json as item
-    from private.property_records(
-      array(select shown_properties.id from shown_properties),
-      (select private.identity_id())
-    ) as records
-    join shown_properties on shown_properties.id = records.id
-    union all
-    select shown_offices.slot, ('{"kind":"office",' || substr(records.record::text, 2))::json
-    from private.organisation_records(array(select shown_offices.id from shown_offices)) as records
-    join shown_offices on shown_offices.id = records.id
-  )
-  select coalesce(json_agg(slots.item order by slots.slot), '[]') into items from slots;
-  return items;
+    where identities.id = any (office_ids) and identities.status = 'active'
+  )) as records;
+end
+$$;
+comment on function private.feed_offices is
+  'Those of these offices that can be seen now, as items of the feed, with their slots.';
+
+create function private.feed_items(
+  property_ids uuid[], property_slots integer[], office_ids uuid[], office_slots integer[],
+  fields text
+) returns text
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  return (
+    select '[' || coalesce(string_agg(slots.item, ',' order by slots.slot), '') || ']'
+    from (
+      select properties.slot, properties.item
+      from private.feed_properties(property_ids, property_slots, fields) as properties
+      union all
+      select offices.slot, offices.item
+      from private.feed_offices(office_ids, office_slots) as offices
+    ) as slots
+  );
 end
 $$;
 comment on function private.feed_items is 'What can be seen in these slots now, in their order.';
 
 create function private.list_feed(
-  filter text, page integer, page_size integer, snapshot timestamptz
+  filter text, page integer, page_size integer, snapshot timestamptz, fields text
 ) returns json
   language plpgsql
   security definer -- reads listings of others; shows what is listed only
@@ -206,13 +255,11 @@ begin
     at := private.require_snapshot(now());
     slots := private.feed_slots(listing_type, at, page, page_size);
   end if;
-  return json_build_object(
-    'items', private.feed_items(
-      slots.property_ids, slots.property_slots, slots.office_ids, slots.office_slots),
-    'page', page,
-    'hasMore', page < 500 and slots.more,
-    'snapshot', (to_json(at at time zone 'UTC') #>> '{}') || 'Z'
-  );
+  return '{"items":' || private.feed_items(
+      slots.property_ids, slots.property_slots, slots.office_ids, slots.office_slots, fields)
+    || ',"page":' || page
+    || ',"hasMore":' || to_json(page < 500 and slots.more)::text
+    || ',"snapshot":"' || (to_json(at at time zone 'UTC') #>> '{}') || 'Z"}';
 end
 $$;
 comment on function private.list_feed is 'A page of the feed; see api.list_feed.';
@@ -221,7 +268,8 @@ create function api.list_feed(
   filter text default 'all',
   page integer default 1,
   page_size integer default 20,
-  snapshot timestamptz default null
+  snapshot timestamptz default null,
+  fields text default 'card'
 ) returns json
   language plpgsql
   set search_path = ''
@@ -234,7 +282,7 @@ begin
   elsif page_size is null or page_size not between 1 and 50 then
     perform private.refuse_field('limit', 'invalid');
   end if;
-  return private.list_feed(filter, page, page_size, snapshot);
+  return private.list_feed(filter, page, page_size, snapshot, fields);
 end
 $$;
 comment on function api.list_feed is

@@ -79,7 +79,7 @@ comment on function private.search_page is
 
 create function private.search(
   strategy text, filters jsonb, q text, sort text, page_cursor text, page_size integer,
-  out items json, out next_cursor text
+  fields text, out items json, out next_cursor text
 )
   language plpgsql
   stable
@@ -123,8 +123,7 @@ begin
       'guessed', case when page.few is not null then page_size > page.exact_count end
     )));
   end if;
-  select coalesce(json_agg(records.record order by records.place), '[]') into items
-  from private.property_records(page.ids[1:page_size], private.identity_id()) as records;
+  items := private.list_items(page.ids[1:page_size], private.identity_id(), fields);
 end
 $$;
 comment on function private.search is 'A page of a search; see api.search.';
@@ -135,7 +134,8 @@ create function api.search(
   q text default null,
   sort text default null,
   page_cursor text default null,
-  page_size integer default 20
+  page_size integer default 20,
+  fields text default 'card'
 )
   returns table (items json, "nextCursor" text)
   language plpgsql
@@ -145,7 +145,7 @@ as $$
 begin
   return query
   select found.items, found.next_cursor
-  from private.search(strategy, filters, q, sort, page_cursor, page_size) as found;
+  from private.search(strategy, filters, q, sort, page_cursor, page_size, fields) as found;
 end
 $$;
 comment on function api.search is
@@ -158,7 +158,8 @@ create function api.quick_search(
   q text default null,
   sort text default null,
   page_cursor text default null,
-  page_size integer default 20
+  page_size integer default 20,
+  fields text default 'card'
 )
   returns table (items json, "nextCursor" text)
   language plpgsql
@@ -168,7 +169,7 @@ as $$
 begin
   return query
   select found.items, found.next_cursor
-  from private.search('standard', filters, q, sort, page_cursor, page_size) as found;
+  from private.search('standard', filters, q, sort, page_cursor, page_size, fields) as found;
 end
 $$;
 comment on function api.quick_search is 'api.search with strategy standard.';

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { cardOf } from '../support/cards.ts'
 import { database, type Guest, guest, type Person, signUp } from '../support/client.ts'
 import { createDraft, type Listing, publishListing, uniquePrice } from '../support/listings.ts'
 import { isSaved, savedIds, toggleFavorite } from './reads.ts'
@@ -27,15 +28,15 @@ test('toggling alternates: the first call saves, the second removes', async () =
     .toMatchObject({ isFavorite: false, favoritesCount: 0, version: 1 })
 })
 
-test('the list holds whole listings, newest first, in consecutive pages', async () => {
+test('the list holds cards or whole listings, newest first, in consecutive pages', async () => {
   const made: Listing[] = []
   for (let i = 0; i < 5; i++) made.unshift(await publishListing(seller, { price: 1000 + i }))
   for (const { id } of made.toReversed()) await toggleFavorite(buyer, id)
 
   const { body } = await buyer.get('/favorites')
-  expect(body.items).toEqual(
-    made.map((listing) => ({ ...listing, isFavorite: true, favoritesCount: 1 })),
-  )
+  const saved = made.map((listing) => ({ ...listing, isFavorite: true, favoritesCount: 1 }))
+  expect(body.items).toEqual(saved.map(cardOf))
+  expect((await buyer.get('/favorites?fields=full')).body.items).toEqual(saved)
   expect(body.nextCursor).toBe(null)
   expect(await savedIds(buyer)).toEqual(made.map(({ id }) => id))
 

@@ -18,7 +18,7 @@ import {
   send,
   slowlyChanged,
 } from '../http/route.ts'
-import { Property, statuses } from '../properties/schemas.ts'
+import { Fields, Property, statuses } from '../properties/schemas.ts'
 import {
   Lead,
   Organisation,
@@ -74,7 +74,7 @@ for (const { one, many, own } of Object.values(names)) {
     path: `/${one}/{id}`,
     guestCache: slowlyChanged,
     summary: `Get a verified ${one}, with its newest listings and a summary of its reviews`,
-    request: { params: OneOrganisation },
+    request: { params: OneOrganisation, query: z.strictObject({ fields: Fields }) },
     responses: { 200: json(OrganisationPage, 'Its page.'), ...problems(404) },
   })
 
@@ -158,6 +158,7 @@ for (const { one, many, own } of Object.values(names)) {
     .openapi(stats, async (c) => send(c, await call(c, `get_${one}_stats`, {})))
     .openapi(get, async (c) => {
       const { id } = c.req.valid('param')
-      return send(c, await call(c, `get_${one}`, { identityId: id }))
+      const { fields } = c.req.valid('query')
+      return send(c, await call(c, `get_${one}`, { identityId: id, fields }))
     })
 }

@@ -1,7 +1,7 @@
 /** What a company or office looks like. */
 import { z } from '@hono/zod-openapi'
 import { Time } from '../http/route.ts'
-import { Property } from '../properties/schemas.ts'
+import { Listed } from '../properties/schemas.ts'
 
 const text = z.string().nullable()
 const type = z.enum(['company', 'office'])
@@ -47,7 +47,7 @@ export const ReviewSummary = z
 export const OrganisationPage = z
   .object({
     ...OrganisationFields.shape,
-    listings: z.array(Property).openapi({ description: 'The ten newest.' }),
+    listings: z.array(Listed).openapi({ description: 'The ten newest.' }),
     reviews: ReviewSummary,
   })
   .openapi('OrganisationPage')

@@ -19,7 +19,7 @@ import {
 import { inSearchQueue } from '../http/search-queue.ts'
 import { property, tags } from './routes-actions.ts'
 import { NewProperty, PropertyChanges } from './schemas-fields.ts'
-import { OneProperty, Property, statuses } from './schemas.ts'
+import { Fields, Listed, OneProperty, Property, statuses } from './schemas.ts'
 
 const page = json(pageOf(Property).openapi('PropertyPage'), 'A page.')
 
@@ -117,8 +117,8 @@ const similar = route({
   path: '/{id}/similar',
   guestCache: slowlyChanged,
   summary: 'List similar listings, at most ten',
-  request: { params: OneProperty },
-  responses: { 200: page, ...problems(404) },
+  request: { params: OneProperty, query: z.strictObject({ fields: Fields }) },
+  responses: { 200: json(pageOf(Listed), 'The nearest in price first.'), ...problems(404) },
 })
 
 export const properties = area()
@@ -157,6 +157,6 @@ export const properties = area()
     return send(c, await call(c, 'list_price_history', args))
   })
   .openapi(similar, async (c) => {
-    const args = { propertyId: c.req.valid('param').id }
+    const args = { propertyId: c.req.valid('param').id, ...c.req.valid('query') }
     return send(c, await inSearchQueue(c, () => call(c, 'list_similar_properties', args)))
   })

@@ -58,7 +58,7 @@ const Auction = z
   .object({ startsAt: Time, endsAt: Time, startPrice: Money, minIncrement: Money })
   .openapi('Auction')
 
-/** A listing as everybody gets it: pages of search, feed and favorites carry the same record. */
+/** The whole record of a listing. */
 export const Property = z
   .object({
     id: z.uuid(),
@@ -124,6 +124,56 @@ export const Property = z
     }),
   })
   .openapi('Property')
+
+const shape = Property.shape
+
+/** What lists carry of a listing: fields of its record with the same names and meanings. */
+export const Card = z
+  .object({
+    id: shape.id,
+    refNo: shape.refNo,
+    type: shape.type,
+    kind: shape.kind,
+    usage: shape.usage,
+    titleAr: shape.titleAr,
+    titleEn: shape.titleEn,
+    price: shape.price,
+    pricePeriod: shape.pricePeriod,
+    priceLabel: shape.priceLabel,
+    isNegotiable: shape.isNegotiable,
+    requestYear: shape.requestYear,
+    requiredYear: shape.requiredYear,
+    landAreaM2: shape.landAreaM2,
+    builtAreaM2: shape.builtAreaM2,
+    bedrooms: shape.bedrooms,
+    bathrooms: shape.bathrooms,
+    furnished: shape.furnished,
+    isDirect: shape.isDirect,
+    governorateId: shape.governorateId,
+    areaId: shape.areaId,
+    block: shape.block,
+    location: shape.location,
+    picture: Media.pick({ url: true, width: true, height: true }).nullable().openapi({
+      description: 'The first.',
+    }),
+    picturesCount: z.int(),
+    owner: shape.owner,
+    status: shape.status,
+    isFavorite: shape.isFavorite,
+    dropPct: z.number().nullable(),
+    auctionEndsAt: Time.nullable(),
+    publishedAt: shape.publishedAt,
+    confirmedAt: shape.confirmedAt,
+  })
+  .openapi('Card')
+
+/** A listing in a list: its card, or with fields=full its record. */
+export const Listed = z.union([Card, Property])
+
+/** Which of the two a list carries. */
+export const Fields = z.enum(['card', 'full']).optional().openapi({
+  description: 'card, which is the default, or full: whole records in place of cards.',
+})
 
 /** A saved listing that cannot be shown now. */
 export const Unavailable = z

@@ -5,18 +5,20 @@ import { inQuery } from '../../_shared/numbers.ts'
 import { area, json, Limit, problems, route, send, Time } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
 import { OrganisationFields } from '../organisations/schemas.ts'
-import { Property } from '../properties/schemas.ts'
+import { Card, Fields, Property } from '../properties/schemas.ts'
 
-const PropertyItem = Property.extend({
+const kinds = {
   kind: z.literal('property'),
   propertyKind: Property.shape.kind.openapi({ description: "The listing's kind." }),
-}).openapi('FeedProperty')
+}
+const CardItem = Card.extend(kinds).openapi('FeedCard')
+const PropertyItem = Property.extend(kinds).openapi('FeedProperty')
 
 const OfficeItem = OrganisationFields.extend({ kind: z.literal('office') }).openapi('FeedOffice')
 
 const FeedPage = z
   .object({
-    items: z.array(z.discriminatedUnion('kind', [PropertyItem, OfficeItem])).openapi({
+    items: z.array(z.union([CardItem, PropertyItem, OfficeItem])).openapi({
       description: 'Shorter than the limit where listings are gone: only hasMore marks the end.',
     }),
     page: z.int(),
@@ -51,6 +53,7 @@ const list = route({
       page: inQuery(z.int().min(1).max(500)).default(1),
       limit: Limit,
       snapshot: z.iso.datetime({ offset: true, error: 'cursor_invalid' }).optional(),
+      fields: Fields,
     }),
   },
   responses: { 200: json(FeedPage, 'A page of slots.'), ...problems() },

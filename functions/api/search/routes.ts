@@ -5,7 +5,7 @@ import { call } from '../../_shared/db.ts'
 import { invalid, problem } from '../http/problem.ts'
 import { area, body, Cursor, json, Limit, pageOf, problems, route, send } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
-import { Property } from '../properties/schemas.ts'
+import { Fields, Listed } from '../properties/schemas.ts'
 import { jsonFilters, queryFilters, unknownFilter } from './schemas-filters.ts'
 
 const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as const
@@ -22,9 +22,10 @@ const common = {
     .enum(['newest', 'price_asc', 'price_desc', 'area_desc', 'drop_desc', 'ends_at', 'distance'])
     .optional(),
   cursor: Cursor.optional(),
+  fields: Fields,
 }
 
-const page = json(pageOf(Property).openapi('SearchPage'), 'A page.')
+const page = json(pageOf(Listed).openapi('SearchPage'), 'A page.')
 
 const advanced = route({
   tags: ['search'],
@@ -72,12 +73,12 @@ function withStrategies(result: Result, c: ApiContext): undefined {
 
 export const search = area()
   .openapi(advanced, async (c) => {
-    const { strategy, q, sort, cursor, limit, ...filters } = c.req.valid('json')
-    const args = { filters, q, sort, pageCursor: cursor, pageSize: limit }
+    const { strategy, q, sort, cursor, limit, fields, ...filters } = c.req.valid('json')
+    const args = { filters, q, sort, pageCursor: cursor, pageSize: limit, fields }
     return send(c, await inSearchQueue(c, () => call(c, 'search', { strategy, ...args })))
   }, withStrategies)
   .openapi(quick, async (c) => {
-    const { q, sort, cursor, limit, ...filters } = c.req.valid('query')
-    const args = { filters, q, sort, pageCursor: cursor, pageSize: limit }
+    const { q, sort, cursor, limit, fields, ...filters } = c.req.valid('query')
+    const args = { filters, q, sort, pageCursor: cursor, pageSize: limit, fields }
     return send(c, await inSearchQueue(c, () => call(c, 'quick_search', args)))
   })
