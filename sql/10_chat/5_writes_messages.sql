@@ -77,7 +77,8 @@ begin
     participants.account_id into numbered;
   if numbered.id is null then
     perform private.refuse(404, 'conversation_not_found');
-  elsif (write_message.client_message_id ~ '^[\u0021-\u007e]{1,64}$') is not true then
+  elsif (write_message.client_message_id ~ '^[\u0021-\u007e]+$'
+    and char_length(write_message.client_message_id) <= 64) is not true then
     perform private.refuse_field('clientMessageId', 'invalid');
   elsif (write_message.type = 'image') is distinct from (write_message.media_id is not null) then
     perform private.refuse_field('mediaId', 'invalid');
