@@ -70,7 +70,8 @@ begin
         as known ("accountId" uuid, "sessionId" uuid, topic text, conversations jsonb)
     ),
     differing as (
-      select known."sessionId" as session_id, null::uuid as conversation_id
+      select
+        known."sessionId" as session_id, null::uuid as conversation_id, null::bigint as last_seq
       from known
       where not exists (
         select from public.accounts
@@ -80,10 +81,12 @@ begin
           and accounts.topic::text = known.topic
       )
       union
-      select known."sessionId", (joined ->> 'id')::uuid
-      from known, jsonb_array_elements(known.conversations) as joined
-      where not exists (
-        select from public.participants
+      select known."sessionId", (joined ->> 'id')::uuid, heard.last_seq
+      from known
+      cross join lateral jsonb_array_elements(known.conversations) as joined
+      left join lateral (
+        select conversations.last_seq
+        from public.participants
         join public.accounts
           on accounts.id = participants.account_id
           and accounts.active_identity_id = participants.identity_id
@@ -91,12 +94,14 @@ begin
         where participants.conversation_id = (joined ->> 'id')::uuid
           and participants.account_id = known."accountId"
           and private.may_hear_conversation(participants.conversation_id, participants.identity_id)
-          and conversations.last_seq = (joined ->> 'seq')::bigint
-      )
+      ) as heard on true
+      where heard.last_seq is distinct from (joined ->> 'seq')::bigint
     )
     select coalesce(
       json_agg(json_build_object(
-        'sessionId', differing.session_id, 'conversationId', differing.conversation_id
+        'sessionId', differing.session_id,
+        'conversationId', differing.conversation_id,
+        'lastSeq', differing.last_seq
       )),
       '[]'
     )
@@ -106,8 +111,8 @@ end
 $$;
 comment on function private.changed_sockets is
   'Of the sessions and conversations that a gateway has sockets for, those whose state differs '
-  'from what it knows: topic, newest number, acting identity, right to hear. It looks these up '
-  'again.';
+  'from what it knows: topic, acting identity, right to hear, newest number. It looks these up '
+  'again; lastSeq is there for conversations that may be heard, where only the number differs.';
 
 create function private.missed_updates(questions jsonb) returns json
   language plpgsql

@@ -15,7 +15,7 @@ const updatesOf = updatesEvery / 1000 + 60
 const perCall = 500
 
 /** Sockets and conversations of which the database knows something else than the gateway. */
-type Differing = { sessionId: string; conversationId: string | null }[]
+type Differing = { sessionId: string; conversationId: string | null; lastSeq: number | null }[]
 
 type MissedUpdates = (ConversationUpdated & { accountId: string })[]
 
@@ -57,11 +57,13 @@ export async function checkAccess(sessions: OpenSession[]): Promise<void> {
     conversations: [...conversations.values()].map(({ id, lastSeq }) => ({ id, seq: lastSeq })),
   }))
   const differing = await rowsOf<Differing>('changed_sockets', { sockets })
-  for (const { sessionId, conversationId } of differing) {
+  for (const { sessionId, conversationId, lastSeq } of differing) {
     for (const session of sessions) {
       if (session.credentials.sessionId !== sessionId) continue
       if (conversationId === null) void session.account?.checkTopic()
-      else void session.conversations.get(conversationId)?.check()
+      else if (lastSeq === null) void session.conversations.get(conversationId)?.check()
+      // Mostly it is on its way.
+      else session.conversations.get(conversationId)?.reaches(lastSeq)
     }
   }
 }

@@ -61,6 +61,11 @@ export class Conversation implements JoinedConversation {
     if (seq > this.feed.last) void this.feed.fill()
   }
 
+  reaches(seq: number): void {
+    // A history that failed is read again by its timer.
+    if (!this.retry) this.feed.reaches(seq)
+  }
+
   /** Sends a state of the conversation, after the message that it is about. */
   updated(update: ConversationUpdated): void {
     this.held.push(update)
@@ -74,8 +79,7 @@ export class Conversation implements JoinedConversation {
     this.checking = true
     try {
       const { lastSeq } = await findConversation(this.owner, this.id)
-      // A history that failed is read again by its timer.
-      if (!this.retry) this.feed.reaches(lastSeq)
+      this.reaches(lastSeq)
     } catch (error) {
       // What did not work this time is checked again in a moment (access-check.ts).
       const refusal = error as Refusal

@@ -37,6 +37,8 @@ export interface JoinedConversation {
   readonly id: string
   /** Number of the last message that was sent. */
   readonly lastSeq: number
+  /** There are messages up to this one: those that do not come are read in a moment. */
+  reaches(seq: number): void
   /** Asks the database whether it may still be heard, and what is newest. */
   check(): Promise<void>
 }
