@@ -60,7 +60,7 @@ export async function serveChat({ hostname, port }: { hostname: string; port: nu
     // The library takes version 8 too.
     if (request.headers['sec-websocket-version'] !== '13') return refuse(socket, notUpgrade)
     sockets.handleUpgrade(request, socket, head, (opened) => {
-      serveNodeSocket(opened, decision.open)
+      serveNodeSocket(opened, socket, decision.open)
     })
   })
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {

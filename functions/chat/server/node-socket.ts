@@ -1,5 +1,7 @@
 /** A socket of the library ws, with what the library leaves to its user: order, floods, silence. */
 import type { Buffer } from 'node:buffer'
+import { nextTick } from 'node:process'
+import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers'
 import { WebSocket } from 'ws'
 import { closeCodes } from '../protocol.ts'
@@ -21,13 +23,21 @@ export class NodeSocket extends WebSocket {
   }
 }
 
-/** Serves a socket until it is closed. */
+/** Serves a socket until it is closed; `stream` is what carries it. */
 export function serveNodeSocket(
   socket: WebSocket,
+  stream: Duplex,
   open: (socket: ClientSocket) => SocketHandler,
 ): void {
   const handler = open({
-    send: (text) => socket.send(text),
+    send: (text) => {
+      // What is sent in one go, as a message and the state that follows it, is written in one go.
+      if (stream.writableCorked === 0) {
+        stream.cork()
+        nextTick(() => stream.uncork())
+      }
+      socket.send(text)
+    },
     close: (code, reason) => socket.close(code, reason),
     bufferedBytes: () => socket.bufferedAmount,
   })
