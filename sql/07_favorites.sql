@@ -23,26 +23,34 @@ alter table public.favorites enable row level security;
 revoke all on public.favorites from anon, authenticated;
 grant select, delete, insert (property_id) on public.favorites to authenticated;
 
+-- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that statements
+-- inline it.
+create function private.is_saveable(property public.properties, identity_id uuid) returns boolean
+  language sql
+  immutable
+  parallel safe
+  return (is_saveable.property).listed
+    or (is_saveable.property).status = 'active'
+      and (is_saveable.property).owner_identity_id = is_saveable.identity_id;
+comment on function private.is_saveable is
+  'Whether an identity can save a property now: it is listed, or active and its own.';
+
 create function private.may_save(property_id uuid) returns boolean
   language plpgsql
   stable
   security definer -- looks at listings that row security hides from the caller
   set search_path = ''
 as $$
+declare
+  caller_id uuid := private.identity_id();
 begin
   return exists (
     select from public.properties
-    where properties.id = may_save.property_id
-      and (
-        properties.listed
-        or properties.status = 'active'
-          and properties.owner_identity_id = (select private.identity_id())
-      )
+    where properties.id = may_save.property_id and private.is_saveable(properties, caller_id)
   );
 end
 $$;
-comment on function private.may_save is
-  'Whether a property can be saved now: it is listed, or active and the caller''s own.';
+comment on function private.may_save is 'Whether the caller can save a property now.';
 
 create policy "identities see their own favorites" on public.favorites for select to authenticated
   using (identity_id = (select private.identity_id()));
@@ -54,8 +62,6 @@ create policy "identities save what they can see" on public.favorites for insert
     identity_id = (select private.identity_id()) and private.may_save(property_id)
   );
 
--- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that lists inline
--- it.
 create function private.is_withdrawn(property public.properties) returns boolean
   language sql
   immutable
@@ -123,35 +129,52 @@ create trigger identities_forget_their_favorites
   for each row when (new.status = 'closed' and old.status <> 'closed')
   execute function private.delete_favorites();
 
+create function private.toggle_favorite(property_id uuid) returns boolean
+  language plpgsql
+  security definer -- looks at listings that row security hides from the caller
+  set search_path = ''
+as $$
+declare
+  -- A rate is counted before anything is locked.
+  hit timestamptz := private.count_action('favorites');
+  saver_id uuid := private.lock_identity();
+begin
+  loop
+    delete from public.favorites
+    using public.properties
+    where favorites.identity_id = saver_id
+      and favorites.property_id = toggle_favorite.property_id
+      and properties.id = toggle_favorite.property_id
+      and not private.is_withdrawn(properties);
+    if found then
+      return false;
+    end if;
+    insert into public.favorites (identity_id, property_id)
+    select saver_id, properties.id from public.properties
+    where properties.id = toggle_favorite.property_id
+      and private.is_saveable(properties, saver_id)
+    on conflict do nothing;
+    if found then
+      return true;
+    end if;
+    if not private.may_save(toggle_favorite.property_id) then
+      perform private.refuse(404, 'property_not_found');
+    end if;
+    -- Saved by another call since the delete looked, so this one removes it.
+  end loop;
+end
+$$;
+comment on function private.toggle_favorite is
+  'Whether the property is saved now; see api.toggle_favorite.';
+
 create function api.toggle_favorite(property_id uuid)
   returns table ("propertyId" uuid, "isFavorite" boolean)
   language plpgsql
   set search_path = ''
 as $$
-declare
-  identity_id uuid;
 begin
-  perform private.count_action('favorites');
-  identity_id := private.lock_identity();
-  -- Calls for one favorite run one after another, so that each really toggles it.
-  perform pg_advisory_xact_lock(
-    hashtextextended(identity_id::text || toggle_favorite.property_id, 1));
-
-  if not private.property_exists(toggle_favorite.property_id) then
-    perform private.refuse(404, 'property_not_found');
-  end if;
   "propertyId" := toggle_favorite.property_id;
-
-  delete from public.favorites
-  where favorites.identity_id = private.identity_id()
-    and favorites.property_id = toggle_favorite.property_id;
-  "isFavorite" := not found;
-  if "isFavorite" then
-    if not private.may_save(toggle_favorite.property_id) then
-      perform private.refuse(404, 'property_not_found');
-    end if;
-    insert into public.favorites (property_id) values (toggle_favorite.property_id);
-  end if;
+  "isFavorite" := private.toggle_favorite(toggle_favorite.property_id);
   return next;
 end
 $$;
@@ -337,7 +360,7 @@ $$;
 comment on function api.check_favorite is
   'Whether the property is saved; false for an unknown one.';
 
-grant execute on function private.may_save, private.property_exists,
+grant execute on function private.may_save, private.property_exists, private.toggle_favorite,
   private.list_favorite_ids, private.favorites_page to authenticated;
 grant execute on function
   api.toggle_favorite, api.list_favorite_ids, api.list_favorites, api.check_favorite

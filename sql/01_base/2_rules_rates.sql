@@ -16,14 +16,13 @@ create function private.count_hit(
   set search_path = ''
 as $$
 declare
-  rate private.rates;
+  seconds integer;
   recent timestamptz[];
 begin
-  select * into rate from private.rates where rates.rule = count_hit.rule;
-  "limit" := coalesce(allowed, rate.max);
-  remaining := "limit";
-  reset := 0;
-  if rate.rule is null or "limit" >= 1000000 then
+  select coalesce(allowed, rates.max), coalesce(allowed, rates.max), 0, rates.seconds
+  into "limit", remaining, reset, seconds
+  from private.rates where rates.rule = count_hit.rule;
+  if not found or "limit" >= 1000000 then
     hit := clock_timestamp();
     return;
   end if;
@@ -32,20 +31,20 @@ begin
   -- are in order, so width_bucket finds how many of them are too old to count.
   insert into private.rate_hits as counted (rule, subject, hits, expires_at)
   values (count_hit.rule, count_hit.subject, array[clock_timestamp()],
-    clock_timestamp() + make_interval(secs => rate.seconds))
+    clock_timestamp() + make_interval(secs => seconds))
   on conflict on constraint rate_hits_pkey do update
   set hits = counted.hits[width_bucket(
-        clock_timestamp() - make_interval(secs => rate.seconds), counted.hits) + 1:]
+        clock_timestamp() - make_interval(secs => seconds), counted.hits) + 1:]
         || clock_timestamp(),
-      expires_at = clock_timestamp() + make_interval(secs => rate.seconds)
+      expires_at = clock_timestamp() + make_interval(secs => seconds)
   where cardinality(counted.hits) - width_bucket(
-    clock_timestamp() - make_interval(secs => rate.seconds), counted.hits) < "limit"
+    clock_timestamp() - make_interval(secs => seconds), counted.hits) < "limit"
   returning counted.hits into recent;
   if found then
     hit := recent[cardinality(recent)];
   else
     select rate_hits.hits[width_bucket(
-      clock_timestamp() - make_interval(secs => rate.seconds), rate_hits.hits) + 1:]
+      clock_timestamp() - make_interval(secs => seconds), rate_hits.hits) + 1:]
     into recent from private.rate_hits
     where rate_hits.rule = count_hit.rule and rate_hits.subject = count_hit.subject;
   end if;
@@ -53,7 +52,7 @@ begin
   -- There may be more hits than the limit, where it was larger when they were counted.
   reset := greatest(1, ceil(extract(epoch from
     recent[greatest(1, cardinality(recent) - "limit" + 1)]
-    + make_interval(secs => rate.seconds) - clock_timestamp())))::integer;
+    + make_interval(secs => seconds) - clock_timestamp())))::integer;
 end
 $$;
 comment on function private.count_hit is
@@ -131,21 +130,27 @@ create function private.count_action(rule text, allowed integer default null) re
   set search_path = ''
 as $$
 declare
+  account_id text := private.claims() ->> 'sub';
   counted record;
   rate text;
 begin
-  counted := private.count_hit(rule, private.require_account()::text, allowed);
-  rate := format('%s,%s,%s', counted."limit", counted.remaining, counted.reset);
+  if account_id is null then
+    perform private.require_account();
+  end if;
+  counted := private.count_hit(rule, account_id, allowed);
+  rate := set_config('private.rate',
+    concat_ws(',', counted."limit", counted.remaining, counted.reset), true);
   if counted.hit is null then
+    perform private.require_account();
     perform private.refuse_rate(rate);
   end if;
-  perform set_config('private.rate', rate, true);
   return counted.hit;
 end
 $$;
 comment on function private.count_action is
   'Counts what the calling account does, in the same transaction, so only what is done counts. '
-  'Called before any lock, so that two calls of one account wait here and hold nothing. 429 '
+  'Called before any lock, so that two calls of one account wait here and hold nothing. Its caller '
+  'locks the account after it and refuses one that may not act: then nothing is counted. 429 '
   'rate_limited.';
 
 create function private.uncount_action(rule text, hit timestamptz) returns void

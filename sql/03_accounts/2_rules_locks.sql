@@ -57,11 +57,33 @@ comment on function private.lock_caller is
 
 create function private.lock_identity() returns uuid
   language plpgsql
+  security definer -- clients have no grant to lock rows
   set search_path = ''
 as $$
+declare
+  claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+  acting_id uuid;
 begin
-  perform private.lock_own_account();
-  return private.require_identity();
+  -- As identity_id, in the statement that locks. Should the account have changed since that began,
+  -- Postgres looks at it again; whoever ends an identity takes it from its account as well.
+  select identities.id into acting_id
+  from public.accounts
+  join auth.sessions on sessions.user_id = accounts.id
+  join public.identities
+    on identities.account_id = accounts.id and identities.id = accounts.active_identity_id
+  where accounts.id = (claims ->> 'sub')::uuid
+    and sessions.id = (claims ->> 'session_id')::uuid
+    and private.may_act(accounts) and identities.status = 'active'
+  for share of accounts skip locked;
+  if acting_id is null then
+    -- Somebody is changing the account: what it may do is asked when that is done. Or it may not act.
+    perform private.lock_own_account();
+    return private.require_identity();
+  end if;
+  if current_setting('facade.expected_identity', true) <> '' then
+    perform private.check_expected(acting_id);
+  end if;
+  return acting_id;
 end
 $$;
 comment on function private.lock_identity is

@@ -159,6 +159,7 @@ const reviews: Review[] = [
     'private.send_message',
     'private.set_auction',
     'private.switch_identity',
+    'private.toggle_favorite',
     'private.unblock_identity',
     'private.update_property',
     'private.update_settings',
