@@ -212,6 +212,15 @@ export const facadeSignatures = {
   contact_property: { property_id: 'uuid', kind: 'text' },
   export_account: {},
   favorites_page: { page_cursor: 'text?', page_size: 'integer?', fields: 'text?' },
+  search_listings: {
+    strategy: 'text',
+    filters: 'jsonb',
+    q: 'text?',
+    sort: 'text?',
+    page_cursor: 'text?',
+    page_size: 'integer?',
+    fields: 'text?',
+  },
 } as const
 
 /** What the role backend may call: schema private. */

@@ -90,7 +90,8 @@ begin
     end if;
   end if;
   hits := private.find_listings(
-    strategy, private.search_sort(strategy, null, null), null, exact, null, null, null, null, 5);
+    strategy, private.search_sort(strategy, null, null), null, words, exact, null, null, null, null,
+    5);
   return cardinality(hits.ids) < 5;
 end
 $$;

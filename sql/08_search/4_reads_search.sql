@@ -47,7 +47,8 @@ begin
     few := array(select jsonb_array_elements_text(place -> 'few'));
   end if;
   if not guessed then
-    hits := private.find_listings(strategy, sort, wanted, exact, few, null, after_key, after_id,
+    hits := private.find_listings(
+      strategy, sort, wanted, words, exact, few, null, after_key, after_id,
       -- The first page, however short, has to show whether 5 match.
       greatest(page_size + 1, case when place is null and exact is not null then 5 end));
     ids := hits.ids;
@@ -65,7 +66,7 @@ begin
     guess := private.search_query(words, true);
   end if;
   if few is not null and exact_count <= page_size then
-    hits := private.find_listings(strategy, sort, wanted, guess, null, few,
+    hits := private.find_listings(strategy, sort, wanted, words, guess, null, few,
       case when guessed then after_key end, case when guessed then after_id end,
       page_size + 1 - exact_count);
     ids := ids || hits.ids;
@@ -77,40 +78,30 @@ comment on function private.search_page is
   'The ids of a page and of one listing more, with their sort keys. When fewer than 5 have the '
   'words, those are remembered from the first page on, and listings with similar words follow.';
 
-create function private.search(
-  strategy text, filters jsonb, q text, sort text, page_cursor text, page_size integer,
-  fields text, out items json, out next_cursor text
+create function private.search_checked(
+  strategy text, wanted private.search_filters, q text, sort text, page_cursor text,
+  page_size integer, fields text, out items text, out next_cursor text
 )
   language plpgsql
   stable
-  security definer -- row security would keep it from most indexes; see 1_tables.sql
   set search_path = ''
   set extra_float_digits = 1 -- a cursor holds every bit of a distance
 as $$
 declare
-  strategies text[] := '{standard,exchange,auction,deal,company}';
   words text[] := private.search_words(q);
-  wanted private.search_filters;
   query text;
   place jsonb;
   page record;
 begin
-  if not coalesce(strategy = any (strategies), false) then
-    perform private.refuse(422, 'search_strategy_unknown', jsonb_build_object(
-      'fields', '[{"path":"strategy","code":"search_strategy_unknown"}]'::jsonb,
-      'allowed', strategies));
-  elsif char_length(q) > 200 then
+  if char_length(q) > 200 then
     perform private.refuse_field('q', 'too_big');
-  elsif not coalesce(page_size between 1 and 50, false) then
-    perform private.refuse_field('limit', 'invalid');
   end if;
-  wanted := private.parse_search_filters(filters, strategy);
   sort := private.search_sort(strategy, sort, wanted);
   query := concat_ws(' ', 'search', strategy, sort, words, wanted);
   place := private.cursor_key(query, page_cursor);
   if words = '{}' and q ~ '[^[:space:]]' then
     -- A text without letters and digits is in no listing.
-    items := '[]';
+    items := private.list_items('{}', null, fields);
     return;
   end if;
 
@@ -126,7 +117,58 @@ begin
   items := private.list_items(page.ids[1:page_size], private.identity_id(), fields);
 end
 $$;
+comment on function private.search_checked is
+  'A page of a search, whose strategy, filters and size were checked.';
+
+create function private.search(
+  strategy text, filters jsonb, q text, sort text, page_cursor text, page_size integer,
+  fields text, out items json, out next_cursor text
+)
+  language plpgsql
+  stable
+  security definer -- row security would keep it from most indexes; see 1_tables.sql
+  set search_path = ''
+as $$
+declare
+  strategies constant text[] := '{standard,exchange,auction,deal,company}';
+  page record;
+begin
+  if not coalesce(strategy = any (strategies), false) then
+    perform private.refuse(422, 'search_strategy_unknown', jsonb_build_object(
+      'fields', '[{"path":"strategy","code":"search_strategy_unknown"}]'::jsonb,
+      'allowed', strategies));
+  elsif not coalesce(page_size between 1 and 50, false) then
+    perform private.refuse_field('limit', 'invalid');
+  end if;
+  page := private.search_checked(
+    strategy, private.parse_search_filters(filters, strategy), q, sort, page_cursor, page_size,
+    fields);
+  items := page.items;
+  next_cursor := page.next_cursor;
+end
+$$;
 comment on function private.search is 'A page of a search; see api.search.';
+
+create function private.search_listings(
+  strategy text, filters jsonb, q text default null, sort text default null,
+  page_cursor text default null, page_size integer default 20, fields text default 'card'
+) returns text
+  language plpgsql
+  stable
+  security definer -- row security would keep it from most indexes; see 1_tables.sql
+  set search_path = ''
+as $$
+declare
+  page record := private.search_checked(
+    strategy, private.checked_search_filters(filters, strategy), q, sort, page_cursor, page_size,
+    fields);
+begin
+  return '{"items":' || page.items
+    || ',"nextCursor":' || coalesce('"' || page.next_cursor || '"', 'null') || '}';
+end
+$$;
+comment on function private.search_listings is
+  'Facade: the JSON of api.search, for whom the form of all arguments was checked.';
 
 create function api.search(
   strategy text default null,
@@ -174,4 +216,6 @@ end
 $$;
 comment on function api.quick_search is 'api.search with strategy standard.';
 
-grant execute on function private.search, api.search, api.quick_search to guest, authenticated;
+grant execute on function
+  private.search, private.search_listings, api.search, api.quick_search
+  to guest, authenticated;

@@ -218,6 +218,30 @@ end
 $$;
 comment on function private.search_types is 'Where a search with plain filters has to look.';
 
+create function private.merge_walks(branches private.search_walk[]) returns private.search_walk
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+declare
+  walk private.search_walk;
+begin
+  select
+    array_agg(hit.id order by hit.key desc, hit.id desc),
+    array_agg(hit.key order by hit.key desc, hit.id desc)
+  into walk.ids, walk.keys
+  from (
+    -- An area that is named twice is walked twice.
+    select distinct hit.id, hit.key
+    from unnest(branches) as branch
+    cross join unnest(branch.ids, branch.keys) as hit (id, key)
+  ) as hit;
+  walk.complete := (select bool_and(branch.complete) from unnest(branches) as branch);
+  return walk;
+end
+$$;
+comment on function private.merge_walks is 'What several walks found, the newest first.';
+
 create function private.walk_branches(
   strategy text, wanted private.search_filters, before_at timestamptz, before_id uuid, size integer
 ) returns private.search_walk
@@ -230,7 +254,6 @@ declare
   type text;
   kind text;
   branches private.search_walk[] := '{}';
-  walk private.search_walk;
 begin
   if cardinality(wanted.area_ids) <= 4 then
     foreach area in array wanted.area_ids loop
@@ -250,54 +273,9 @@ begin
   if cardinality(branches) = 1 then
     return branches[1];
   end if;
-  select
-    array_agg(hit.id order by hit.key desc, hit.id desc),
-    array_agg(hit.key order by hit.key desc, hit.id desc)
-  into walk.ids, walk.keys
-  from (
-    -- An area that is named twice is walked twice.
-    select distinct hit.id, hit.key
-    from unnest(branches) as branch
-    cross join unnest(branch.ids, branch.keys) as hit (id, key)
-  ) as hit;
-  walk.complete := (select bool_and(branch.complete) from unnest(branches) as branch);
-  return walk;
+  return private.merge_walks(branches);
 end
 $$;
 comment on function private.walk_branches is
   'Walks each area, else each type and kind, for itself: a walk through all listings would pass by '
   'too many others.';
-
-create function private.find_listings(
-  strategy text, sort text, wanted private.search_filters, words tsquery, among uuid[],
-  without uuid[], after_key text, after_id uuid, size integer, out ids uuid[], out keys text[]
-)
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  walked constant boolean := sort = 'newest' and words is null and among is null
-    and private.has_plain_filters(strategy, wanted);
-  walk private.search_walk;
-  hits record;
-begin
-  if walked then
-    walk := private.walk_branches(
-      strategy, wanted, coalesce(after_key, 'infinity')::timestamptz,
-      coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), size);
-  end if;
-  if walk.complete then
-    ids := coalesce(walk.ids[:size], '{}');
-    keys := coalesce(walk.keys[:size]::text[], '{}');
-  else
-    hits := private.search_hits(
-      private.search_plan(strategy, sort, wanted), words, among, without, after_key, after_id, size,
-      walked);
-    ids := hits.ids;
-    keys := hits.keys;
-  end if;
-end
-$$;
-comment on function private.find_listings is
-  'The first listings of a search after a given one, in its order, with their sort keys.';

@@ -26,7 +26,8 @@ const crowd = `
   )
   select
     $1, 'individual', case n % 9 when 0 then 'SALE' when 1 then 'EXCHANGE' else 'RENT' end,
-    'active', case when n % 7 = 0 then 'farm' else 'chalet' end, 'شاليه على البحر',
+    'active', case when n % 7 = 0 then 'farm' else 'chalet' end,
+    'شاليه على البحر' || case when n % 13 = 0 then ' قرب السالمية' else '' end,
     case when n % 9 = 1 and dice < 20 then null else 10 * dice end, 100 + n % 400, n % 13, n % 5,
     (array['none', 'partial', 'full'])[1 + n % 3], areas.governorate_id, areas.id,
     date_trunc('hour', now()) - n / 4 * interval '1 hour', now() + interval '20 days'
@@ -40,11 +41,16 @@ const crowd = `
 type Filters = Record<string, unknown>
 
 /** The ids that a search of the newest should find, by the plainest SQL that says so. */
-async function plainly(strategy: string, filters: Filters): Promise<string[]> {
+async function plainly(
+  strategy: string,
+  filters: Filters,
+  words: string[] = [],
+): Promise<string[]> {
   const { rows } = await client.query(
     `select properties.id
      from public.properties
      left join public.auctions on auctions.property_id = properties.id
+     left join public.areas on areas.id = properties.area_id
      cross join jsonb_to_record($2) as wanted (
        type text, kinds text[], "areaIds" text[], "governorateIds" text[], "priceMin" numeric,
        "priceMax" numeric, "areaM2Min" numeric, "areaM2Max" numeric, "bedroomsMin" integer,
@@ -55,8 +61,8 @@ async function plainly(strategy: string, filters: Filters): Promise<string[]> {
          else properties.type <> 'EXCHANGE' and coalesce(auctions.ends_at <= now(), true) end
        and coalesce(properties.type = wanted.type, wanted.type is null)
        and coalesce(properties.kind = any (kinds), kinds is null)
-       and coalesce(area_id = any ("areaIds"), "areaIds" is null)
-       and coalesce(governorate_id = any ("governorateIds"), "governorateIds" is null)
+       and coalesce(properties.area_id = any ("areaIds"), "areaIds" is null)
+       and coalesce(properties.governorate_id = any ("governorateIds"), "governorateIds" is null)
        and coalesce(price >= "priceMin", "priceMin" is null)
        and coalesce(price <= "priceMax", "priceMax" is null)
        and coalesce(coalesce(land_area_m2, built_area_m2) >= "areaM2Min", "areaM2Min" is null)
@@ -65,22 +71,24 @@ async function plainly(strategy: string, filters: Filters): Promise<string[]> {
        and coalesce(bathrooms >= "bathroomsMin", "bathroomsMin" is null)
        and coalesce(properties.furnished = wanted.furnished, wanted.furnished is null)
        and coalesce(published_at >= "postedSince", "postedSince" is null)
+       and ($3 = '{}' or private.search_words(concat_ws(' ', title_ar, title_en, description_ar, description_en,
+         areas.name_ar, areas.name_en, areas.alias_ar)) @> $3)
      order by published_at desc, properties.id desc`,
-    [strategy, filters],
+    [strategy, filters, words],
   )
   return rows.map(({ id }) => id)
 }
 
 /** The first pages of a search, joined by their cursors. */
-async function pages(strategy: string, filters: Filters, limit: number, most: number) {
+async function pages(strategy: string, filters: Filters, limit: number, most: number, q?: string) {
   const ids: string[] = []
   let cursor: string | null = null
   do {
     const { rows: [page] }: { rows: { items: { id: string }[]; nextCursor: string | null }[] } =
       await client.query(
         `select items, "nextCursor"
-         from api.search($1, $2, page_cursor => $3, page_size => $4)`,
-        [strategy, filters, cursor, limit],
+         from api.search($1, $2, $5, page_cursor => $3, page_size => $4)`,
+        [strategy, filters, cursor, limit, q],
       )
     ids.push(...page.items.map(({ id }) => id))
     cursor = page.nextCursor
@@ -155,3 +163,15 @@ test('what lies behind more listings than a walk passes by is found all the same
     expect(await pages('standard', filters, 2, 9)).toEqual({ ids: expected, ended: true })
   }
 })
+
+test.each([['السالمية', ['سالميه']], ['شاليه السالمية', ['شاليه', 'سالميه']]])(
+  'the newest with %s are in the area or have the words, page by page',
+  async (q, words) => {
+    for (const filters of [{}, { kinds: ['farm'] }, { bedroomsMin: 11, priceMax: 100 }]) {
+      const expected = await plainly('standard', filters, words)
+      expect(expected.length).toBeGreaterThan(20)
+      const { ids } = await pages('standard', filters, 20, 5, q)
+      expect({ filters, ids }).toEqual({ filters, ids: expected.slice(0, 100) })
+    }
+  },
+)

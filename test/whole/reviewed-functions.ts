@@ -43,6 +43,7 @@ const reviews: Review[] = [
     'private.list_map_areas',
     'private.list_map_listings',
     'private.search',
+    'private.search_listings',
   ]],
   ['users', 'for whoever acts as a company or office, about what is theirs', [
     'api.get_company_profile',

@@ -1,7 +1,7 @@
 /** Search: five strategies, one set of filters. */
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/context.ts'
-import { call } from '../../_shared/db.ts'
+import { type Args, call } from '../../_shared/db.ts'
 import { invalid, problem } from '../http/problem.ts'
 import { area, body, Cursor, json, Limit, pageOf, problems, route, send } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
@@ -71,14 +71,18 @@ function withStrategies(result: Result, c: ApiContext): undefined {
   return problem(c, code, { fields: [{ path: 'strategy', code }], allowed: strategies }) as never
 }
 
+const find = (c: ApiContext, args: Args<'search_listings'>) =>
+  inSearchQueue(c, () => call(c, 'search_listings', args, { isText: true }))
+
 export const search = area()
   .openapi(advanced, async (c) => {
     const { strategy, q, sort, cursor, limit, fields, ...filters } = c.req.valid('json')
-    const args = { filters, q, sort, pageCursor: cursor, pageSize: limit, fields }
-    return send(c, await inSearchQueue(c, () => call(c, 'search', { strategy, ...args })))
+    const args = { strategy, filters, q, sort, pageCursor: cursor, pageSize: limit, fields }
+    return send(c, await find(c, args))
   }, withStrategies)
   .openapi(quick, async (c) => {
     const { q, sort, cursor, limit, fields, ...filters } = c.req.valid('query')
-    const args = { filters, q, sort, pageCursor: cursor, pageSize: limit, fields }
-    return send(c, await inSearchQueue(c, () => call(c, 'quick_search', args)))
+    const strategy = 'standard'
+    const args = { strategy, filters, q, sort, pageCursor: cursor, pageSize: limit, fields }
+    return send(c, await find(c, args))
   })

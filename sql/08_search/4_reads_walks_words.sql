@@ -1,0 +1,196 @@
+-- The newest listings of a search of which a word names areas: those in the areas are walked, and
+-- those that have the word in their text alone, mostly few, are gathered from the text index.
+
+create function private.named_areas(words text[]) returns text[]
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+begin
+  return (
+    select array_agg(substr(search_names.term, 6))
+    from private.search_names
+    where search_names.word = any (words)
+    group by search_names.word
+    having bool_and(search_names.term like 'area:%') and count(*) <= 4
+    order by count(*)
+    limit 1
+  );
+end
+$$;
+comment on function private.named_areas is
+  'The areas that one of the words names, if it names a few and nothing else.';
+
+create function private.walk_area_for_words(
+  strategy text, wanted private.search_filters, words tsquery, area text, before_at timestamptz,
+  before_id uuid, size integer
+) returns private.search_walk
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  since timestamptz := coalesce(wanted.posted_since, '-infinity');
+  walk private.search_walk;
+begin
+  select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
+  from (
+    select walked.property_id, walked.published_at
+    from (
+      select listing.* from private.search_documents as listing
+      where listing.area_id = area and listing.published_at >= since
+        and (listing.published_at, listing.property_id) < (before_at, before_id)
+      order by listing.published_at desc, listing.property_id desc
+      limit 500 -- each costs a visit of the table, and more for its words
+    ) as walked
+    where walked.document @@ words and private.fits_plain_filters(
+      strategy, wanted, walked.type, walked.kind, walked.governorate_id, walked.area_id,
+      walked.price, walked.area_m2, walked.bedrooms, walked.bathrooms, walked.furnished,
+      walked.auction_ends_at)
+    order by walked.published_at desc, walked.property_id desc
+    limit size
+  ) as hits;
+  walk.complete := coalesce(cardinality(walk.ids), 0) = size or (
+    select count(*) < 500 from (
+      select from private.search_facts as facts
+      where facts.area_id = area and facts.published_at >= since
+        and (facts.published_at, facts.property_id) < (before_at, before_id)
+      limit 500
+    ) as walked
+  );
+  return walk;
+end
+$$;
+comment on function private.walk_area_for_words is
+  'Walks the listings of an area, the newest first, for those with these words.';
+
+create function private.gather_for_words(
+  strategy text, wanted private.search_filters, words tsquery, before_at timestamptz, before_id uuid
+) returns private.search_walk
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  since timestamptz := coalesce(wanted.posted_since, '-infinity');
+  walk private.search_walk;
+begin
+  select
+    array_agg(found.property_id) filter (where found.fits),
+    array_agg(found.published_at) filter (where found.fits),
+    count(*) < 500
+  into walk.ids, walk.keys, walk.complete
+  from (
+    select
+      gathered.property_id, gathered.published_at,
+      gathered.published_at >= since
+        and (gathered.published_at, gathered.property_id) < (before_at, before_id)
+        and private.fits_plain_filters(
+          strategy, wanted, gathered.type, gathered.kind, gathered.governorate_id,
+          gathered.area_id, gathered.price, gathered.area_m2, gathered.bedrooms,
+          gathered.bathrooms, gathered.furnished, gathered.auction_ends_at) as fits
+    from (
+      select listing.* from private.search_documents as listing
+      where listing.document @@ words
+      limit 500
+    ) as gathered
+  ) as found;
+  return walk;
+end
+$$;
+comment on function private.gather_for_words is
+  'All listings with these words, in no order; not complete from 500 on.';
+
+create function private.walk_named_areas(
+  strategy text, wanted private.search_filters, words tsquery, areas text[],
+  before_at timestamptz, before_id uuid, size integer
+) returns private.search_walk
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  area text;
+  term tsquery;
+  beside tsquery := words;
+  branches private.search_walk[] := '{}';
+begin
+  foreach area in array areas loop
+    term := quote_literal('area:' || area)::tsquery;
+    -- Elsewhere nothing has the term: without it the text index reads one list less.
+    beside := ts_rewrite(beside, term, '') && !!term;
+    branches := branches || private.walk_area_for_words(
+      strategy, wanted, words, area, before_at, before_id, size);
+  end loop;
+  return private.merge_walks(branches
+    || private.gather_for_words(strategy, wanted, beside, before_at, before_id));
+end
+$$;
+comment on function private.walk_named_areas is
+  'The newest listings with these words, of which one names these areas.';
+
+create function private.walk_listings(
+  strategy text, wanted private.search_filters, words text[], asked tsquery,
+  before_at timestamptz, before_id uuid, size integer
+) returns private.search_walk
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  areas text[];
+begin
+  if not private.has_plain_filters(strategy, wanted) then
+    return null;
+  elsif asked is null then
+    return private.walk_branches(strategy, wanted, before_at, before_id, size);
+  end if;
+  areas := case when wanted.area_ids is null then private.named_areas(words) end;
+  if areas is null then
+    return null;
+  end if;
+  return private.walk_named_areas(strategy, wanted, asked, areas, before_at, before_id, size);
+end
+$$;
+comment on function private.walk_listings is
+  'The newest listings of a search, if it can be walked; asked is what its words ask.';
+
+create function private.find_listings(
+  strategy text, sort text, wanted private.search_filters, words text[], asked tsquery,
+  among uuid[], without uuid[], after_key text, after_id uuid, size integer,
+  out ids uuid[], out keys text[]
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  walk private.search_walk;
+  hits record;
+begin
+  if sort = 'newest' and num_nulls(among, without) = 2 then
+    walk := private.walk_listings(
+      strategy, wanted, words, asked, coalesce(after_key, 'infinity')::timestamptz,
+      coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), size);
+  end if;
+  if walk.complete then
+    ids := coalesce(walk.ids[:size], '{}');
+    keys := coalesce(walk.keys[:size]::text[], '{}');
+  else
+    hits := private.search_hits(
+      private.search_plan(strategy, sort, wanted), asked, among, without, after_key, after_id, size,
+      -- A walk that was tried is not tried again; words are worth another one.
+      asked is null and walk.complete is not null);
+    ids := hits.ids;
+    keys := hits.keys;
+  end if;
+end
+$$;
+comment on function private.find_listings is
+  'The first listings of a search after a given one, in its order, with their sort keys. When '
+  'guessing, asked is more than the words, and without is what they have found.';
