@@ -4,9 +4,9 @@
 -- gather all matches; something rare is found at once by such an index, while a walk would pass
 -- nearly everything. By itself the planner decides by averages, and walks a million rows for a rare
 -- word. So it is asked only what it estimates well, namely what is surely rare, and that is
--- gathered at once. All else walks at most 2,000 rows, which takes a millisecond. If the page is
--- not full by then, at most about one in a hundred rows matches, and gathering them is fast as
--- well.
+-- gathered at once. All else walks 2,000 rows, which takes a millisecond. If the page is not full
+-- by then, at most about one in a hundred rows matches: how many did tells whether gathering them
+-- or walking on takes longer.
 
 create type private.search_plan as (
   wanted private.search_filters,
@@ -137,6 +137,77 @@ comment on function private.is_rare_match is
   'Whether the planner expects so few listings that gathering them costs less than walking past '
   'the others. It knows the common words, and expects all others to be rare.';
 
+create function private.walk_in_order(
+  plan private.search_plan, words tsquery, without uuid[], after_key text, after_id uuid,
+  size integer,
+  out ids uuid[], out keys text[], out is_complete boolean
+)
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+  set enable_sort = off -- else a branch of thousands is read whole and sorted, and not walked
+as $$
+declare
+  conditions text := plan.conditions
+    || case when words is not null then ' and search_documents.document @@ $2' else '' end
+    || case when without <> '{}' then ' and search_documents.property_id <> all ($8)' else '' end;
+  after text := case when after_id is not null then format(
+    ' and (%s, search_documents.property_id) %s ($5::%s, $6)',
+    plan.key, case plan.direction when '' then '>' else '<' end, plan.key_type
+  ) else '' end;
+  statement text;
+  found_in integer[]; -- the branch of each
+  by_distance constant boolean := plan.key_type = 'double precision';
+  steps integer;
+  depth integer;
+  -- Those beyond the circle come last, and there can be thousands.
+  inside constant integer := nullif(
+    case when by_distance then private.count_in_box(plan.wanted, 100) end, 100);
+begin
+  foreach depth in array array[2000, 10000] loop
+    select format(
+      'select array_agg(property_id order by key%1$s, property_id%1$s), '
+      'array_agg(key::text order by key%1$s, property_id%1$s), array_agg(branch) from (',
+      plan.direction) || string_agg(format(
+      '(select search_documents.property_id, search_documents.key, %s as branch from ('
+      'select *, %s as key from private.search_documents where %s%s '
+      'order by key%s, property_id%5$s limit %s'
+      ') as search_documents where %s order by key%5$s, property_id%5$s limit $7)',
+      n, plan.key, branch, after, plan.direction, least(depth, inside), conditions
+    ), ' union all ') || ') as walked'
+    into statement
+    from unnest(plan.branches) with ordinality as branches (branch, n);
+    execute statement into ids, keys, found_in
+      using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, without;
+    is_complete := not by_distance or inside is not null or cardinality(ids) >= size
+      or private.count_in_box(plan.wanted, depth) < depth;
+    for n in 1 .. case when by_distance then 0 else cardinality(plan.branches) end loop
+      -- A branch of fewer rows has given all its matches.
+      if coalesce(cardinality(array_positions(found_in, n)), 0) < size then
+        execute format(
+          'select count(*) from (select from private.search_documents where %s%s limit %s) as w',
+          plan.branches[n], after, depth
+        ) into steps
+          using plan.wanted, words, plan.terms, plan.box, after_key, after_id;
+        is_complete := steps < depth;
+        exit when not is_complete;
+      end if;
+    end loop;
+    exit when is_complete or ids is null
+      -- A longer walk has to pass by more than there is to gather, if they are as frequent as here.
+      or depth * size / cardinality(ids) > 2 * (
+        select cardinality(ids) * pg_class.reltuples / depth from pg_catalog.pg_class
+        where pg_class.oid = 'private.search_documents'::regclass);
+  end loop;
+  ids := coalesce(ids, '{}');
+  keys := coalesce(keys, '{}');
+end
+$$;
+comment on function private.walk_in_order is
+  'As private.search_hits, by walking the branches. Not complete: too few of what was passed by '
+  'match.';
+
 create function private.search_hits(
   plan private.search_plan, words tsquery, among uuid[], without uuid[],
   after_key text, after_id uuid, size integer, walked_in_vain boolean,
@@ -156,69 +227,44 @@ declare
     ' and (%s, search_documents.property_id) %s ($5::%s, $6)',
     plan.key, case plan.direction when '' then '>' else '<' end, plan.key_type
   ) else '' end;
-  collected text := format(
-    'select array_agg(property_id order by key%1$s, property_id%1$s), '
-    'array_agg(key::text order by key%1$s, property_id%1$s), array_agg(branch) from ',
-    plan.direction);
-  statement text;
-  found_in integer[]; -- the branch of each
-  steps integer;
   in_box constant boolean := plan.box is not null and plan.key = 'search_documents.published_at';
-  newest record;
+  is_found boolean := false;
+  walk record;
+begin
   -- Five are found after a few steps or not at all: trying costs less than a wrong estimate.
-  walked boolean := among is null and not walked_in_vain and (
+  if among is null and not walked_in_vain and (
     num_nulls(words, plan.terms) = 2 or size <= 5 or in_box and words is null
     or not private.is_rare_match(conditions, plan.wanted, words)
-  );
-begin
-  if walked and in_box then
-    newest := private.newest_in_box(plan, words, without, after_key, after_id, size);
-    if newest.is_complete then
-      ids := newest.ids;
-      keys := newest.keys;
+  ) then
+    if in_box then
+      walk := private.newest_in_box(plan, words, without, after_key, after_id, size);
+      is_found := walk.is_complete;
+    end if;
+    if not is_found then
+      walk := private.walk_in_order(plan, words, without, after_key, after_id, size);
+    end if;
+    if walk.is_complete then
+      ids := walk.ids[1:size];
+      keys := walk.keys[1:size];
       return;
     end if;
   end if;
-  if walked then
-    select collected || '(' || string_agg(format(
-      '(select search_documents.property_id, search_documents.key, %s as branch from ('
-      'select *, %s as key from private.search_documents where %s%s '
-      'order by key%s, property_id%5$s limit 2000'
-      ') as search_documents where %s%s order by key%5$s, property_id%5$s limit $7)',
-      n, plan.key, branch, after, plan.direction, conditions, others
-    ), ' union all ') || ') as walked'
-    into statement
-    from unnest(plan.branches) with ordinality as branches (branch, n);
-    execute statement into ids, keys, found_in
-      using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
-    for n in 1 .. cardinality(plan.branches) loop
-      -- A branch of fewer than 2,000 rows has given all its matches.
-      if coalesce(cardinality(array_positions(found_in, n)), 0) < size then
-        execute format(
-          'select count(*) from (select from private.search_documents where %s%s limit 2000) as w',
-          plan.branches[n], after
-        ) into steps
-          using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
-        walked := steps < 2000;
-        exit when not walked;
-      end if;
-    end loop;
-  end if;
-  if not walked then
-    execute collected || format(
-      '(select gathered.*, 0 as branch from (select search_documents.property_id, %s as key '
-      'from private.search_documents where %s%s%s%s%s offset 0) as gathered '
-      'order by key%s, property_id%7$s limit $7) as hits',
-      plan.key, conditions, others, after,
-      case when plan.terms is not null then ' and search_documents.document @@ $3' else '' end,
-      case when plan.box is not null
-        and (num_nulls(words, plan.terms) = 2 or private.is_small_box(plan.wanted)) then ' and search_documents.place operator(extensions.<@) $4' else '' end,
-      plan.direction
-    ) into ids, keys, found_in
-      using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
-  end if;
-  ids := coalesce(ids[1:size], '{}');
-  keys := coalesce(keys[1:size], '{}');
+  execute format(
+    'select array_agg(property_id order by key%1$s, property_id%1$s), '
+    'array_agg(key::text order by key%1$s, property_id%1$s) '
+    'from (select * from (select search_documents.property_id, %2$s as key '
+    'from private.search_documents where %3$s%4$s%5$s%6$s%7$s offset 0) as gathered '
+    'order by key%1$s, property_id%1$s limit $7) as hits',
+    plan.direction, plan.key, conditions, others, after,
+    case when plan.terms is not null then ' and search_documents.document @@ $3' else '' end,
+    -- The planner reads all listings where it expects many, and it knows of no box how many.
+    case when plan.box is not null
+      and (num_nulls(words, plan.terms) = 2 or private.count_in_box(plan.wanted, 3000) < 3000) then
+      ' and search_documents.place operator(extensions.<@) $4' else '' end
+  ) into ids, keys
+    using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
+  ids := coalesce(ids, '{}');
+  keys := coalesce(keys, '{}');
 end
 $$;
 comment on function private.search_hits is

@@ -54,7 +54,8 @@ end
 $$;
 comment on function private.search_cells is 'The cells that a rectangle touches, 65 at most.';
 
-create function private.is_small_box(wanted private.search_filters) returns boolean
+create function private.count_in_box(wanted private.search_filters, most integer)
+  returns integer
   language plpgsql
   stable
   security definer -- reads a closed table
@@ -64,9 +65,13 @@ declare
   rectangle double precision[] := private.search_rectangle(wanted);
   width integer := private.search_cell(rectangle[4], rectangle[3])
     - private.search_cell(rectangle[4], rectangle[1]);
+  -- In a plane where nothing is farther than on the ground; without a circle, all is near enough.
+  center double precision[] := coalesce(wanted.near, array[rectangle[2], rectangle[1], 5000]);
+  lng_scale double precision := cosd(rectangle[4]) * cosd(center[1]);
+  reach double precision := 1.0001 * degrees(center[3] / 6371.0088) ^ 2;
 begin
   return (
-    select count(*) < 3000 from (
+    select count(*) from (
       select from generate_series(
         private.search_cell(rectangle[2], rectangle[1]),
         private.search_cell(rectangle[4], rectangle[1]), 32768
@@ -77,16 +82,19 @@ begin
             between west and west + width
           and search_documents.lng between rectangle[1] and rectangle[3]
           and search_documents.lat between rectangle[2] and rectangle[4]
-        limit 3000
+          and (search_documents.lat - center[1]) * (search_documents.lat - center[1])
+            + (search_documents.lng - center[2]) * (search_documents.lng - center[2]) * lng_scale
+            <= reach
+        limit most
       ) as inside
-      limit 3000
+      limit most
     ) as inside
   );
 end
 $$;
-comment on function private.is_small_box is
-  'Whether what bbox and near ask for holds fewer than 3,000 listings; the planner expects few '
-  'anywhere.';
+comment on function private.count_in_box is
+  'How many listings are in what bbox and near ask for, up to so many; of those just outside a '
+  'circle it may count some.';
 
 create function private.newest_in_box(
   plan private.search_plan, words tsquery, without uuid[], after_key text, after_id uuid,
@@ -102,13 +110,13 @@ declare
   rectangle double precision[] := private.search_rectangle(plan.wanted);
   cells integer[] := private.search_cells(rectangle);
   depth integer := greatest(50, 2000 / greatest(cardinality(cells), 1)); -- listings of a cell
-  -- Most of the corners around a circle: in a plane where nothing is farther than on the ground.
   center double precision[] := (plan.wanted).near;
   lng_scale double precision := cosd(rectangle[4]) * cosd(center[1]);
   reach double precision := 1.0001 * degrees(center[3] / 6371.0088) ^ 2;
   inside text := 'private.search_cell(search_documents.lat, search_documents.lng) = cells.cell '
     'and search_documents.lng between ($3)[1] and ($3)[3] '
     'and search_documents.lat between ($3)[2] and ($3)[4]'
+    -- Without most of the corners around a circle.
     || case when center is not null then
       ' and (search_documents.lat - ($12)[1]) * (search_documents.lat - ($12)[1]) '
       '+ (search_documents.lng - ($12)[2]) * (search_documents.lng - ($12)[2]) * $13 <= $14'

@@ -33,7 +33,8 @@ create function private.walk_area_for_words(
   set plan_cache_mode = force_generic_plan
 as $$
 declare
-  since timestamptz := coalesce(wanted.posted_since, '-infinity');
+  types constant text[] := private.search_types(strategy, wanted.type);
+  since constant timestamptz := coalesce(wanted.posted_since, '-infinity');
   walk private.search_walk;
 begin
   select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
@@ -47,9 +48,12 @@ begin
       limit 500 -- each costs a visit of the table, and more for its words
     ) as walked
     where walked.document @@ words and private.fits_plain_filters(
-      strategy, wanted, walked.type, walked.kind, walked.governorate_id, walked.area_id,
-      walked.price, walked.area_m2, walked.bedrooms, walked.bathrooms, walked.furnished,
-      walked.auction_ends_at)
+      walked.type, walked.kind, walked.governorate_id, walked.area_id,
+      walked.price, walked.area_m2, walked.bedrooms, walked.bathrooms,
+      walked.furnished, walked.auction_ends_at,
+      strategy, types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
+      wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
+      wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished)
     order by walked.published_at desc, walked.property_id desc
     limit size
   ) as hits;
@@ -77,7 +81,8 @@ create function private.gather_for_words(
   set plan_cache_mode = force_generic_plan
 as $$
 declare
-  since timestamptz := coalesce(wanted.posted_since, '-infinity');
+  types constant text[] := private.search_types(strategy, wanted.type);
+  since constant timestamptz := coalesce(wanted.posted_since, '-infinity');
   walk private.search_walk;
 begin
   select
@@ -91,9 +96,12 @@ begin
       gathered.published_at >= since
         and (gathered.published_at, gathered.property_id) < (before_at, before_id)
         and private.fits_plain_filters(
-          strategy, wanted, gathered.type, gathered.kind, gathered.governorate_id,
-          gathered.area_id, gathered.price, gathered.area_m2, gathered.bedrooms,
-          gathered.bathrooms, gathered.furnished, gathered.auction_ends_at) as fits
+          gathered.type, gathered.kind, gathered.governorate_id, gathered.area_id,
+          gathered.price, gathered.area_m2, gathered.bedrooms, gathered.bathrooms,
+          gathered.furnished, gathered.auction_ends_at,
+          strategy, types, wanted.kinds, wanted.governorate_ids, wanted.area_ids,
+          wanted.price_min, wanted.price_max, wanted.area_m2_min, wanted.area_m2_max,
+          wanted.bedrooms_min, wanted.bathrooms_min, wanted.furnished) as fits
     from (
       select listing.* from private.search_documents as listing
       where listing.document @@ words
@@ -128,7 +136,7 @@ begin
       strategy, wanted, words, area, before_at, before_id, size);
   end loop;
   return private.merge_walks(branches
-    || private.gather_for_words(strategy, wanted, beside, before_at, before_id));
+    || private.gather_for_words(strategy, wanted, beside, before_at, before_id), size);
 end
 $$;
 comment on function private.walk_named_areas is

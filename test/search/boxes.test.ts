@@ -20,8 +20,9 @@ beforeAll(async () => {
        owner_identity_id, owner_type, type, status, kind, title_ar, price, land_area_m2, bedrooms,
        governorate_id, area_id, lat, lng, location_precision, published_at, expires_at
      )
-     select $1, 'individual', (array['SALE', 'RENT', 'EXCHANGE'])[1 + n % 3], 'active',
-       ($2::text[])[case when n % 40 = 0 then 3 else 1 + n / 3 % 2 end], 'عقار مجرب ' || n % 7, 1000, 500, n % 8,
+     select $1, 'individual', (array['SALE', 'RENT', 'SALE', 'RENT', 'EXCHANGE'])[1 + n % 5], 'active',
+       ($2::text[])[case when n % 41 = 0 then 3 when n % 9 = 0 then 2 else 1 end],
+       'عقار مجرب ' || n % 7, 1000, 500, n % 8,
        'hawalli', 'salmiya',
        case when n % 8 = 0 then 29.31 else 29.30 + (n * 37 % 4001) * 0.00001 end,
        case when n % 8 = 0 then 47.99 else 47.98 + (n * 61 % 4001) * 0.00001 end,
