@@ -43,7 +43,14 @@ import { map } from './search/routes-map.ts'
 import { search } from './search/routes.ts'
 
 // The platform puts the name of the function before the path.
-const getPath = ({ url }: Request) => new URL(url).pathname.replace(/^\/api(?=\/|$)/, '') || '/'
+const prefix = /^\/api(?=\/|$)/
+// What a URL would change about a path: such a one is parsed.
+const plainPath = /^http:\/\/[a-z0-9.:-]+(\/[\w/-]*)(?:$|\?)/
+
+function getPath({ url }: Request) {
+  const path = plainPath.exec(url)?.[1] ?? new URL(url).pathname
+  return path.replace(prefix, '') || '/'
+}
 
 export const app = new OpenAPIHono<ApiEnv>({ getPath })
 

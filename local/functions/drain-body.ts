@@ -8,7 +8,9 @@ export async function handleThenDrain(
   request: Request,
   handle: (request: Request) => Response | Promise<Response>,
 ): Promise<Response> {
-  const { headers, body } = request
+  const { headers, method } = request
+  // To ask for its body opens it.
+  const body = method === 'GET' || headers.get('content-length') === '0' ? null : request.body
   if (!body || !headers.has('content-length') && !headers.has('transfer-encoding')) {
     return await handle(request)
   }

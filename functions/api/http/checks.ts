@@ -109,6 +109,7 @@ function parseBody(c: ApiContext, unknownKey?: ErrorCode): ErrorCode | undefined
 
 /** For a route that takes no body. */
 export const rejectBody: Check = async (c) => {
+  if (!c.get('body')) return
   const text = await c.req.text()
   if (text && text.trim() !== '{}') {
     return problem(c, 'validation_failed', { fields: [{ path: '', code: 'unknown' }] })
