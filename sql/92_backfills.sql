@@ -136,3 +136,13 @@ begin
   end if;
 end
 $$;
+
+-- Listings from before their records were kept.
+insert into private.listed_records
+select kept.*
+from public.properties
+cross join lateral private.listed_record(properties) as kept
+where properties.listed and not exists (
+  select from private.listed_records where listed_records.property_id = properties.id
+)
+on conflict do nothing;

@@ -7,6 +7,46 @@ create function private.get_property(property_id uuid) returns json
 as $$
 declare
   viewer_id uuid := private.identity_id();
+  has_viewed boolean;
+  record text;
+begin
+  -- What has a kept record is listed. Its owner sees more than others do.
+  select
+    private.listed_record_text(
+      listed_records, identities, favorites.property_id is not null, property_counters,
+      (select settings.value #>> '{}' from private.settings where settings.name = 'files_url')
+    ),
+    viewer_id is null or exists (
+      select from private.property_views
+      where property_views.property_id = listed_records.property_id
+        and property_views.identity_id = viewer_id
+        and property_views.day = (now() at time zone 'Asia/Kuwait')::date
+    )
+  into record, has_viewed
+  from private.listed_records
+  join public.identities on identities.id = listed_records.owner_identity_id
+  left join public.favorites
+    on favorites.identity_id = viewer_id and favorites.property_id = listed_records.property_id
+  left join private.property_counters
+    on property_counters.property_id = listed_records.property_id
+  where listed_records.property_id = get_property.property_id
+    and listed_records.owner_identity_id is distinct from viewer_id;
+  if not found then
+    return private.get_unlisted_property(get_property.property_id, viewer_id);
+  end if;
+  if not has_viewed then
+    perform private.count_view(get_property.property_id, viewer_id);
+  end if;
+  return record;
+end
+$$;
+comment on function private.get_property is 'A listing that the caller may see; counts the view.';
+
+create function private.get_unlisted_property(property_id uuid, viewer_id uuid) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+declare
   property public.properties := private.require_visible_property(property_id, viewer_id);
 begin
   if property.owner_identity_id <> viewer_id then
@@ -15,7 +55,8 @@ begin
   return private.property_record(property.id, viewer_id);
 end
 $$;
-comment on function private.get_property is 'A listing that the caller may see; counts the view.';
+comment on function private.get_unlisted_property is
+  'As get_property, for one''s own listings and those that were closed.';
 
 create function private.count_view(property_id uuid, identity_id uuid) returns void
   language plpgsql

@@ -144,13 +144,20 @@ begin
   cross join lateral private.property_card(properties) as card
   where properties.listed
   on conflict do nothing;
+  delete from private.listed_records;
+  insert into private.listed_records
+  select kept.*
+  from public.properties
+  cross join lateral private.listed_record(properties) as kept
+  where properties.listed
+  on conflict do nothing;
   return listings;
 end
 $$;
 comment on function private.rebuild_search_documents is
-  'Writes private.search_documents and private.property_cards anew, after a load without triggers '
-  'or a change of their rules. Gives the number of listings. Only the owner of the database can '
-  'call it.';
+  'Writes private.search_documents, property_cards and listed_records anew, after a load without '
+  'triggers or a change of their rules. Gives the number of listings. Only the owner of the database '
+  'can call it.';
 
 grant execute on function
   private.fold_search_words, private.refresh_area_prices, private.sweep_publications,

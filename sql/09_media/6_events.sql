@@ -64,12 +64,13 @@ begin
     perform from public.properties where properties.id = any (property_ids)
     order by properties.id for no key update;
     perform private.write_property_cards(property_ids);
+    perform private.write_listed_records(property_ids);
   end if;
   return null;
 end
 $$;
 comment on function private.on_pictures_of_listings is
-  'Keeps private.property_cards up to date with the pictures.';
+  'Keeps private.property_cards and private.listed_records up to date with the pictures.';
 create trigger media_are_shown_on_insert
   after insert on public.media referencing new table as after
   for each statement execute function private.on_pictures_of_listings();

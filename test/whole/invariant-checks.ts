@@ -459,4 +459,23 @@ export const invariants: Invariant[] = [
     plant: `${unguarded('public.media')}
       update public.media set width = width + 1 where position = 0 and not pending`,
   },
+  {
+    id: 'PR-18',
+    says: 'the kept record of a listing is what would be made of it now',
+    sql: `select properties.id as bad
+        from public.properties
+        cross join lateral private.listed_record(properties) as made
+        left join private.listed_records on listed_records.property_id = properties.id
+        where properties.listed and (
+          to_jsonb(listed_records) - 'deal' is distinct from to_jsonb(made) - 'deal'
+          or made.drop_until > now() and listed_records.deal <> made.deal
+        )
+      union all
+      select properties.id
+        from private.listed_records
+        join public.properties on properties.id = listed_records.property_id
+        where not properties.listed`,
+    plant: `alter table public.properties disable trigger user;
+      update public.properties set description_ar = 'changed' where listed`,
+  },
 ]

@@ -351,6 +351,7 @@ export const tables: Record<string, Table> = {
   ),
   'private.area_prices': closed(null),
   'private.property_cards': closed(ofListing),
+  'private.listed_records': closed(ofListing),
   'private.search_bits': closed(null),
   'private.search_changes': closed(null),
   'private.search_documents': closed(ofListing),

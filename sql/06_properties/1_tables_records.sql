@@ -1,0 +1,34 @@
+-- The records of listed properties, kept as JSON text.
+--
+-- Kept, because putting one together from its row costs five times as much as all else that reading
+-- it does. What depends on the reader or the clock, the counts, the owner's name and avatar and the
+-- address of files are added at reading: 3_records_listed.sql.
+
+create table private.listed_records (
+  property_id uuid primary key references public.properties (id) on delete cascade,
+  owner_identity_id uuid not null,
+  drop_until timestamptz,
+  up_to_media text not null,
+  media text not null,
+  up_to_owner_name text not null,
+  up_to_favorite text not null,
+  up_to_deal text not null,
+  deal text not null,
+  after_deal text not null
+) with (fillfactor = 90);
+comment on table private.listed_records is
+  'The records of listed properties as others see them, in pieces of JSON text that '
+  'private.listed_record_text puts together. Written by triggers; a property that is not listed has '
+  'no row.';
+comment on column private.listed_records.media is
+  'The pictures, with the character 1, which JSON cannot contain, for the address of files.';
+comment on column private.listed_records.up_to_owner_name is
+  'From the key owner to the key displayName; the name and avatar are not kept.';
+comment on column private.listed_records.up_to_favorite is
+  'From whether the owner is verified to the key isFavorite.';
+comment on column private.listed_records.up_to_deal is
+  'From what follows the counts to the key deal.';
+comment on column private.listed_records.deal is 'What deal says until drop_until.';
+
+alter table private.listed_records enable row level security;
+create policy "nobody but functions of their owner" on private.listed_records using (false);

@@ -1,0 +1,75 @@
+-- The record of a listed property: how it is kept, how it is read.
+
+-- What is kept must not depend on who writes it: the time zone and the digits of numbers are fixed.
+create function private.listed_record(property public.properties) returns private.listed_records
+  language plpgsql
+  stable
+  set search_path = ''
+  set timezone = 'UTC'
+  set extra_float_digits = 0
+  set plan_cache_mode = force_generic_plan -- else every record is planned anew: 4 ms, not 0.2
+as $$
+declare
+  files_url text := (
+    select settings.value #>> '{}' from private.settings where settings.name = 'files_url'
+  );
+  cut constant text := chr(1);
+  pieces text[];
+  kept private.listed_records;
+begin
+  -- A key with its quotes stands in no text, where quotes are escaped.
+  pieces := string_to_array(
+    replace(replace(replace(replace(replace(replace(replace(replace(
+      private.property_record(property.id, null)::text,
+      ',"media":', ',"media":' || cut), ',"owner":', cut || ',"owner":'),
+      '"displayName":', '"displayName":' || cut), ',"verified":', cut || ',"verified":'),
+      ',"isFavorite":', ',"isFavorite":' || cut), ',"createdAt":', cut || ',"createdAt":'),
+      ',"deal":', ',"deal":' || cut), ',"statusReason":', cut || ',"statusReason":'),
+    cut);
+  if cardinality(pieces) <> 9 then
+    raise exception 'the record of % falls into % pieces', property.id, cardinality(pieces);
+  end if;
+  kept.property_id := property.id;
+  kept.owner_identity_id := property.owner_identity_id;
+  kept.drop_until := property.drop_until;
+  kept.up_to_media := pieces[1];
+  kept.media := replace(pieces[2], '"url":"' || files_url, '"url":"' || cut);
+  kept.up_to_owner_name := pieces[3];
+  kept.up_to_favorite := pieces[5];
+  kept.up_to_deal := pieces[7];
+  kept.deal := pieces[8];
+  kept.after_deal := pieces[9];
+  return kept;
+end
+$$;
+comment on function private.listed_record is
+  'The record of a listing as private.listed_records keeps it, cut from property_record.';
+
+-- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that reads inline
+-- it.
+create function private.listed_record_text(
+  kept private.listed_records, owner public.identities, is_favorite boolean,
+  counters private.property_counters, files_url text
+) returns text
+  language sql
+  stable
+  return (listed_record_text.kept).up_to_media
+    || case (listed_record_text.kept).media
+      when '[]' then '[]'
+      else replace((listed_record_text.kept).media, chr(1), listed_record_text.files_url)
+    end
+    || (listed_record_text.kept).up_to_owner_name
+    || to_json((listed_record_text.owner).display_name)::text
+    || ',"avatarUrl":' || coalesce(to_json((listed_record_text.owner).avatar_url)::text, 'null')
+    || (listed_record_text.kept).up_to_favorite
+    || case when listed_record_text.is_favorite then 'true' else 'false' end
+    || ',"viewsCount":' || coalesce((listed_record_text.counters).views, 0)
+    || ',"favoritesCount":' || coalesce((listed_record_text.counters).favorites, 0)
+    || (listed_record_text.kept).up_to_deal
+    || case when (listed_record_text.kept).drop_until > now()
+      then (listed_record_text.kept).deal else 'null'
+    end
+    || (listed_record_text.kept).after_deal;
+comment on function private.listed_record_text is
+  'The JSON of a record, from what is kept, the owner of the listing and what its reader sees. '
+  'files_url is the setting of that name.';
