@@ -27,7 +27,7 @@ const crowd = `
   select
     $1, 'individual', case n % 9 when 0 then 'SALE' when 1 then 'EXCHANGE' else 'RENT' end,
     'active', case when n % 7 = 0 then 'farm' else 'chalet' end,
-    'شاليه على البحر' || case when n % 13 = 0 then ' قرب السالمية' else '' end,
+    concat_ws(' ', 'شاليه على البحر', case when n % 13 = 0 then 'قرب السالمية' end),
     case when n % 9 = 1 and dice < 20 then null else 10 * dice end, 100 + n % 400, n % 13, n % 5,
     (array['none', 'partial', 'full'])[1 + n % 3], areas.governorate_id, areas.id,
     date_trunc('hour', now()) - n / 4 * interval '1 hour', now() + interval '20 days'
@@ -71,8 +71,8 @@ async function plainly(
        and coalesce(bathrooms >= "bathroomsMin", "bathroomsMin" is null)
        and coalesce(properties.furnished = wanted.furnished, wanted.furnished is null)
        and coalesce(published_at >= "postedSince", "postedSince" is null)
-       and ($3 = '{}' or private.search_words(concat_ws(' ', title_ar, title_en, description_ar, description_en,
-         areas.name_ar, areas.name_en, areas.alias_ar)) @> $3)
+       and ($3::text[] = '{}' or private.search_words(concat_ws(' ', title_ar, title_en,
+         description_ar, description_en, areas.name_ar, areas.name_en, areas.alias_ar)) @> $3)
      order by published_at desc, properties.id desc`,
     [strategy, filters, words],
   )
