@@ -342,9 +342,9 @@ declare
 begin
   foreach depth in array array[1000, 10000] loop
     walk := private.walk_branches(strategy, wanted, before_at, before_id, size, depth);
-    exit when walk.complete or walk.ids is null or depth * size / cardinality(walk.ids) > 4 * (
-      -- Passing a listing by costs a fourth of a visit to one that matches; so many match, if they
-      -- are as frequent everywhere.
+    exit when walk.complete or walk.ids is null or depth * size / cardinality(walk.ids) > 20 * (
+      -- Those that match are so many, if they are as frequent everywhere. Finding one in the text
+      -- index and visiting it takes as long as passing twenty by.
       select cardinality(walk.ids) * pg_class.reltuples / depth from pg_catalog.pg_class
       where pg_class.oid = 'private.search_documents'::regclass);
   end loop;
