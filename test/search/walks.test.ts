@@ -175,3 +175,16 @@ test.each([['السالمية', ['سالميه']], ['شاليه السالمية
     }
   },
 )
+
+test('the facade, whose filters are not parsed again, finds what the Data API finds', async () => {
+  const roll = dice(31)
+  for (let n = 0; n < 100; n++) {
+    const filters = randomFilters(roll)
+    const { rows: [{ page, same }] } = await client.query(
+      `select to_jsonb(page) as page, private.search_listings('standard', $1)::jsonb as same
+       from api.search('standard', $1) as page`,
+      [filters],
+    )
+    expect({ filters, page: same }).toEqual({ filters, page })
+  }
+})
