@@ -65,6 +65,27 @@ comment on function private.store_notification is
   'Stores a notification, or counts up the unread one that stood for so many events; null when '
   'that has changed, or another was stored, at this moment.';
 
+create function private.set_notification_aside(
+  state text, message text, account_id uuid, identity_id uuid, kind text, entity_id uuid,
+  facts jsonb
+) returns void
+  language plpgsql
+  set search_path = ''
+as $$
+begin
+  if state in ('40P01', '40001', '55P03') then -- deadlock, serialization failure, no lock
+    insert into private.deferred_notifications (account_id, identity_id, kind, entity_id, facts)
+    values (set_notification_aside.account_id, set_notification_aside.identity_id,
+      set_notification_aside.kind, set_notification_aside.entity_id, set_notification_aside.facts);
+  else
+    raise warning 'notification % of % was not made: % %', kind, account_id, state, message;
+  end if;
+end
+$$;
+comment on function private.set_notification_aside is
+  'What becomes of a notification that failed: nobody''s act fails because somebody else could not '
+  'be notified. What met a lock is tried again by a job (7_jobs_fan_out.sql).';
+
 create function private.notify(
   account_id uuid, identity_id uuid, kind text, entity_id uuid, facts jsonb default '{}',
   broadcast boolean default true
@@ -122,15 +143,10 @@ begin
   end if;
   return made.id;
 exception
-  -- Nobody's act fails because somebody else could not be notified. What met a lock is tried again
-  -- by a job (7_jobs_fan_out.sql).
-  when deadlock_detected or serialization_failure or lock_not_available then
-    insert into private.deferred_notifications (account_id, identity_id, kind, entity_id, facts)
-    values (notify.account_id, notify.identity_id, notify.kind, notify.entity_id, notify.facts);
-    return null;
   when others then
-    raise warning 'notification % of % was not made: % %',
-      notify.kind, notify.account_id, sqlstate, sqlerrm;
+    perform private.set_notification_aside(
+      sqlstate, sqlerrm, notify.account_id, notify.identity_id, notify.kind, notify.entity_id,
+      notify.facts);
     return null;
 end
 $$;

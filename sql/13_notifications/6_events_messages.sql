@@ -28,10 +28,6 @@ begin
     where accounts.id = ends.reader_account_id;
   end if;
   return counted.id;
-exception
-  -- notify tries it once more, and knows what to do when it fails again.
-  when others then
-    return null;
 end
 $$;
 comment on function private.count_up_message is
@@ -46,16 +42,21 @@ create function private.notify_of_message(message public.messages, ends private.
 as $$
 declare
   preview constant text := left(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
+  facts constant jsonb := jsonb_build_object('from', ends.sender_id, 'name', ends.sender_name,
+    'type', message.type, 'preview', preview);
 begin
   -- Most messages are not the first that is unread: all that is asked for a new notification was
   -- asked for theirs.
   return coalesce(
     case when ends.notifies then private.count_up_message(message, ends, preview) end,
-    private.notify(
-      ends.reader_account_id, ends.reader_id, 'message_new', message.conversation_id,
-      jsonb_build_object('from', ends.sender_id, 'name', ends.sender_name, 'type', message.type,
-        'preview', preview),
-      broadcast => false));
+    private.notify(ends.reader_account_id, ends.reader_id, 'message_new', message.conversation_id,
+      facts, broadcast => false));
+exception
+  when others then
+    perform private.set_notification_aside(
+      sqlstate, sqlerrm, ends.reader_account_id, ends.reader_id, 'message_new',
+      message.conversation_id, facts);
+    return null;
 end
 $$;
 comment on function private.notify_of_message is

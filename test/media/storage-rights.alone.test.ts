@@ -138,13 +138,13 @@ describe('a signed address', () => {
     const [path, other] = [`${owner.id}/signed.txt`, `${owner.id}/other.txt`]
     await files.upload(path, 'signed')
     await files.upload(other, 'other')
-    const { signedUrl } = (await files.createSignedUrl(path, 1)).data!
+    const { signedUrl } = (await files.createSignedUrl(path, 3)).data!
     expect((await download(signedUrl)).bytes.toString()).toBe('signed')
     const swapped = await download(signedUrl.replace('signed.txt', 'other.txt'))
     expect(JSON.parse(swapped.bytes.toString())).toMatchObject({ error: 'InvalidSignature' })
     const changed = await download(`${signedUrl.slice(0, -3)}xyz`)
     expect(JSON.parse(changed.bytes.toString())).toMatchObject({ error: 'InvalidJWT' })
-    await sleep(2100)
+    await sleep(4100)
     expect((await download(signedUrl)).status).toBe(400)
     const many = (await files.createSignedUrls([path, `${owner.id}/none`], 60)).data!
     expect((await download(many[0].signedUrl!)).status).toBe(200)
