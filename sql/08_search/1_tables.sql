@@ -55,6 +55,11 @@ create index search_documents_area_newest_idx
   include (
     type, kind, governorate_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at
   );
+create index search_documents_area_kind_newest_idx
+  on private.search_documents (area_id, kind, published_at, property_id)
+  include (
+    type, governorate_id, price, area_m2, bedrooms, bathrooms, furnished, auction_ends_at
+  );
 create index search_documents_kind_newest_idx
   on private.search_documents (type, kind, published_at, property_id)
   include (

@@ -88,13 +88,16 @@ create function private.search_checked(
   set extra_float_digits = 1 -- a cursor holds every bit of a distance
 as $$
 declare
-  words text[] := private.search_words(q);
+  words text[] := '{}';
   query text;
   place jsonb;
   page record;
 begin
   if char_length(q) > 200 then
     perform private.refuse_field('q', 'too_big');
+  end if;
+  if q <> '' then
+    words := private.search_words(q);
   end if;
   sort := private.search_sort(strategy, sort, wanted);
   query := concat_ws(' ', 'search', strategy, sort, words, wanted);

@@ -1675,7 +1675,7 @@ begin
     array_agg(hit.key order by hit.key desc, hit.id desc)
   into walk.ids, walk.keys
   from (
-    -- An area that is named twice is walked twice.
+    -- An area or kind that is named twice is walked twice.
     select distinct hit.id, hit.key
     from unnest(branches) as branch
     cross join unnest(branch.ids, branch.keys) as hit (id, key)
@@ -2415,13 +2415,16 @@ CREATE OR REPLACE FUNCTION private.search_checked(strategy text, wanted private.
  SET extra_float_digits TO '1'
 AS $function$
 declare
-  words text[] := private.search_words(q);
+  words text[] := '{}';
   query text;
   place jsonb;
   page record;
 begin
   if char_length(q) > 200 then
     perform private.refuse_field('q', 'too_big');
+  end if;
+  if q <> '' then
+    words := private.search_words(q);
   end if;
   sort := private.search_sort(strategy, sort, wanted);
   query := concat_ws(' ', 'search', strategy, sort, words, wanted);
@@ -2599,12 +2602,12 @@ CREATE OR REPLACE FUNCTION private.search_types(strategy text, type text)
  SET search_path TO ''
 AS $function$
 begin
-  return array(
-    select strategy_type
-    from unnest(case strategy when 'exchange' then array['EXCHANGE'] else array['SALE', 'RENT'] end)
-      as strategy_type
-    where strategy_type = type or type is null
-  );
+  return case
+    when (strategy = 'exchange') <> (type = 'EXCHANGE') then '{}'
+    when type is not null then array[type]
+    when strategy = 'exchange' then '{EXCHANGE}'
+    else '{SALE,RENT}'
+  end;
 end
 $function$;
 
@@ -2748,6 +2751,51 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION private.walk_area_kind(strategy text, wanted private.search_filters, area text, kind text, before_at timestamp with time zone, before_id uuid, size integer, depth integer)
+ RETURNS private.search_walk
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO ''
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  types constant text[] := private.search_types(strategy, wanted.type);
+  since constant timestamptz := coalesce(wanted.posted_since, '-infinity');
+  walk private.search_walk;
+begin
+  select array_agg(hits.property_id), array_agg(hits.published_at) into walk.ids, walk.keys
+  from (
+    select walked.property_id, walked.published_at
+    from (
+      select facts.* from private.search_facts as facts
+      where facts.area_id = area and facts.kind = walk_area_kind.kind
+        and facts.published_at >= since
+        and (facts.published_at, facts.property_id) < (before_at, before_id)
+      order by facts.published_at desc, facts.property_id desc
+      limit depth
+    ) as walked
+    where private.fits_plain_filters(
+      walked.type, walked.kind, walked.governorate_id, walked.area_id, walked.price,
+      walked.area_m2, walked.bedrooms, walked.bathrooms, walked.furnished, walked.auction_ends_at,
+      strategy, types, wanted.kinds, wanted.governorate_ids, wanted.area_ids, wanted.price_min,
+      wanted.price_max, wanted.area_m2_min, wanted.area_m2_max, wanted.bedrooms_min,
+      wanted.bathrooms_min, wanted.furnished)
+    order by walked.published_at desc, walked.property_id desc
+    limit size
+  ) as hits;
+  if coalesce(cardinality(walk.ids), 0) < size then
+    select facts.published_at into walk.reached from private.search_facts as facts
+    where facts.area_id = area and facts.kind = walk_area_kind.kind
+      and facts.published_at >= since
+      and (facts.published_at, facts.property_id) < (before_at, before_id)
+    order by facts.published_at desc, facts.property_id desc
+    offset depth - 1 limit 1;
+  end if;
+  walk.complete := walk.reached is null;
+  return walk;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION private.walk_branches(strategy text, wanted private.search_filters, before_at timestamp with time zone, before_id uuid, size integer)
  RETURNS private.search_walk
  LANGUAGE plpgsql
@@ -2782,7 +2830,14 @@ declare
   kind text;
   branches private.search_walk[] := '{}';
 begin
-  if cardinality(wanted.area_ids) <= 4 then
+  if cardinality(wanted.area_ids) * cardinality(wanted.kinds) <= 4 then
+    foreach area in array wanted.area_ids loop
+      foreach kind in array wanted.kinds loop
+        branches := branches || private.walk_area_kind(
+          strategy, wanted, area, kind, before_at, before_id, size, depth);
+      end loop;
+    end loop;
+  elsif cardinality(wanted.area_ids) <= 4 then
     foreach area in array wanted.area_ids loop
       branches := branches
         || private.walk_area(strategy, wanted, area, before_at, before_id, size, depth);
@@ -3371,9 +3426,11 @@ COMMENT ON FUNCTION "private"."walk_area"(text, private.search_filters, text, ti
 
 COMMENT ON FUNCTION "private"."walk_area_for_words"(text, private.search_filters, tsquery, text, timestamp with time zone, uuid, integer) IS 'Walks the listings of an area, the newest first, for those with these words.';
 
+COMMENT ON FUNCTION "private"."walk_area_kind"(text, private.search_filters, text, text, timestamp with time zone, uuid, integer, integer) IS 'Walks the listings of a kind in an area, the newest first.';
+
 COMMENT ON FUNCTION "private"."walk_branches"(text, private.search_filters, timestamp with time zone, uuid, integer) IS 'The same, 1,000 listings far, and 10,000 where that finds some, but not all: gathering the few that there are is faster.';
 
-COMMENT ON FUNCTION "private"."walk_branches"(text, private.search_filters, timestamp with time zone, uuid, integer, integer) IS 'Walks each area, else each type and kind, for itself: a walk through all listings would pass by too many others.';
+COMMENT ON FUNCTION "private"."walk_branches"(text, private.search_filters, timestamp with time zone, uuid, integer, integer) IS 'Walks each area, or kind in an area, else each type and kind, for itself: a walk through all listings would pass by too many others.';
 
 COMMENT ON FUNCTION "private"."walk_in_order"(private.search_plan, tsquery, uuid[], text, uuid, integer) IS 'As private.search_hits, by walking the branches. Not complete: too few of what was passed by match.';
 
@@ -3688,6 +3745,10 @@ GRANT EXECUTE ON FUNCTION "private"."walk_area"(text, private.search_filters, te
 REVOKE ALL ON FUNCTION "private"."walk_area_for_words"(text, private.search_filters, tsquery, text, timestamp with time zone, uuid, integer) FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "private"."walk_area_for_words"(text, private.search_filters, tsquery, text, timestamp with time zone, uuid, integer) TO "postgres";
+
+REVOKE ALL ON FUNCTION "private"."walk_area_kind"(text, private.search_filters, text, text, timestamp with time zone, uuid, integer, integer) FROM PUBLIC;
+
+GRANT EXECUTE ON FUNCTION "private"."walk_area_kind"(text, private.search_filters, text, text, timestamp with time zone, uuid, integer, integer) TO "postgres";
 
 REVOKE ALL ON FUNCTION "private"."walk_branches"(text, private.search_filters, timestamp with time zone, uuid, integer) FROM PUBLIC;
 
