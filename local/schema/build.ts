@@ -11,7 +11,7 @@ import { UserError } from '../stack/user-error.ts'
 
 export const scripts = {
   before: ['00_kept_rows.sql', '00_roles.sql'],
-  after: ['90_platform.sql', '91_data.sql', '92_backfills.sql'],
+  after: ['90_platform.sql', '91_data.sql', '91_data_places.sql', '92_backfills.sql'],
 }
 
 export type Script = { name: string; text: string }

@@ -132,8 +132,8 @@ async function verify(
     `With these migrations something would still differ, so nothing was written.\n` +
       left.map((line) => `  ${line}\n`).join('') +
       'What pg-delta cannot write (statistics, text search, casts, operators) belongs in ' +
-      'sql/90_platform.sql. A row, role, policy or trigger that 00_roles.sql, 90_platform.sql or ' +
-      '91_data.sql no longer has must be undone there by a statement, because projects have it by now.',
+      'sql/90_platform.sql. A row, role, policy or trigger that 00_roles.sql, 90_platform.sql or a ' +
+      'script 91_data*.sql no longer has must be undone there by a statement, because projects have it by now.',
   )
 }
 

@@ -1,4 +1,5 @@
--- Vocabularies: the words that listings are written in, and the places of Kuwait. Rows: 91_data.sql.
+-- Vocabularies: the words that listings are written in, and the places of Kuwait. Rows:
+-- 91_data.sql, 91_data_places.sql.
 
 create table public.vocabularies (
   vocabulary text not null,

@@ -1,5 +1,5 @@
 /** What must hold of schema, grants and settings (cases, I-01 to I-04, I-16, I-24 to I-30). */
-import type { Invariant } from './invariant-checks.ts'
+import type { Invariant } from './invariant.ts'
 
 const ours = `('api', 'private', 'public')`
 // The schemas that clients reach: the Data API's and the one that holds the tables.

@@ -2,14 +2,17 @@
  * Every function that somebody other than its owner may execute, by whom and why. A function that
  * is missing here fails test/whole/doors.test.ts, whether or not the Data API exposes its schema.
  */
+import { ofBackend } from './reviewed-backend.ts'
+
 type Callers = 'guests' | 'facade guests' | 'users' | 'backend' | 'all'
 
-type Review = [by: Callers, why: string, functions: string[]]
+export type Review = [by: Callers, why: string, functions: string[]]
 
 // guests: anon and authenticated. facade guests: authenticated, and guests through the facade alone,
 // which counts what they read. users: authenticated. backend: the facade acting for nobody. all:
 // anon, authenticated and backend.
 const reviews: Review[] = [
+  ...ofBackend,
   ['guests', 'reads what everybody may see', [
     'api.get_company',
     'api.get_office',
@@ -263,87 +266,6 @@ const reviews: Review[] = [
     'private.require_rate',
     'private.refuse_rate',
   ]],
-  ['backend', 'ends a session whose tokens nobody was given', ['private.discard_session']],
-  ['backend', 'counts before a call', [
-    'private.count_hit',
-    'private.count_rate',
-    'private.uncount_hit',
-    'private.uncount_hits',
-  ]],
-  ['backend', 'social sign-in: tokens taken once, and what Apple gave for them', [
-    'private.begin_social_sign_in',
-    'private.finish_apple_revocation',
-    'private.finish_social_sign_in',
-    'private.keep_apple_token',
-    'private.release_social_tokens',
-    'private.take_apple_revocations',
-  ]],
-  ['backend', 'registration, codes, sign-in and deletion of accounts', [
-    'private.account_with',
-    'private.claim_email',
-    'private.delete_due_accounts',
-    'private.begin_sign_in',
-    'private.finish_reset',
-    'private.finish_sign_in',
-    'private.register_phone',
-    'private.release_code',
-    'private.release_email',
-    'private.request_code',
-    'private.request_deletion',
-    'private.verify_code',
-  ]],
-  ['backend', 'pushes: looks for them, leases them, takes what became of them', [
-    'private.claim_pushes',
-    'private.drop_pushes',
-    'private.finish_push',
-    'private.has_notification_events',
-    'private.has_pushes',
-  ]],
-  ['backend', 'whether what sockets of the chat gateway were allowed still holds', [
-    'private.changed_sockets',
-    'private.missed_updates',
-    'private.current_topics',
-  ]],
-  ['backend', 'files of pictures: where they are read, which nobody wants, do they have rows', [
-    'private.files_to_remove',
-    'private.set_files_url',
-    'private.prove_media',
-  ]],
-  ['backend', 'jobs', [
-    'private.delete_due_accounts',
-    'private.end_suspensions',
-    'private.expire_licences',
-    'private.expire_listings',
-    'private.fold_search_words',
-    'private.fold_views',
-    'private.measure_responses',
-    'private.refresh_area_prices',
-    'private.retry_deferred_notifications',
-    'private.fan_out_listing_events',
-    'private.notify_of_sign_ins',
-    'private.sweep_alarms',
-    'private.sweep_auth_audit',
-    'private.sweep_codes',
-    'private.sweep_idempotency_keys',
-    'private.sweep_known_addresses',
-    'private.sweep_notification_events',
-    'private.sweep_notifications',
-    'private.sweep_office_ranks',
-    'private.sweep_publications',
-    'private.sweep_rates',
-    'private.sweep_social_tokens',
-    'private.sweep_views',
-    'private.warn_expiring_listings',
-  ]],
-  ['backend', 'alarms that a job raises for admins, and settles', [
-    'private.raise_alarm',
-    'private.settle_failures',
-  ]],
-  ['backend', 'what workers know of one another: when jobs ran, until when no push is sent', [
-    'private.health',
-    'private.note_jobs_ran',
-    'private.pause_pushes',
-  ]],
   ['users', 'plans, wallet and invoices of the acting identity', [
     'api.cancel_plan',
     'api.charge_invoice',
@@ -376,33 +298,6 @@ const reviews: Review[] = [
     'api.refund_invoice',
     'private.list_payment_events',
     'private.start_refund',
-  ]],
-  ['backend', 'says which provider is asked in this transaction', ['private.set_provider']],
-  ['backend', 'what a payment provider answered when the functions asked it', [
-    'private.charge_refused',
-    'private.charge_started',
-    'private.is_known_event',
-    'private.receive_payment',
-    'private.receive_refund',
-    'private.refund_answered',
-    'private.refund_order',
-  ]],
-  ['backend', 'the sandbox as a provider of its own', [
-    'private.sandbox_charge',
-    'private.sandbox_decide',
-    'private.sandbox_look_up',
-    'private.sandbox_refund',
-    'private.sandbox_refund_look_up',
-  ]],
-  ['backend', 'jobs about money', [
-    'private.due_payments',
-    'private.due_refunds',
-    'private.expire_invoices',
-    'private.give_up_payments',
-    'private.lapse_plans',
-    'private.recount_wallets',
-    'private.remind_of_plans',
-    'private.renew_plans',
   ]],
 ]
 

@@ -1,0 +1,149 @@
+/** The tables of schema private, which nobody but functions may touch: for test/whole/matrix.test.ts. */
+import type { Table } from './matrix-outcomes.ts'
+
+export const closed = (of: string | null, plant?: string): Table => ({ of, plant })
+
+export const ofListing = '(select owner_identity_id from public.properties where id = property_id)'
+
+export const closedTables: Record<string, Table> = {
+  'private.moments': closed(
+    null,
+    `insert into private.moments (name, at) values (gen_random_uuid(), now())`,
+  ),
+  'private.alarms': closed(
+    null,
+    `insert into private.alarms (kind, subject_id) values ('planted', gen_random_uuid())`,
+  ),
+  'private.invoice_numbers': closed(null),
+  'private.recounts': closed(
+    null,
+    `insert into private.recounts (name, last_wallet_id)
+     values (gen_random_uuid(), gen_random_uuid())`,
+  ),
+  'private.sandbox_charges': closed(
+    null,
+    `insert into private.sandbox_charges (reference, amount, currency, title, return_url)
+     values (gen_random_uuid(), 1, 'KWD', '', '')`,
+  ),
+  'private.sandbox_refunds': closed(
+    null,
+    `insert into private.sandbox_refunds (charge_id, reference, amount)
+     select id, gen_random_uuid(), 1 from private.sandbox_charges limit 1`,
+  ),
+  'private.apple_tokens': closed(
+    'account_id',
+    `insert into private.apple_tokens (account_id, client_id, sealed_token)
+     values (:account, gen_random_uuid(), '')`,
+  ),
+  'private.social_tokens': closed(
+    null,
+    'insert into private.social_tokens (key, expires_at) values (gen_random_uuid(), now())',
+  ),
+  'private.uploads': closed(
+    'identity_id',
+    `insert into private.uploads (account_id, identity_id, bucket)
+     values (:account, :identity, 'listings')`,
+  ),
+  'private.upload_sessions': closed(
+    'identity_id',
+    `insert into private.upload_sessions (identity_id, id) values (:identity, gen_random_uuid())`,
+  ),
+  'private.media_walks': closed(
+    null,
+    `insert into private.media_walks (bucket) values (gen_random_uuid())`,
+  ),
+  'private.stray_files': closed(
+    null,
+    `insert into private.stray_files (bucket, name) values ('listings', gen_random_uuid())`,
+  ),
+  'private.codes': closed(
+    'account_id',
+    `insert into private.codes (purpose, identifier, account_id, hmac)
+     values ('reset', gen_random_uuid(), :account, '\\x00')`,
+  ),
+  'private.email_claims': closed(
+    null,
+    'insert into private.email_claims (email) values (gen_random_uuid())',
+  ),
+  'private.idempotency_keys': closed(
+    'account_id',
+    `insert into private.idempotency_keys (account_id, key, request_hash)
+     values (:account, gen_random_uuid(), '\\x00')`,
+  ),
+  'private.notification_events': closed(
+    ofListing,
+    `insert into private.notification_events (kind, property_id) values ('favorite_price_drop', :property)`,
+  ),
+  'private.deferred_notifications': closed(
+    'account_id',
+    `insert into private.deferred_notifications (account_id, kind, facts) values (:account, 'system', '{}')`,
+  ),
+  'private.expiry_warnings': closed(
+    ofListing,
+    `insert into private.expiry_warnings (property_id, expires_at) values (:property, now())
+     on conflict do nothing`,
+  ),
+  'private.known_addresses': closed(
+    'account_id',
+    `insert into private.known_addresses (account_id, mark, known_until)
+     values (:account, '', now()) on conflict do nothing`,
+  ),
+  'private.push_outbox': closed(
+    'account_id',
+    `with device as (
+       insert into public.devices (account_id, device_id, session_id, platform, push_token)
+       values (:account, gen_random_uuid(), gen_random_uuid(), 'ios', gen_random_uuid())
+       returning *
+     )
+     insert into private.push_outbox (account_id, device_id, collapse_key, category, title, body,
+       data, exempt, due_at, expires_at)
+     select account_id, device_id, 'x', 'account', 'x', 'x', '{}', false, now(), now() from device`,
+  ),
+  'private.office_ranks': closed(
+    'identity_id',
+    'insert into private.office_ranks (identity_id, since) values (:identity, now())',
+  ),
+  'private.property_counters': closed(
+    ofListing,
+    'insert into private.property_counters (property_id) values (:property) on conflict do nothing',
+  ),
+  'private.property_views': closed(
+    'identity_id',
+    'insert into private.property_views (property_id, identity_id) values (:property, :identity)',
+  ),
+  // Written by itself at the commit, which never comes here.
+  'private.publications': closed(
+    ofListing,
+    `insert into private.publications (property_id, type, published_at)
+      values (:property, 'SALE', now())`,
+  ),
+  'private.response_measures': closed(
+    'identity_id',
+    `insert into private.response_measures (identity_id) values (:identity)
+     on conflict do nothing`,
+  ),
+  'private.review_totals': closed(
+    'identity_id',
+    'insert into private.review_totals (identity_id) values (:identity)',
+  ),
+  'private.area_prices': closed(null),
+  'private.property_cards': closed(ofListing),
+  'private.listed_records': closed(ofListing),
+  'private.search_bits': closed(null),
+  'private.search_changes': closed(null),
+  'private.search_documents': closed(ofListing),
+  'private.search_names': closed(null),
+  'private.search_vocabulary': closed(null),
+  'private.rates': closed(null),
+  'private.rate_hits': closed(
+    null,
+    `insert into private.rate_hits (rule, subject, hits, expires_at)
+     values ('favorites', gen_random_uuid(), '{}', now())`,
+  ),
+  'private.registrations': closed(
+    null,
+    `insert into private.registrations (id, phone, sealed_password)
+     values (gen_random_uuid(), '+96550000000', '')`,
+  ),
+  'private.settings': closed(null),
+}
