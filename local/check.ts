@@ -5,13 +5,20 @@ import { root } from './stack/settings.ts'
 
 const deno = denoBinary()
 const config = ['--config', 'functions/deno.json']
-const onDeno = ['functions', 'local/functions/main.ts']
-const onNode = ['local', 'test', 'bench', 'vitest.config.ts', 'vitest.timing.config.ts']
+const onDeno = ['functions', 'local/functions/main.ts', 'client/src']
+const onNode = [
+  'local',
+  'test',
+  'bench',
+  'client/tools',
+  'vitest.config.ts',
+  'vitest.timing.config.ts',
+]
 // Node's own globals are allowed in code that runs on Node.
 const nodeRules = ['--rules-exclude=no-node-globals,no-process-globals']
 
 const checks: [what: string, command: string, args: string[]][] = [
-  ['formatting', deno, ['fmt', '--check', ...config, 'functions', ...onNode]],
+  ['formatting', deno, ['fmt', '--check', ...config, 'functions', 'client', ...onNode]],
   ['lint of the functions', deno, ['lint', '--no-config', ...onDeno]],
   ['lint of the Node code', deno, ['lint', '--no-config', ...nodeRules, ...onNode]],
   ['types of the functions', deno, [
@@ -20,7 +27,6 @@ const checks: [what: string, command: string, args: string[]][] = [
     ...denoPackages,
     'functions/api/index.ts',
     'functions/chat/index.ts',
-    'functions/chat/client/client.ts',
     'functions/jobs/index.ts',
     'local/functions/main.ts',
   ]],
@@ -29,6 +35,12 @@ const checks: [what: string, command: string, args: string[]][] = [
     '--project',
     '.',
   ]],
+  ['types of the client', process.execPath, [
+    'node_modules/typescript/bin/tsc',
+    '--project',
+    'client',
+  ]],
+  ['the client knows every route', process.execPath, ['client/tools/types.ts', '--check']],
   ['imports of the functions', process.execPath, ['local/bundle/check-imports.ts']],
   ['packages of the functions', process.execPath, ['local/bundle/check.ts']],
   ['docs, and what is cited', process.execPath, ['local/docs/check.ts']],

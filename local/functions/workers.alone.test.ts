@@ -6,10 +6,11 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type ChatClient, chatClient, gateway } from '../../functions/chat/client/client.ts'
+import { createChat, gateway } from '../../client/src/chat/index.ts'
+import { createClient } from '../../client/src/index.ts'
 import type { Message } from '../../functions/chat/protocol.ts'
 import { ChatSocket, upTo } from '../../test/support/chat-socket.ts'
-import { baseUrl, type Person, signUp } from '../../test/support/client.ts'
+import { type Person, projectUrl, signUp } from '../../test/support/client.ts'
 import { hasStack } from '../../test/support/facade.ts'
 import { type OwnWorkers, startWorkers } from '../../test/support/own-workers.ts'
 import { waitUntil } from '../../test/support/wait.ts'
@@ -192,12 +193,10 @@ describe.runIf(hasStack)('chat in a worker', () => {
   test('loses and repeats no message of a conversation through many workers', async () => {
     const { a, b, conversationId } = await startConversation()
     const { url } = await workersWith({ life })
-    const link = () => gateway({ url: `${url.replace('http', 'ws')}/chat`, WebSocket })
+    const link = () => gateway({ url: `${url.replace('http', 'ws')}/chat` })
     const app = async (person: Person) => {
-      const chat: ChatClient = chatClient({
-        api: { url: baseUrl, accessToken: () => person.accessToken },
-        link: link(),
-      })
+      const client = createClient({ url: projectUrl, accessToken: () => person.accessToken })
+      const chat = createChat(client, { link: link() })
       ends.push(() => chat.close())
       const shown: Message[] = []
       chat.on('new_message', ({ message }) => shown.push(message))

@@ -54,7 +54,8 @@ export function describeStack(stack: Stack) {
 export const chatPorts = ({ gateways, ports }: Settings) =>
   [ports.chat1, ports.chat2].slice(0, gateways)
 
-const passedThrough = /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM|GATEWAY|PAYMENT|SANDBOX|RETURN)_/
+const passedThrough =
+  /^(SMS|MAIL|GOOGLE|APPLE|TAP|MYFATOORAH|FCM|GATEWAY|PAYMENT|SANDBOX|RETURN|CORS)_/
 
 /** The environment of the functions: what a hosted project gives them, and this project's own. */
 export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
@@ -76,6 +77,8 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     PAYMENT_PROVIDER: 'sandbox',
     SANDBOX_SECRET: passwordOf(secrets, 'sandbox'),
     RETURN_URLS: `${stack.url}/functions/v1/api/sandbox/done,https://app.example/payments`,
+    // Where Next, Vite and Expo serve web apps that are being made.
+    CORS_ORIGINS: 'http://localhost:3000,http://localhost:5173,http://localhost:8081',
     CLIENT_IP_HOPS: '1',
     ENVIRONMENT: 'local',
     HTML_PAGES: 'true',

@@ -3,16 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, expect, test } from 'vitest'
-import { chatClient, realtime } from '../../functions/chat/client/client.ts'
+import { createChat, realtime } from '../../client/src/chat/index.ts'
+import { createClient as createApp } from '../../client/src/index.ts'
 import { upTo } from '../support/chat-socket.ts'
-import {
-  baseUrl,
-  type Person,
-  projectUrl,
-  publishableKey,
-  signIn,
-  signUp,
-} from '../support/client.ts'
+import { type Person, projectUrl, publishableKey, signIn, signUp } from '../support/client.ts'
 import { conversationBetween, listEntry, startConversation } from '../support/conversations.ts'
 import { waitUntil } from '../support/wait.ts'
 
@@ -28,7 +22,8 @@ function app(person: Person) {
     accessToken,
     auth: { storageKey: randomUUID() },
   })
-  const chat = chatClient({ api: { url: baseUrl, accessToken }, link: realtime(supabase) })
+  const client = createApp({ url: projectUrl, accessToken })
+  const chat = createChat(client, { link: realtime(supabase) })
   open.push(chat, { close: () => supabase.removeAllChannels() })
   const shown = {
     messages: [] as string[],

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, describe, expect, test } from 'vitest'
-import { chatClient, realtime as realtimeLink } from '../../functions/chat/client/client.ts'
-import type { Supabase } from '../../functions/chat/client/channel.ts'
+import { createChat, realtime as realtimeLink, type Supabase } from '../../client/src/chat/index.ts'
+import { createClient as createApp } from '../../client/src/index.ts'
 import type { ConversationUpdated, Message } from '../../functions/chat/protocol.ts'
 import { baseUrl, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
 import { waitUntil } from '../support/wait.ts'
@@ -38,17 +38,15 @@ describe('the client module over Realtime', () => {
   /** A chat client, with what it showed and what it requested. */
   function app(person: Person, visible: () => boolean) {
     const asked: string[] = []
-    const chat = chatClient({
-      api: {
-        url: baseUrl,
-        accessToken: () => person.accessToken,
-        fetch: (input, init) => {
-          asked.push(String(input).replace(baseUrl, ''))
-          return fetch(input, init)
-        },
+    const client = createApp({
+      url: projectUrl,
+      accessToken: () => person.accessToken,
+      fetch: (input, init) => {
+        asked.push(String(input).replace(baseUrl, ''))
+        return fetch(input, init)
       },
-      link: realtimeLink(deaf(person), { visible }),
     })
+    const chat = createChat(client, { link: realtimeLink(deaf(person), { visible }) })
     toEnd.push(() => chat.close())
     const messages: Message[] = []
     const updates: ConversationUpdated[] = []

@@ -5,17 +5,12 @@ import { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  type ChatClient,
-  chatClient,
-  gateway,
-  type Link,
-  realtime,
-} from '../../functions/chat/client/client.ts'
+import { type Chat, createChat, gateway, type Link, realtime } from '../../client/src/chat/index.ts'
+import { createClient as createApp } from '../../client/src/index.ts'
 import { MessageFeed, type Page } from '../../functions/chat/message-feed.ts'
 import type { ConversationUpdated, Message } from '../../functions/chat/protocol.ts'
 import { chatUrl, upTo } from '../support/chat-socket.ts'
-import { baseUrl, type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
+import { type Person, projectUrl, publishableKey, signUp } from '../support/client.ts'
 import { startGateway } from '../support/own-gateway.ts'
 import { waitUntil } from '../support/wait.ts'
 import { startConversation, wholeHistory } from '../support/conversations.ts'
@@ -27,7 +22,7 @@ afterEach(() => {
 })
 
 const links: Record<string, (person: Person) => Link> = {
-  gateway: () => gateway({ url: chatUrl, WebSocket }),
+  gateway: () => gateway({ url: chatUrl }),
   Realtime: (person) => {
     const accessToken = () => Promise.resolve(person.accessToken)
     const supabase = createClient(projectUrl, publishableKey, { accessToken })
@@ -39,7 +34,8 @@ const links: Record<string, (person: Person) => Link> = {
 /** A chat client, with what it showed. */
 function app(person: Person, way: (person: Person) => Link) {
   const link = way(person)
-  const chat = chatClient({ api: { url: baseUrl, accessToken: () => person.accessToken }, link })
+  const client = createApp({ url: projectUrl, accessToken: () => person.accessToken })
+  const chat = createChat(client, { link })
   open.push(chat)
   const shown = {
     messages: [] as Message[],
@@ -61,7 +57,7 @@ describe.each(Object.keys(links))('over %s', (way) => {
     const { a, b, conversationId } = await startConversation()
     const [left, right] = [app(a, link), app(b, link)]
     await Promise.all([left.chat.join(conversationId), right.chat.join(conversationId)])
-    const say = ({ chat }: { chat: ChatClient }, who: string) =>
+    const say = ({ chat }: { chat: Chat }, who: string) =>
       Promise.all(upTo(20).map((i) => chat.send({ conversationId, type: 'text', body: who + i })))
     const [sent] = await Promise.all([say(left, 'أ'), say(right, 'ب')])
     for (const { shown } of [left, right]) {
@@ -140,8 +136,8 @@ testLocally(
   async () => {
     const { a, b, conversationId } = await startConversation()
     const first = await startGateway()
-    const there = app(b, () => gateway({ url: first.url, WebSocket }))
-    const here = app(a, () => gateway({ url: first.url, WebSocket }))
+    const there = app(b, () => gateway({ url: first.url }))
+    const here = app(a, () => gateway({ url: first.url }))
     await Promise.all([there.chat.join(conversationId), here.chat.join(conversationId)])
     await here.chat.send({ conversationId, body: '1' })
     await first.kill()
@@ -177,7 +173,7 @@ test('resends under the same id until answered, and respects Retry-After', async
   await waitUntil('it listens', () => server.listening)
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const link = links.Realtime!({ accessToken: 'a.b.c' } as Person)
-  const chat = chatClient({ api: { url, accessToken: () => 'a.b.c' }, link })
+  const chat = createChat(createApp({ url, accessToken: () => 'a.b.c' }), { link })
   open.push(chat)
   const began = Date.now()
   await chat.send({ conversationId: randomUUID(), body: 'مرة واحدة' })

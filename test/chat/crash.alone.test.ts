@@ -1,17 +1,18 @@
 // Chat while parts of the service are killed: acknowledged messages are there once, in one order.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type ChatClient, chatClient, gateway } from '../../functions/chat/client/client.ts'
+import { type Chat, createChat, gateway } from '../../client/src/chat/index.ts'
+import { createClient } from '../../client/src/index.ts'
 import type { Message } from '../../functions/chat/protocol.ts'
 import { ChatSocket, chatUrl, upTo } from '../support/chat-socket.ts'
-import { baseUrl, database, type Person } from '../support/client.ts'
+import { database, type Person, projectUrl } from '../support/client.ts'
 import { hasStack } from '../support/facade.ts'
 import { type OwnGateway, startGateway } from '../support/own-gateway.ts'
 import { crash, crashDatabase } from '../support/crash.ts'
 import { waitUntil } from '../support/wait.ts'
 import { type Conversation, startConversation, wholeHistory } from '../support/conversations.ts'
 
-const clients: ChatClient[] = []
+const clients: Chat[] = []
 const gateways: OwnGateway[] = []
 afterEach(async () => {
   clients.splice(0).forEach((client) => client.close())
@@ -20,10 +21,8 @@ afterEach(async () => {
 
 /** A chat client over the gateway, with what it showed and what was acknowledged. */
 async function app(person: Person, conversationId: string, url = chatUrl) {
-  const chat = chatClient({
-    api: { url: baseUrl, accessToken: () => person.accessToken },
-    link: gateway({ url, WebSocket }),
-  })
+  const client = createClient({ url: projectUrl, accessToken: () => person.accessToken })
+  const chat = createChat(client, { link: gateway({ url }) })
   clients.push(chat)
   const shown: Message[] = []
   const acknowledged: Message[] = []

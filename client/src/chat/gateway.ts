@@ -1,6 +1,8 @@
 /** The link through the chat gateway: one socket, frames as in protocol.ts. */
-import { type Api, ChatFailure, retryPause, wait } from './api.ts'
-import type { Link, LinkListener } from './link.ts'
+import type { Client } from '../client.ts'
+import { ApiError, connectionError } from '../errors.ts'
+import { retryPause, wait } from '../wait.ts'
+import { asApiError, type Link, type LinkListener, tokenOf } from './link.ts'
 import {
   type Acked,
   type ChatError,
@@ -8,7 +10,7 @@ import {
   type Incoming,
   type Message,
   subprotocol,
-} from '../protocol.ts'
+} from '../../../functions/chat/protocol.ts'
 
 const answerTime = 10_000
 const heartbeatEvery = 25_000
@@ -25,17 +27,21 @@ type Socket = {
   close(code?: number): void
 }
 
-type Options = { url: string; WebSocket: new (url: string, protocols?: string[]) => unknown }
+type Options = {
+  /** Where the gateway is, if not at `<project>/functions/v1/chat`. */
+  url?: string
+  /** In place of the platform's own. */
+  WebSocket?: new (url: string, protocols?: string[]) => unknown
+}
 
-type PendingAnswer = { resolve: (data: never) => void; reject: (error: ChatFailure) => void }
+type PendingAnswer = { resolve: (data: never) => void; reject: (error: ApiError) => void }
 
-/** Connects to `<project>/functions/v1/chat`. `WebSocket` is the platform's own. */
-export const gateway = (options: Options): Link => new GatewayLink(options)
+export const gateway = (options: Options = {}): Link => new GatewayLink(options)
 
 /** Settled from outside; nobody need wait for it. */
 function deferred() {
   let resolve!: () => void
-  let reject!: (failure: ChatFailure) => void
+  let reject!: (failure: ApiError) => void
   const promise = new Promise<void>((yes, no) => {
     resolve = yes
     reject = no
@@ -48,7 +54,7 @@ class GatewayLink implements Link {
   private readonly options: Options
   private readonly joined = new Set<string>()
   private readonly pending = new Map<number, PendingAnswer>()
-  private api!: Api
+  private client!: Client
   private listener!: LinkListener
   /** The open socket. */
   private socket: Socket | undefined
@@ -57,14 +63,14 @@ class GatewayLink implements Link {
   private authenticated = false
   private token = ''
   private refs = 0
-  private ended: ChatFailure | undefined
+  private ended: ApiError | undefined
 
   constructor(options: Options) {
     this.options = options
   }
 
-  start(api: Api, listener: LinkListener): void {
-    this.api = api
+  start(client: Client, listener: LinkListener): void {
+    this.client = client
     this.listener = listener
     void this.keepConnected()
   }
@@ -76,7 +82,7 @@ class GatewayLink implements Link {
         await this.request('join_conversation', { conversationId })
         return
       } catch (error) {
-        if (this.ended || !(error as ChatFailure).temporary || !this.joined.has(conversationId)) {
+        if (this.ended || !(error as ApiError).temporary || !this.joined.has(conversationId)) {
           this.joined.delete(conversationId)
           throw error
         }
@@ -98,7 +104,7 @@ class GatewayLink implements Link {
   typing(): void {}
 
   close(): void {
-    this.end(new ChatFailure({ code: 'connection', message: 'closed' }))
+    this.end(connectionError('closed'))
   }
 
   // The socket ------------------------------------------------------------------------------------
@@ -109,7 +115,7 @@ class GatewayLink implements Link {
     while (!this.ended) {
       try {
         const { lost } = await this.open()
-        this.token = await this.api.accessToken()
+        this.token = await tokenOf(this.client)
         await this.sendFrame('auth', { accessToken: this.token })
         failures = 0
         this.authenticated = true
@@ -119,7 +125,7 @@ class GatewayLink implements Link {
         await lost
         clearInterval(clock)
       } catch (error) {
-        const { code, message, temporary } = error as ChatFailure
+        const { code, message, temporary } = error as ApiError
         // It is tried again: the app may have a better token by then.
         if (!temporary && !this.ended) this.listener.error({ code, message })
       }
@@ -131,8 +137,10 @@ class GatewayLink implements Link {
   /** Opens a socket; gives what is settled when it is lost. */
   private open(): Promise<{ lost: Promise<void> }> {
     return new Promise((resolve, reject) => {
-      const socket = new this.options.WebSocket(this.options.url, [subprotocol]) as Socket
-      const fail = () => reject(new ChatFailure({ code: 'connection' }))
+      const address = `${this.client.url.replace(/^http/, 'ws')}/functions/v1/chat`
+      const Socket = this.options.WebSocket ?? WebSocket
+      const socket = new Socket(this.options.url ?? address, [subprotocol]) as Socket
+      const fail = () => reject(connectionError('The socket is closed.'))
       const late = setTimeout(() => {
         fail()
         socket.close()
@@ -153,7 +161,7 @@ class GatewayLink implements Link {
         lost.resolve()
         if (this.socket !== socket) return
         if (finalCodes.includes(code)) {
-          const failure = new ChatFailure({ code: reason || 'connection', message: reason })
+          const failure = asApiError({ code: reason || 'connection', message: reason })
           this.listener.error({ code: failure.code, message: reason })
           this.end(failure)
         } else this.dropSocket()
@@ -166,7 +174,7 @@ class GatewayLink implements Link {
     const { socket } = this
     this.socket = undefined
     socket?.close()
-    for (const { reject } of this.pending.values()) reject(new ChatFailure({ code: 'connection' }))
+    for (const { reject } of this.pending.values()) reject(connectionError('The socket is closed.'))
     this.pending.clear()
     // Whoever waits for the next socket goes on waiting.
     if (this.authenticated) this.ready = deferred()
@@ -175,7 +183,7 @@ class GatewayLink implements Link {
   }
 
   /** There will be no other socket. */
-  private end(failure: ChatFailure) {
+  private end(failure: ApiError) {
     this.ended = failure
     this.ready.reject(failure)
     this.dropSocket()
@@ -186,7 +194,7 @@ class GatewayLink implements Link {
       await this.sendFrame('join_conversation', { conversationId })
       this.listener.resumed(conversationId)
     } catch (error) {
-      const failure = error as ChatFailure
+      const failure = error as ApiError
       if (!this.joined.has(conversationId) || failure.code === 'connection') return
       if (failure.temporary) return void wait(2000).then(() => this.rejoin(conversationId))
       this.joined.delete(conversationId)
@@ -198,13 +206,13 @@ class GatewayLink implements Link {
   private async heartbeat() {
     const { socket } = this
     try {
-      const token = await this.api.accessToken()
+      const token = await tokenOf(this.client)
       if (token !== this.token) {
         await this.sendFrame('auth', { accessToken: token })
         this.token = token
       } else await this.sendFrame('heartbeat', {})
     } catch (error) {
-      if ((error as ChatFailure).code === 'connection' && this.socket === socket) socket?.close()
+      if ((error as ApiError).code === 'connection' && this.socket === socket) socket?.close()
     }
   }
 
@@ -222,10 +230,10 @@ class GatewayLink implements Link {
     const { socket } = this
     const ref = ++this.refs
     return new Promise((resolve, reject) => {
-      if (!socket) return reject(new ChatFailure({ code: 'connection' }))
+      if (!socket) return reject(connectionError('The socket is closed.'))
       const late = setTimeout(() => {
         this.pending.delete(ref)
-        reject(new ChatFailure({ code: 'connection', message: 'no answer' }))
+        reject(connectionError('no answer'))
       }, answerTime)
       const settle = <T>(done: (value: T) => void) => (value: T) => {
         clearTimeout(late)
@@ -247,7 +255,7 @@ class GatewayLink implements Link {
   }
 
   private failed(error: ChatError, pending: PendingAnswer | undefined) {
-    if (pending) return pending.reject(new ChatFailure(error))
+    if (pending) return pending.reject(asApiError(error))
     const { conversationId } = error
     if (error.code !== 'not_participant' || !conversationId) return this.listener.error(error)
     this.joined.delete(conversationId)

@@ -1,16 +1,12 @@
 /**
- * Chat for apps: JavaScript and React Native, with nothing but what both have. The same over both
- * transports, the chat gateway and Supabase Realtime:
+ * Chat. The same over both transports, the chat gateway and Supabase Realtime:
  *
  * ```ts
- * import { chatClient, gateway, realtime } from './client.ts'
+ * import { createChat, realtime } from 'kuwait-property-client/chat'
  *
- * const chat = chatClient({
- *   api: { url: `${project}/functions/v1/api`, accessToken: () => session.accessToken },
- *   link: gateway({ url: `${project.replace('http', 'ws')}/functions/v1/chat`, WebSocket }),
- *   // or, recommended on hosted projects, with a client that is signed in or has `accessToken`:
- *   // link: realtime(supabase, { visible: () => AppState.currentState === 'active' })
- * })
+ * const chat = createChat(client)
+ * // or, recommended on hosted projects, with a client of supabase-js:
+ * // const chat = createChat(client, { link: realtime(supabase) })
  * chat.on('new_message', ({ message }) => show(message))
  * chat.on('conversation_updated', ({ conversationId, unread }) => badge(conversationId, unread))
  * chat.on('error', ({ code, message }) => console.warn(code, message))
@@ -26,24 +22,33 @@
  *
  * It connects again by itself, later each time. The messages of a joined conversation come each once
  * and in order of `seq`, also those that were sent while there was no connection. A message is sent
- * until the server has answered, always under the same `clientMessageId`, one after another. Names
- * of Realtime's channels are followed when they change, and what Realtime did not deliver is fetched
- * every 25 s while somebody looks at the app. `typing` and `presence` come over Realtime only.
- * `accessToken` is called again and again and should give the token of the moment, as
- * `supabase.auth.getSession()` has it. After `leave` no event of that conversation comes any more,
- * `conversation_updated` included.
+ * until the server has answered, always under the same `clientMessageId`, one after another; those
+ * that wait are kept in the client's storage and sent after the app's next start. Names of Realtime's
+ * channels are followed when they change, and what Realtime did not deliver is fetched every 25 s
+ * while somebody looks at the app. `typing` and `presence` come over Realtime only. After `leave` no
+ * event of that conversation comes any more, `conversation_updated` included.
  */
-import { api, type ApiOptions, ChatFailure, wait } from './api.ts'
-import { lastSeqOf } from '../conversation-states.ts'
-import { MessageFeed, type Page } from '../message-feed.ts'
-import type { ChatError, ConversationUpdated, Message, NewMessage } from '../protocol.ts'
-import type { Link } from './link.ts'
+import { lastSeqOf } from '../../../functions/chat/conversation-states.ts'
+import { MessageFeed } from '../../../functions/chat/message-feed.ts'
+import type {
+  ChatError,
+  ConversationUpdated,
+  Message,
+  NewMessage,
+} from '../../../functions/chat/protocol.ts'
+import type { Client } from '../client.ts'
+import { ApiError, connectionError } from '../errors.ts'
+import { newId } from '../id.ts'
+import { wait } from '../wait.ts'
+import { gateway } from './gateway.ts'
+import { asChatError, type Link, once } from './link.ts'
+import { Outbox } from './outbox.ts'
 
 export { gateway } from './gateway.ts'
 export { realtime } from './realtime.ts'
-export { ChatFailure } from './api.ts'
+export type { Supabase } from './channel.ts'
 export type { Link, LinkListener } from './link.ts'
-export type * from '../protocol.ts'
+export type * from '../../../functions/chat/protocol.ts'
 
 /** What an app can listen for. */
 export type Events = {
@@ -53,38 +58,45 @@ export type Events = {
   typing: { conversationId: string }
   /** Whether the other side has the conversation open. */
   presence: { conversationId: string; here: boolean }
+  /** A message was refused for good; also one that waited since before the app was started. */
+  refused: { message: NewMessage; error: ChatError }
   error: ChatError
 }
 
-export type ChatClient = {
+export type Chat = {
   /** Follows a conversation; `afterSeq` is the newest message that is there already. */
   join(conversationId: string, options?: { afterSeq?: number }): Promise<void>
   leave(conversationId: string): void
-  /** Sends until the server has answered; gives the stored message or throws a ChatFailure. */
+  /** Sends until the server has answered; gives the stored message or throws an ApiError. */
   send(
     message: Omit<NewMessage, 'clientMessageId'> & { clientMessageId?: string },
   ): Promise<Message>
+  /** What was written and is not sent yet, in its order. */
+  unsent(): Promise<NewMessage[]>
   /** Lets the other side of a joined conversation see that something is being written. */
   typing(conversationId: string): void
   /** Returns what ends the listening. */
   on<Event extends keyof Events>(event: Event, listen: (data: Events[Event]) => void): () => void
+  /** Ends it, as signing out does; what is unsent is kept for the same account. */
   close(): void
 }
 
-export function chatClient(options: { api: ApiOptions; link: Link }): ChatClient {
-  const { link } = options
-  const rest = api(options.api)
+export type ChatOptions = {
+  /** The transport: `gateway()`, which is usual, or `realtime(supabase)`. */
+  link?: Link
+}
+
+export function createChat(client: Client, { link = gateway() }: ChatOptions = {}): Chat {
   const listeners = new Map<keyof Events, Set<(data: never) => void>>()
   const feeds = new Map<string, MessageFeed>()
   const left = new Set<string>()
-  let outbox: Promise<unknown> = Promise.resolve()
   let closed = false
 
   function emit<Event extends keyof Events>(event: Event, data: Events[Event]) {
     for (const listen of [...listeners.get(event) ?? []]) listen(data as never)
   }
 
-  link.start(rest, {
+  link.start(client, {
     message: (message) => feeds.get(message.conversationId)?.take(message),
     updated: (update) => {
       if (left.has(update.conversationId)) return
@@ -106,19 +118,19 @@ export function chatClient(options: { api: ApiOptions; link: Link }): ChatClient
     error: (error) => emit('error', error),
   })
 
-  const history = (conversationId: string, query: string) =>
-    rest.get<Page>(`/conversations/${conversationId}/messages?${query}`)
+  const history = (id: string, query: { limit: number; afterSeq?: number }) =>
+    client.get('/conversations/{id}/messages', { ...once, path: { id }, query })
 
   async function join(conversationId: string, { afterSeq }: { afterSeq?: number } = {}) {
     left.delete(conversationId)
     if (feeds.has(conversationId)) return
-    const after = afterSeq ?? (await history(conversationId, 'limit=1')).items.at(-1)?.seq ?? 0
+    const after = afterSeq ?? (await history(conversationId, { limit: 1 })).items.at(-1)?.seq ?? 0
     const feed = new MessageFeed({
       after,
-      history: (seq) => history(conversationId, `afterSeq=${seq}&limit=50`),
+      history: (seq) => history(conversationId, { afterSeq: seq, limit: 50 }),
       deliver: (message) => emit('new_message', { message }),
       failed: (error) => {
-        emit('error', asError(error))
+        emit('error', asChatError(error))
         // In case the link does not break and resume, one more try.
         wait(2000).then(() => feed.fill())
       },
@@ -139,14 +151,33 @@ export function chatClient(options: { api: ApiOptions; link: Link }): ChatClient
       try {
         return await link.send(message)
       } catch (error) {
-        const failure = error as ChatFailure
-        if (closed || !(failure instanceof ChatFailure) || !failure.temporary) throw error
-        await wait(
-          failure.retryAfter ? failure.retryAfter * 1000 : Math.min(5000, 200 * 2 ** tries),
-        )
+        if (closed || !(error instanceof ApiError) || !error.temporary) throw error
+        const { retryAfter } = error
+        await wait(retryAfter ? retryAfter * 1000 : Math.min(5000, 200 * 2 ** tries))
+        if (closed) throw connectionError('closed')
       }
     }
   }
+
+  const outbox = new Outbox({
+    client,
+    deliver,
+    refused: (message, error) => emit('refused', { message, error: asChatError(error) }),
+  })
+
+  function close() {
+    if (closed) return
+    closed = true
+    stopListening()
+    outbox.close()
+    feeds.forEach((feed) => feed.stop())
+    feeds.clear()
+    link.close()
+  }
+
+  const stopListening = client.auth.onChange((session) => {
+    if (!session) close()
+  })
 
   return {
     join,
@@ -155,39 +186,14 @@ export function chatClient(options: { api: ApiOptions; link: Link }): ChatClient
       if (feeds.delete(conversationId)) left.add(conversationId)
       link.leave(conversationId)
     },
-    send(message) {
-      const complete = { clientMessageId: newId(), ...message }
-      // One after another, so that they are stored in the order in which they were written.
-      const sent = outbox.then(() => deliver(complete))
-      outbox = sent.catch(() => {})
-      return sent
-    },
+    send: (message) => outbox.send({ clientMessageId: newId(), ...message }),
+    unsent: () => outbox.unsent(),
     typing: (conversationId) => link.typing(conversationId),
     on(event, listen) {
       const set = listeners.get(event) ?? new Set()
       listeners.set(event, set.add(listen))
       return () => set.delete(listen)
     },
-    close() {
-      closed = true
-      feeds.forEach((feed) => feed.stop())
-      feeds.clear()
-      link.close()
-    },
+    close,
   }
-}
-
-const asError = (error: unknown): ChatError =>
-  error instanceof ChatFailure
-    ? { code: error.code, message: error.message }
-    : { code: 'internal', message: String((error as Error).message) }
-
-/** A version 4 uuid; React Native may have no crypto. It names a message and protects nothing. */
-function newId(): string {
-  const { crypto } = globalThis as { crypto?: { randomUUID?: () => string } }
-  if (crypto?.randomUUID) return crypto.randomUUID()
-  return 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(
-    /x/g,
-    () => Math.floor(Math.random() * 16).toString(16),
-  )
 }

@@ -2,11 +2,14 @@
  * The link through Supabase Realtime: the channel of the account for all that comes, a live channel
  * for each joined conversation, where presence and typing are, and REST for what goes.
  */
-import { type Api, ChatFailure, retryPause, wait } from './api.ts'
+import { ConversationStates } from '../../../functions/chat/conversation-states.ts'
+import type { ConversationUpdated, Message, NewMessage } from '../../../functions/chat/protocol.ts'
+import type { Client } from '../client.ts'
+import type { ApiError } from '../errors.ts'
+import type { Schemas } from '../operations.ts'
+import { retryPause, wait } from '../wait.ts'
 import { type Broadcast, type Channel, FollowedChannel, type Supabase } from './channel.ts'
-import type { Link, LinkListener } from './link.ts'
-import { ConversationStates } from '../conversation-states.ts'
-import type { ConversationUpdated, Message, NewMessage } from '../protocol.ts'
+import { asChatError, type Link, type LinkListener, once, tokenOf } from './link.ts'
 
 const checkEvery = 25_000
 const pageSize = 20
@@ -20,12 +23,7 @@ type ConversationState = Pick<ConversationUpdated, 'lastMessage' | 'unread'> & {
   id: string
   liveTopic: string
 }
-type Page = {
-  items: (ConversationState & { updatedAt: string })[]
-  nextCursor: string | null
-  unreadTotal: number
-  realtimeTopic: string
-}
+type Page = Schemas['ConversationPage']
 
 type Options = {
   /** Unless this is false the other side sees who has the conversation open. */
@@ -41,8 +39,8 @@ type Options = {
 type JoinedConversation = { live: FollowedChannel; typedAt: number }
 
 /**
- * Connects to the project's Realtime. The client must know its person: be signed in, or made with
- * `createClient(url, key, { accessToken: async () => token })`.
+ * Connects to the project's Realtime by a client of supabase-js, which takes its tokens from this
+ * one: `createClient(url, key, { accessToken: async () => await client.auth.accessToken() ?? null })`.
  */
 export const realtime = (supabase: Supabase, options: Options = {}): Link =>
   new RealtimeLink(supabase, options)
@@ -59,7 +57,7 @@ class RealtimeLink implements Link {
   /** Conversations that are joined, or are to be. */
   private readonly wanted = new Set<string>()
   private readonly states = new ConversationStates()
-  private api!: Api
+  private client!: Client
   private listener!: LinkListener
   /** Resolved when the account's channel was joined for the first time. */
   private readonly accountJoined: Promise<void>
@@ -96,8 +94,8 @@ class RealtimeLink implements Link {
     })
   }
 
-  start(api: Api, listener: LinkListener): void {
-    this.api = api
+  start(client: Client, listener: LinkListener): void {
+    this.client = client
     this.listener = listener
     void this.check()
     this.clock = setInterval(() => this.checkIfDue(), 1000)
@@ -108,18 +106,18 @@ class RealtimeLink implements Link {
     for (let failures = 0;; failures++) {
       try {
         const [state, { activeIdentity }] = await Promise.all([
-          this.api.get<ConversationState>(`/conversations/${conversationId}`),
-          this.api.get<{ activeIdentity: { id: string } }>('/auth/me'),
+          this.read(conversationId),
+          this.client.get('/auth/me', once),
           Promise.race([this.accountJoined, wait(joinTime)]),
         ])
         if (this.closed || !this.wanted.has(conversationId)) return
         this.joined.get(conversationId)?.live.stop()
-        const live = this.liveChannel(conversationId, activeIdentity.id)
+        const live = this.liveChannel(conversationId, activeIdentity?.id ?? '')
         this.joined.set(conversationId, { live, typedAt: 0 })
         this.noteState(state, this.states.has(conversationId))
         return
       } catch (error) {
-        const { temporary } = error as ChatFailure
+        const { temporary } = error as ApiError
         if (this.closed || !temporary || !this.wanted.has(conversationId)) throw error
         await wait(retryPause(failures))
       }
@@ -133,7 +131,11 @@ class RealtimeLink implements Link {
   }
 
   send({ conversationId, ...message }: NewMessage): Promise<Message> {
-    return this.api.post<Message>(`/conversations/${conversationId}/messages`, message)
+    return this.client.post('/conversations/{id}/messages', {
+      ...once,
+      path: { id: conversationId },
+      body: message,
+    })
   }
 
   typing(conversationId: string): void {
@@ -221,7 +223,7 @@ class RealtimeLink implements Link {
     this.checkedAt = Date.now()
     clearTimeout(this.nextCheck)
     try {
-      const page = await this.api.get<Page>('/conversations?limit=1')
+      const page = await this.client.get('/conversations', { ...once, query: { limit: 1 } })
       await this.renewToken()
       if (this.closed) return
       this.account.follow(page.realtimeTopic)
@@ -229,10 +231,9 @@ class RealtimeLink implements Link {
       const others = [...this.joined.keys()].filter((id) => id !== page.items[0]?.id)
       await Promise.all(others.map((id) => this.checkConversation(id)))
     } catch (error) {
-      const { code, message, temporary } = error as ChatFailure
       // The rest is tried at the next check: the app may have a better token by then.
-      if (temporary) this.checkSoon()
-      else this.listener.error({ code, message })
+      if ((error as ApiError).temporary) this.checkSoon()
+      else this.listener.error(asChatError(error))
     } finally {
       this.checking = false
     }
@@ -252,13 +253,14 @@ class RealtimeLink implements Link {
 
   /** Passes on the conversations that changed since then, those of the first page at least. */
   private async readChanges(since: string) {
-    let cursor = ''
+    let cursor: string | undefined
     for (let pages = 0; pages < mostPages; pages++) {
-      const page = await this.api.get<Page>(`/conversations?limit=${pageSize}${cursor}`)
+      const query = { limit: pageSize, cursor }
+      const page = await this.client.get('/conversations', { ...once, query })
       for (const state of [...page.items].reverse()) this.noteState(state)
       const oldest = page.items.at(-1)
       if (!page.nextCursor || !oldest || oldest.updatedAt <= since) return
-      cursor = `&cursor=${encodeURIComponent(page.nextCursor)}`
+      cursor = page.nextCursor
     }
   }
 
@@ -270,18 +272,21 @@ class RealtimeLink implements Link {
 
   private async checkConversation(conversationId: string) {
     try {
-      this.noteState(await this.api.get<ConversationState>(`/conversations/${conversationId}`))
+      this.noteState(await this.read(conversationId))
     } catch (error) {
-      const { code, message, temporary } = error as ChatFailure
-      if (temporary) throw error
+      if ((error as ApiError).temporary) throw error
       if (!this.joined.has(conversationId)) return
       this.leave(conversationId)
-      this.listener.removed(conversationId, { code, message })
+      this.listener.removed(conversationId, asChatError(error))
     }
   }
 
+  private read(conversationId: string) {
+    return this.client.get('/conversations/{id}', { ...once, path: { id: conversationId } })
+  }
+
   private async renewToken() {
-    const token = await this.api.accessToken()
+    const token = await tokenOf(this.client)
     if (token !== this.token) {
       this.token = token
       this.tokenRenewed = Promise.resolve(this.supabase.realtime.setAuth())

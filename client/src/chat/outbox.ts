@@ -1,0 +1,108 @@
+/** Messages on their way: one after another, and kept until the server has answered. */
+import type { Message, NewMessage } from '../../../functions/chat/protocol.ts'
+import type { Client } from '../client.ts'
+import { connectionError } from '../errors.ts'
+
+type Options = {
+  client: Client
+  /** Sends until the server has answered. */
+  deliver: (message: NewMessage) => Promise<Message>
+  /** The server will not have it. */
+  refused: (message: NewMessage, error: unknown) => void
+}
+
+type Waiting = {
+  message: NewMessage
+  /** Who waits for it; nobody for one that was written before the app was started. */
+  sender?: { resolve: (stored: Message) => void; reject: (error: unknown) => void }
+}
+
+export class Outbox {
+  private readonly options: Options
+  private readonly loaded: Promise<void>
+  private waiting: Waiting[] = []
+  private key: string | undefined
+  private stored: Promise<void>
+  private working = false
+  private closed = false
+
+  constructor(options: Options) {
+    this.options = options
+    this.loaded = this.stored = this.load()
+    void this.loaded.then(() => this.work())
+  }
+
+  send(message: NewMessage): Promise<Message> {
+    return new Promise((resolve, reject) => {
+      if (this.closed) return reject(connectionError('closed'))
+      this.waiting.push({ message, sender: { resolve, reject } })
+      this.store((messages) => [...messages, message])
+      void this.work()
+    })
+  }
+
+  async unsent(): Promise<NewMessage[]> {
+    await this.loaded
+    return this.waiting.map(({ message }) => message)
+  }
+
+  /** What waits stays stored. */
+  close(): void {
+    this.closed = true
+    for (const { sender } of this.waiting) sender?.reject(connectionError('closed'))
+    this.waiting = []
+  }
+
+  /** One after another, so that they are stored in the order in which they were written. */
+  private async work(): Promise<void> {
+    await this.loaded
+    if (this.working) return
+    this.working = true
+    for (let next; (next = this.waiting[0]) && !this.closed;) await this.sendOne(next)
+    this.working = false
+  }
+
+  private async sendOne({ message, sender }: Waiting) {
+    try {
+      const stored = await this.options.deliver(message)
+      sender?.resolve(stored)
+    } catch (error) {
+      if (this.closed) return
+      sender?.reject(error)
+      this.options.refused(message, error)
+    }
+    this.waiting.shift()
+    this.store((messages) =>
+      messages.filter(({ clientMessageId }) => clientMessageId !== message.clientMessageId)
+    )
+  }
+
+  /** Those that wait since the app's last start, before what is written now. */
+  private async load() {
+    const session = await this.options.client.auth.session()
+    // Where something else keeps the session, nobody knows whose they would be.
+    if (!session) return
+    this.key = `kuwait-property.outbox.${session.user.id}`
+    const messages = await this.read()
+    this.waiting.unshift(...messages.map((message) => ({ message })))
+  }
+
+  private async read(): Promise<NewMessage[]> {
+    try {
+      return JSON.parse(await this.options.client.storage.getItem(this.key!) ?? '[]')
+    } catch {
+      return []
+    }
+  }
+
+  /** Changes what is stored by this message only: another tab may have its own there. */
+  private store(change: (messages: NewMessage[]) => NewMessage[]): void {
+    this.stored = this.stored.then(async () => {
+      if (!this.key) return
+      const messages = change(await this.read())
+      const { storage } = this.options.client
+      if (messages.length) await storage.setItem(this.key, JSON.stringify(messages))
+      else await storage.removeItem(this.key)
+    }).catch((error) => console.warn('The unsent messages could not be stored.', error))
+  }
+}

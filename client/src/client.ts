@@ -1,0 +1,112 @@
+/**
+ * The client of the API. A route is called by its path in the contract:
+ *
+ * ```ts
+ * const client = createClient({ url: 'http://127.0.0.1:54321', storage: localStorage })
+ * await client.auth.signIn({ identifier: '50000021', password })
+ *
+ * const listing = await client.get('/properties/{id}', { path: { id } })
+ * await client.post('/favorites/{propertyId}', { path: { propertyId: id } })
+ * for await (const card of client.list('/search', { query: { areaIds: ['salmiya'] } })) show(card)
+ * ```
+ */
+import { type Auth, authOf } from './auth.ts'
+import { Http } from './http.ts'
+import type { Answer, CallOptions, Input, ListRoute, Method, Page, Route } from './operations.ts'
+import { type List, listOf } from './pages.ts'
+import {
+  memoryStorage,
+  type Session,
+  SessionKeeper,
+  type Storage,
+  type TokenSource,
+} from './session.ts'
+import { type Uploads, uploadsBy } from './uploads.ts'
+
+export type ClientOptions = {
+  /** The project's URL, as Supabase's. */
+  url: string
+  /** Where the session is kept; without it nobody is signed in at the app's next start. */
+  storage?: Storage
+  /** The token of the moment, where something else keeps the session. */
+  accessToken?: () => string | undefined | Promise<string | undefined>
+  /** Of the messages of errors; Arabic without it. */
+  language?: 'ar' | 'en'
+  fetch?: typeof fetch
+  /** Milliseconds until an attempt is given up; usually 30,000. */
+  timeout?: number
+}
+
+export type Client = {
+  /** The project's URL. */
+  readonly url: string
+  readonly storage: Storage
+  readonly auth: Auth
+  readonly upload: Uploads
+  get<P extends Route<'get'>>(path: P, ...input: Input<'get', P>): Promise<Answer<'get', P>>
+  post<P extends Route<'post'>>(path: P, ...input: Input<'post', P>): Promise<Answer<'post', P>>
+  put<P extends Route<'put'>>(path: P, ...input: Input<'put', P>): Promise<Answer<'put', P>>
+  patch<P extends Route<'patch'>>(path: P, ...input: Input<'patch', P>): Promise<Answer<'patch', P>>
+  delete<P extends Route<'delete'>>(
+    path: P,
+    ...input: Input<'delete', P>
+  ): Promise<Answer<'delete', P>>
+  /** Every item of a list, page after page. */
+  list<P extends ListRoute>(
+    path: P,
+    ...input: Input<'get', P>
+  ): List<Extract<Answer<'get', P>, Page>>
+}
+
+/** What the types above make of a call, at run time. */
+type AnyInput = CallOptions & {
+  path?: Record<string, unknown>
+  query?: Record<string, unknown>
+  body?: unknown
+}
+
+export function createClient(options: ClientOptions): Client {
+  const url = options.url.replace(/\/+$/, '')
+  const storage = options.storage ?? memoryStorage()
+  const keeper: SessionKeeper = new SessionKeeper(
+    storage,
+    (refreshToken) =>
+      http.send<Session>('post', { route: '/auth/refresh', body: { refreshToken }, asGuest: true }),
+  )
+  const given = options.accessToken
+  const tokens: TokenSource = given ? givenTokens(given) : keeper
+  const http: Http = new Http({
+    url: `${url}/functions/v1/api`,
+    language: options.language,
+    // Browsers want it called as their own.
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    timeout: options.timeout ?? 30_000,
+  }, tokens)
+  const call = (method: Method) => (route: string, input?: AnyInput) =>
+    http.send<never>(method, { route, ...input })
+  return {
+    url,
+    storage,
+    auth: { ...authOf(http, keeper), accessToken: () => tokens.accessToken() },
+    upload: uploadsBy(http),
+    get: call('get') as Client['get'],
+    post: call('post') as Client['post'],
+    put: call('put') as Client['put'],
+    patch: call('patch') as Client['patch'],
+    delete: call('delete') as Client['delete'],
+    list: ((route: string, input?: AnyInput) =>
+      listOf((cursor) => {
+        const query = { ...input?.query, ...(cursor && { cursor }) }
+        return http.send<Page>('get', { route, ...input, query })
+      })) as Client['list'],
+  }
+}
+
+/** Tokens that something else keeps: a refused one is asked for again. */
+const givenTokens = (given: NonNullable<ClientOptions['accessToken']>) => ({
+  accessToken: async () => await given(),
+  async tokenAfter(refused: string) {
+    const token = await given()
+    return token === refused ? undefined : token
+  },
+})

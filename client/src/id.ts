@@ -1,0 +1,10 @@
+/** A version 4 uuid; React Native may have no crypto. It names a request and protects nothing. */
+export function newId(): string {
+  const { crypto } = globalThis as { crypto?: { randomUUID?: () => string } }
+  if (crypto?.randomUUID) return crypto.randomUUID()
+  const digit = (letter: string) => {
+    const value = Math.floor(Math.random() * 16)
+    return (letter === 'x' ? value : value % 4 + 8).toString(16)
+  }
+  return 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, digit)
+}

@@ -1,0 +1,15 @@
+/** What apps import; chat is beside it, in `kuwait-property-client/chat`. */
+export { type Client, type ClientOptions, createClient } from './client.ts'
+export { type Auth } from './auth.ts'
+export {
+  type AnyApiError,
+  ApiError,
+  type ErrorCode,
+  type FieldError,
+  isApiError,
+} from './errors.ts'
+export type { Answer, CallOptions, Input, ListRoute, Method, Route, Schemas } from './operations.ts'
+export { type List, listOf } from './pages.ts'
+export { memoryStorage, type Session, type SessionListener, type Storage } from './session.ts'
+export type { ListingPictures, Picture, UploadOptions, Uploads } from './uploads.ts'
+export { newId } from './id.ts'

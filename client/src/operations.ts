@@ -1,0 +1,69 @@
+/** The types of every route, by its path in the contract. */
+import type { components, paths } from './openapi.ts'
+
+export type Schemas = components['schemas']
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** The routes that have a method. */
+export type Route<M extends Method> = {
+  [Path in keyof paths]: paths[Path] extends Record<M, { responses: unknown }> ? Path : never
+}[keyof paths]
+
+type Operation<M extends Method, Path extends Route<M>> = paths[Path][M]
+
+/** Lists may be given as such; they are sent with commas between. */
+type QueryValue<Value> = string extends Value ? Value | readonly string[] : Value
+
+type PathInput<Op> = Op extends { parameters: { path: infer Path } } ? { path: Path }
+  : { path?: undefined }
+
+type QueryInput<Op> = Op extends { parameters: { query: infer Query } }
+  ? { query: { [Key in keyof Query]: QueryValue<Query[Key]> } }
+  : Op extends { parameters: { query?: infer Query } }
+    ? { query?: { [Key in keyof Query]: QueryValue<Query[Key]> } | undefined }
+  : { query?: undefined }
+
+type Json<Body> = Body extends { content: { 'application/json': infer Value } } ? Value : undefined
+
+type BodyInput<Op> = Op extends { requestBody: infer Body } ? { body: Json<Body> }
+  : Op extends { requestBody?: infer Body } ? { body?: Json<NonNullable<Body>> }
+  : { body?: undefined }
+
+/** What may be said with every call. */
+export type CallOptions = {
+  /** Cancels it. */
+  signal?: AbortSignal
+  /** Makes a POST one and the same with an earlier one; made for each call where it counts. */
+  idempotencyKey?: string
+  /** More headers, as `if-match` or `x-expect-identity`. */
+  headers?: Record<string, string>
+  /** How often it may be sent again, where that is safe; usually 2. */
+  retries?: number
+}
+
+type Needed<Op> = PathInput<Op> & QueryInput<Op> & BodyInput<Op>
+
+/** What a call takes: nothing, where nothing is needed. */
+export type Input<M extends Method, Path extends Route<M>> = object extends
+  Needed<Operation<M, Path>> ? [input?: Needed<Operation<M, Path>> & CallOptions]
+  : [input: Needed<Operation<M, Path>> & CallOptions]
+
+type Success = 200 | 201 | 202 | 204
+
+/** What a call gives; nothing for 204. */
+export type Answer<M extends Method, Path extends Route<M>> = Operation<M, Path> extends
+  { responses: infer Responses } ? {
+    [Status in keyof Responses & Success]: Responses[Status] extends
+      { content: { 'application/json': infer Value } } ? Value : undefined
+  }[keyof Responses & Success]
+  : never
+
+/** A page that names the next one. */
+export type Page = { items: unknown[]; nextCursor: string | null }
+
+/** The routes that give pages. */
+export type ListRoute = {
+  [Path in Route<'get'>]: Answer<'get', Path> extends Page
+    ? Operation<'get', Path> extends { parameters: { query?: { cursor?: string } } } ? Path : never
+    : never
+}[Route<'get'>]

@@ -1,0 +1,30 @@
+/** The OpenAPI description as the functions of this folder make it, without a running service. */
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { denoBinary, denoPackages } from '../stack/packages.ts'
+import { root } from '../stack/settings.ts'
+
+// Without these the functions do not start. Nothing is sent anywhere.
+const key = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64')
+const settings = {
+  SUPABASE_URL: 'http://127.0.0.1:54321',
+  SUPABASE_SECRET_KEYS: '{"default":"sb_secret_for_the_description_only"}',
+  SUPABASE_PUBLISHABLE_KEYS: '{"default":"sb_publishable_for_the_description_only"}',
+  FACADE_DB_URL: 'postgresql://facade:for-the-description-only@127.0.0.1:54322/postgres',
+  CODE_SECRET: key,
+  SEAL_KEY: key,
+  ENVIRONMENT: 'local',
+}
+
+const program = `
+  const { app } = await import('${pathToFileURL(join(root, 'functions/api/app.ts'))}')
+  console.log(await (await app.request('/openapi.json')).text())
+  Deno.exit()`
+
+export function describe(): string {
+  const deno = ['eval', '--no-lock', ...denoPackages, program]
+  const options = { env: { ...process.env, ...settings }, maxBuffer: 64 * 1024 * 1024 }
+  // After the line that is logged for the request.
+  return execFileSync(denoBinary(), deno, options).toString().trim().split('\n').at(-1)!
+}

@@ -1,0 +1,80 @@
+/** An empty project with the packed client in it, as `npm install` leaves one. */
+import { execFile } from 'node:child_process'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const root = here('../..')
+// npm on this PATH may be that of another Node; both do.
+const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+
+const checked = ['first-day.ts', 'first-day-in-browser.ts']
+const compilerOptions = {
+  target: 'es2022',
+  module: 'nodenext',
+  lib: ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable'],
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  noEmit: true,
+  allowImportingTsExtensions: true,
+  types: [],
+}
+
+export class InstalledClient {
+  readonly folder = mkdtempSync(join(tmpdir(), 'first-day-'))
+
+  /** Packs and installs without a network. */
+  async install(): Promise<void> {
+    const pack = ['pack', join(root, 'client'), '--pack-destination', this.folder, '--json']
+    const { stdout } = await run(npm, pack, { cwd: root })
+    const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')))
+    this.write('package.json', { private: true, type: 'module' })
+    this.write('tsconfig.json', { compilerOptions, files: checked })
+    for (const file of [...checked, 'first-day-on-server.ts']) {
+      copyFileSync(here(file), this.path(file))
+    }
+    const install = ['install', '--offline', '--no-audit', '--no-fund', `./${filename}`]
+    await run(npm, install, { cwd: this.folder })
+  }
+
+  path(...parts: string[]): string {
+    return join(this.folder, ...parts)
+  }
+
+  /** A file of the package. */
+  packed(...parts: string[]): string {
+    return this.path('node_modules', 'kuwait-property-client', ...parts)
+  }
+
+  read(path: string): string {
+    return readFileSync(path, 'utf8')
+  }
+
+  write(name: string, content: object): string {
+    writeFileSync(this.path(name), JSON.stringify(content))
+    return this.path(name)
+  }
+
+  /** What the compiler says of the project; nothing where all is well. */
+  async complaints(): Promise<string> {
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    return await run(process.execPath, [tsc, '--project', this.folder]).then(
+      () => '',
+      ({ stdout }) => stdout,
+    )
+  }
+
+  /** Runs a program in the project; gives what it prints. */
+  async run(program: string, ...args: string[]): Promise<string> {
+    return (await run(program, args, { cwd: this.folder })).stdout
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,111 @@
+// What `npm pack` gives, installed into an empty project: its types, its size, and the first day of
+// two people with it in Node and in Chromium.
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { build } from 'rolldown'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { variable } from '../../local/environment.ts'
+import { denoBinary } from '../../local/stack/packages.ts'
+import { lastMessage, newPhone, projectUrl } from '../support/client.ts'
+import { hasSandbox } from '../support/money.ts'
+import { jpeg } from '../support/pictures.ts'
+import { hasBrowser, openApp, openBrowser, payOnPage } from './browser.ts'
+import type { Given } from './first-day-in-browser.ts'
+import { InstalledClient } from './installed.ts'
+
+const installed = new InstalledClient()
+beforeAll(() => installed.install())
+afterAll(() => installed.remove())
+
+const pictures = [jpeg({ width: 640, height: 480 }), jpeg({ width: 480, height: 640, shade: 40 })]
+
+/** Two newcomers, and a word that only their listing has. */
+const newcomers = () => ({
+  url: projectUrl,
+  owner: newPhone(),
+  buyer: newPhone(),
+  word: `واحة${randomUUID().replace(/\D/g, '').slice(0, 10)}`,
+})
+
+const lines = ['هل البيت متاح؟', 'نعم متاح', 'اتفقنا']
+
+/** What has come of the day. */
+const theDay = (owner: string) => ({
+  phone: `+965${owner}`,
+  pictures: 2,
+  progress: 1,
+  found: [true],
+  isFavorite: true,
+  favorites: [true],
+  said: [lines, lines],
+  paid: 20,
+  notified: ['invoice_paid', 'lead_new', 'message_new'],
+  refused: 'property_not_found',
+  afterwards: 'token_missing',
+})
+
+test('it type-checks under strict and noUncheckedIndexedAccess', async () => {
+  expect(await installed.complaints()).toBe('')
+})
+
+test('it brings no other package along', () => {
+  const { dependencies, peerDependenciesMeta } = JSON.parse(
+    installed.read(installed.packed('package.json')),
+  )
+  expect(dependencies).toBeUndefined()
+  expect(peerDependenciesMeta).toEqual({ '@supabase/supabase-js': { optional: true } })
+})
+
+test.each([
+  ['without chat', 20, `export { createClient } from 'kuwait-property-client'`],
+  [
+    'with chat',
+    30,
+    `export { createClient } from 'kuwait-property-client'
+     export { createChat, realtime } from 'kuwait-property-client/chat'`,
+  ],
+  ['imported and not used', 0.1, `import 'kuwait-property-client'`],
+])('an app grows by little, %s: at most %d KB', async (_what, most, code) => {
+  const input = installed.path('app.js')
+  writeFileSync(input, code)
+  const { output } = await build({ input, write: false, output: { minify: true } })
+  const size = gzipSync(output[0].code).length / 1024
+  console.log(`${_what}: ${size.toFixed(1)} KB gzip`)
+  expect(size).toBeLessThanOrEqual(most)
+})
+
+const engines = [
+  ['Node', [process.execPath]],
+  ['Deno', [denoBinary(), 'run', '--allow-all', '--quiet']],
+] as const
+
+test.runIf(hasSandbox).each(engines)('the first day in %s', async (_name, [program, ...args]) => {
+  const people = newcomers()
+  const paths = pictures.map((bytes, index) => {
+    writeFileSync(installed.path(`${index}.jpg`), bytes)
+    return installed.path(`${index}.jpg`)
+  })
+  const world = { ...people, inboxUrl: variable('INBOX_URL'), pictures: paths }
+  const file = installed.write('world.json', world)
+  const said = await installed.run(program, ...args, 'first-day-on-server.ts', file)
+  expect(JSON.parse(said)).toEqual(theDay(people.owner))
+})
+
+test.runIf(hasSandbox && hasBrowser)('the first day in Chromium', async () => {
+  const people = newcomers()
+  const browser = await openBrowser()
+  try {
+    const page = await openApp(browser, installed)
+    await page.exposeFunction('codeFor', async (phone: string) => (await lastMessage(phone)).code)
+    await page.exposeFunction('payAt', (address: string) => payOnPage(browser, address))
+    const files = pictures.map((bytes) => `data:image/jpeg;base64,${bytes.toString('base64')}`)
+    const given: Given = { ...people, files }
+    const story = await page.evaluate(
+      `import('/first-day-in-browser.ts').then(({ run }) => run(${JSON.stringify(given)}))`,
+    )
+    expect(story).toEqual(theDay(people.owner))
+  } finally {
+    await browser.close()
+  }
+})
