@@ -133,37 +133,6 @@ comment on function private.card_text is
   'The JSON of a card, from what is kept, the owner of the listing and what its reader sees. '
   'files_url is the setting of that name.';
 
-create function private.property_cards_of(property_ids uuid[], viewer_identity_id uuid)
-  returns text
-  language plpgsql
-  stable
-  security definer -- reads listings and names of others, which everybody sees
-  set search_path = ''
-  set plan_cache_mode = 'force_generic_plan' -- for a short page it would be planned every time
-as $$
-begin
-  return (
-    select '[' || coalesce(string_agg(
-      private.card_text(
-        property_cards, identities,
-        asked.id = any (array(
-          select favorites.property_id from public.favorites
-          where favorites.identity_id = property_cards_of.viewer_identity_id
-            and favorites.property_id = any (property_ids)
-        )),
-        property_cards_of.viewer_identity_id,
-        (select settings.value #>> '{}' from private.settings where settings.name = 'files_url')
-      ), ',' order by asked.place), '') || ']'
-    from unnest(property_ids) with ordinality as asked (id, place)
-    join private.property_cards on property_cards.property_id = asked.id
-    join public.identities on identities.id = property_cards.owner_identity_id
-  );
-end
-$$;
-comment on function private.property_cards_of is
-  'A JSON array of the cards of listings as this identity (null for a guest) sees them, in the '
-  'order of the ids. Those that are not listed are left out.';
-
 create function private.wants_records(fields text) returns boolean
   language plpgsql
   immutable
@@ -184,18 +153,36 @@ create function private.list_items(
 ) returns text
   language plpgsql
   stable
+  security definer -- reads listings and names of others, which everybody sees
   set search_path = ''
+  set plan_cache_mode = 'force_generic_plan' -- for a short page it would be planned every time
 as $$
 begin
-  if private.wants_records(fields) then
+  if fields is distinct from 'card' and private.wants_records(fields) then
     return (
       select '[' || coalesce(string_agg(records.record::text, ',' order by records.place), '') || ']'
       from private.property_records(property_ids, viewer_identity_id) as records
     );
   end if;
-  return private.property_cards_of(property_ids, viewer_identity_id);
+  return (
+    select '[' || coalesce(string_agg(
+      private.card_text(
+        property_cards, identities,
+        asked.id = any (array(
+          select favorites.property_id from public.favorites
+          where favorites.identity_id = list_items.viewer_identity_id
+            and favorites.property_id = any (property_ids)
+        )),
+        list_items.viewer_identity_id,
+        (select settings.value #>> '{}' from private.settings where settings.name = 'files_url')
+      ), ',' order by asked.place), '') || ']'
+    from unnest(property_ids) with ordinality as asked (id, place)
+    join private.property_cards on property_cards.property_id = asked.id
+    join public.identities on identities.id = property_cards.owner_identity_id
+  );
 end
 $$;
 comment on function private.list_items is
-  'A JSON array of listed properties as a list carries them: cards, or with full whole records. Its '
-  'caller has checked that the viewer may see them.';
+  'A JSON array of listings as a list carries them to this identity (null for a guest), in the order '
+  'of the ids: cards, of those that are listed, or with full whole records. Its caller has checked '
+  'that the viewer may see them.';

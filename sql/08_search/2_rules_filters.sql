@@ -142,8 +142,6 @@ begin
         when not private.are_codes(name, jsonb_build_array(value)) then 'invalid' end;
       return;
     when name in ('kinds', 'governorateIds', 'areaIds') then
-      -- An empty list does not filter.
-      clean := nullif(value, '[]');
       problem := case
         when jsonb_typeof(value) <> 'array' then 'invalid'
         when jsonb_array_length(value) > 200 then 'too_big'
@@ -151,6 +149,15 @@ begin
           case name when 'kinds' then 'kind' when 'areaIds' then 'area' else 'governorate' end,
           value) then 'invalid'
       end;
+      -- An empty list does not filter, and a code that is named twice counts once.
+      clean := case when problem is null then (
+        select jsonb_agg(once.code order by once.place)
+        from (
+          select given.code, min(given.place) as place
+          from jsonb_array_elements(value) with ordinality as given (code, place)
+          group by given.code
+        ) as once
+      ) end;
       return;
     when name in ('isDirect', 'verifiedOnly') then
       problem := case when jsonb_typeof(value) <> 'boolean' then 'invalid' end;

@@ -90,8 +90,7 @@ begin
     end if;
   end if;
   hits := private.find_listings(
-    strategy, private.search_sort(strategy, null, null), null, words, exact, null, null, null, null,
-    5);
+    strategy, private.default_sort(strategy), null, words, exact, null, null, null, null, 5);
   return cardinality(hits.ids) < 5;
 end
 $$;

@@ -1,8 +1,15 @@
 -- Search: five strategies, one set of filters, words in any order; similar words where few match.
 
-create function private.search_sort(
+create function private.default_sort(strategy text) returns text
+  language sql
+  immutable
+  return case default_sort.strategy
+    when 'deal' then 'drop_desc' when 'auction' then 'ends_at' else 'newest' end;
+comment on function private.default_sort is 'The order of a search that asks for none.';
+
+create function private.require_sort(
   strategy text, sort text, wanted private.search_filters
-) returns text
+) returns void
   language plpgsql
   set search_path = ''
 as $$
@@ -11,20 +18,17 @@ declare
     || case strategy when 'deal' then '{drop_desc}' when 'auction' then '{ends_at}' end::text[]
     || case when wanted.near is not null then '{distance}' end::text[];
 begin
-  if sort is null then
-    return case strategy
-      when 'deal' then 'drop_desc' when 'auction' then 'ends_at' else 'newest' end;
-  elsif not sort = any (allowed) then
+  if not sort = any (allowed) then
     perform private.refuse(422, 'validation_failed', jsonb_build_object(
       'fields', '[{"path":"sort","code":"invalid"}]'::jsonb, 'allowed', allowed));
   end if;
-  return sort;
 end
 $$;
-comment on function private.search_sort is
-  'The order of a search; drop_desc is for deals, ends_at for auctions, distance needs near.';
+comment on function private.require_sort is
+  '422 where a search cannot have this order: drop_desc is for deals, ends_at for auctions, '
+  'distance needs near.';
 
-create function private.search_page(
+create function private.find_by_words(
   strategy text, sort text, wanted private.search_filters, words text[], place jsonb,
   page_size integer,
   out ids uuid[], out keys text[], out few uuid[], out exact_count integer
@@ -50,13 +54,13 @@ begin
     hits := private.find_listings(
       strategy, sort, wanted, words, exact, few, null, after_key, after_id,
       -- The first page, however short, has to show whether 5 match.
-      greatest(page_size + 1, case when place is null and exact is not null then 5 end));
+      greatest(page_size + 1, case when place is null then 5 end));
     ids := hits.ids;
     keys := hits.keys;
   end if;
   exact_count := cardinality(ids);
   -- Words and strategy alone decide: if filters counted, one more of them could find more.
-  if place is null and exact is not null and exact_count < 5
+  if place is null and exact_count < 5
     and (wanted is null or private.has_few_matches(strategy, words)) then
     guess := private.search_query(words, true);
     if guess <> exact then
@@ -74,14 +78,14 @@ begin
   end if;
 end
 $$;
-comment on function private.search_page is
+comment on function private.find_by_words is
   'The ids of a page and of one listing more, with their sort keys. When fewer than 5 have the '
   'words, those are remembered from the first page on, and listings with similar words follow.';
 
-create function private.search_checked(
+create function private.search_page(
   strategy text, wanted private.search_filters, q text, sort text, page_cursor text,
-  page_size integer, fields text, out items text, out next_cursor text
-)
+  page_size integer, fields text
+) returns text
   language plpgsql
   stable
   set search_path = ''
@@ -92,36 +96,66 @@ declare
   query text;
   place jsonb;
   page record;
+  next_place jsonb;
+  next_cursor text;
 begin
-  if char_length(q) > 200 then
-    perform private.refuse_field('q', 'too_big');
-  end if;
   if q <> '' then
+    if char_length(q) > 200 then
+      perform private.refuse_field('q', 'too_big');
+    end if;
     words := private.search_words(q);
   end if;
-  sort := private.search_sort(strategy, sort, wanted);
+  if sort is null then
+    sort := private.default_sort(strategy);
+  else
+    perform private.require_sort(strategy, sort, wanted);
+  end if;
   query := concat_ws(' ', 'search', strategy, sort, words, wanted);
-  place := private.cursor_key(query, page_cursor);
-  if words = '{}' and q ~ '[^[:space:]]' then
-    -- A text without letters and digits is in no listing.
-    items := private.list_items('{}', null, fields);
-    return;
+  if page_cursor is not null then
+    place := private.cursor_key(query, page_cursor);
   end if;
 
-  page := private.search_page(strategy, sort, wanted, words, place, page_size);
-  if cardinality(page.ids) > page_size then
-    next_cursor := private.cursor_of(query, jsonb_strip_nulls(jsonb_build_object(
-      'key', page.keys[page_size],
-      'id', page.ids[page_size],
+  if words <> '{}' then
+    page := private.find_by_words(strategy, sort, wanted, words, place, page_size);
+    next_place := jsonb_build_object(
       'few', page.few,
-      'guessed', case when page.few is not null then page_size > page.exact_count end
-    )));
+      'guessed', case when page.few is not null then page_size > page.exact_count end);
+  elsif q ~ '[^[:space:]]' then
+    -- A text without letters and digits is in no listing.
+    return '{"items":' || private.list_items('{}', null, fields) || ',"nextCursor":null}';
+  else
+    page := private.find_listings(strategy, sort, wanted, words, null, null, null,
+      place ->> 'key', (place ->> 'id')::uuid, page_size + 1);
   end if;
-  items := private.list_items(page.ids[1:page_size], private.identity_id(), fields);
+  if cardinality(page.ids) > page_size then
+    next_cursor := private.cursor_of(query, jsonb_strip_nulls(coalesce(next_place, '{}')
+      || jsonb_build_object('key', page.keys[page_size], 'id', page.ids[page_size])));
+  end if;
+  return '{"items":'
+    || private.list_items(page.ids[:page_size], private.identity_id(), fields)
+    || (',"nextCursor":' || coalesce('"' || next_cursor || '"', 'null') || '}');
 end
 $$;
-comment on function private.search_checked is
-  'A page of a search, whose strategy, filters and size were checked.';
+comment on function private.search_page is
+  'A page of a search as JSON text; its strategy, filters and size were checked.';
+
+create function private.search_listings(
+  strategy text, filters jsonb, q text default null, sort text default null,
+  page_cursor text default null, page_size integer default 20, fields text default 'card'
+) returns text
+  language plpgsql
+  stable
+  security definer -- row security would keep it from most indexes; see 1_tables.sql
+  set search_path = ''
+as $$
+begin
+  return private.search_page(strategy, private.checked_search_filters(filters, strategy), q, sort,
+    page_cursor, page_size, fields);
+end
+$$;
+comment on function private.search_listings is
+  'Facade: a page of a search as JSON text, whose arguments were checked in their form; see '
+  'api.search.';
 
 create function private.search(
   strategy text, filters jsonb, q text, sort text, page_cursor text, page_size integer,
@@ -134,7 +168,7 @@ create function private.search(
 as $$
 declare
   strategies constant text[] := '{standard,exchange,auction,deal,company}';
-  page record;
+  page json;
 begin
   if not coalesce(strategy = any (strategies), false) then
     perform private.refuse(422, 'search_strategy_unknown', jsonb_build_object(
@@ -143,35 +177,13 @@ begin
   elsif not coalesce(page_size between 1 and 50, false) then
     perform private.refuse_field('limit', 'invalid');
   end if;
-  page := private.search_checked(
-    strategy, private.parse_search_filters(filters, strategy), q, sort, page_cursor, page_size,
-    fields);
-  items := page.items;
-  next_cursor := page.next_cursor;
+  page := private.search_page(strategy, private.parse_search_filters(filters, strategy), q, sort,
+    page_cursor, page_size, fields);
+  items := page -> 'items';
+  next_cursor := page ->> 'nextCursor';
 end
 $$;
 comment on function private.search is 'A page of a search; see api.search.';
-
-create function private.search_listings(
-  strategy text, filters jsonb, q text default null, sort text default null,
-  page_cursor text default null, page_size integer default 20, fields text default 'card'
-) returns text
-  language plpgsql
-  stable
-  security definer -- row security would keep it from most indexes; see 1_tables.sql
-  set search_path = ''
-as $$
-declare
-  page record := private.search_checked(
-    strategy, private.checked_search_filters(filters, strategy), q, sort, page_cursor, page_size,
-    fields);
-begin
-  return '{"items":' || page.items
-    || ',"nextCursor":' || coalesce('"' || page.next_cursor || '"', 'null') || '}';
-end
-$$;
-comment on function private.search_listings is
-  'Facade: the JSON of api.search, for whom the form of all arguments was checked.';
 
 create function api.search(
   strategy text default null,

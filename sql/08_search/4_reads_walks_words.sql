@@ -115,7 +115,7 @@ comment on function private.gather_for_words is
   'All listings with these words, in no order; not complete from 500 on.';
 
 create function private.walk_named_areas(
-  strategy text, wanted private.search_filters, words tsquery, areas text[],
+  strategy text, wanted private.search_filters, words text[], asked tsquery,
   before_at timestamptz, before_id uuid, size integer
 ) returns private.search_walk
   language plpgsql
@@ -125,48 +125,34 @@ as $$
 declare
   area text;
   term tsquery;
-  beside tsquery := words;
+  beside tsquery := asked;
   branches private.search_walk[] := '{}';
+  walk private.search_walk;
 begin
-  foreach area in array areas loop
+  foreach area in array coalesce(private.named_areas(words), '{}') loop
     term := quote_literal('area:' || area)::tsquery;
     -- Elsewhere nothing has the term: without it the text index reads one list less.
     beside := ts_rewrite(beside, term, '') && !!term;
     branches := branches || private.walk_area_for_words(
-      strategy, wanted, words, area, before_at, before_id, size);
+      strategy, wanted, asked, area, before_at, before_id, size);
   end loop;
-  return private.merge_walks(branches
-    || private.gather_for_words(strategy, wanted, beside, before_at, before_id), size);
+  if branches = '{}' then
+    return null;
+  end if;
+  branches := branches || private.gather_for_words(strategy, wanted, beside, before_at, before_id);
+  select
+    array_agg(hit.id order by hit.key desc, hit.id desc),
+    array_agg(hit.key order by hit.key desc, hit.id desc)
+  into walk.ids, walk.keys
+  from unnest(branches) as branch
+  cross join unnest(branch.ids, branch.keys) as hit (id, key);
+  walk.complete := (select bool_and(branch.complete) from unnest(branches) as branch);
+  return walk;
 end
 $$;
 comment on function private.walk_named_areas is
-  'The newest listings with these words, of which one names these areas.';
-
-create function private.walk_listings(
-  strategy text, wanted private.search_filters, words text[], asked tsquery,
-  before_at timestamptz, before_id uuid, size integer
-) returns private.search_walk
-  language plpgsql
-  stable
-  set search_path = ''
-as $$
-declare
-  areas text[];
-begin
-  if not private.has_plain_filters(strategy, wanted) then
-    return null;
-  elsif asked is null then
-    return private.walk_branches(strategy, wanted, before_at, before_id, size);
-  end if;
-  areas := case when wanted.area_ids is null then private.named_areas(words) end;
-  if areas is null then
-    return null;
-  end if;
-  return private.walk_named_areas(strategy, wanted, asked, areas, before_at, before_id, size);
-end
-$$;
-comment on function private.walk_listings is
-  'The newest listings of a search, if it can be walked; asked is what its words ask.';
+  'The newest listings with these words, of which one names areas; asked is what the words ask. '
+  'Null where none does.';
 
 create function private.find_listings(
   strategy text, sort text, wanted private.search_filters, words text[], asked tsquery,
@@ -178,13 +164,19 @@ create function private.find_listings(
   set search_path = ''
 as $$
 declare
+  before_at constant timestamptz := coalesce(after_key, 'infinity');
+  before_id constant uuid := coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   walk private.search_walk;
   hits record;
 begin
-  if sort = 'newest' and num_nulls(among, without) = 2 then
-    walk := private.walk_listings(
-      strategy, wanted, words, asked, coalesce(after_key, 'infinity')::timestamptz,
-      coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), size);
+  if sort = 'newest' and num_nulls(among, without) = 2
+    and private.has_plain_filters(strategy, wanted) then
+    if asked is null then
+      walk := private.walk_lanes(strategy, wanted, before_at, before_id, size);
+    elsif wanted.area_ids is null then
+      walk := private.walk_named_areas(
+        strategy, wanted, words, asked, before_at, before_id, size);
+    end if;
   end if;
   if walk.complete then
     ids := coalesce(walk.ids[:size], '{}');

@@ -231,7 +231,7 @@ test('the address of files may change at any moment', async () => {
   const client = await database().connect()
   try {
     await client.query('begin')
-    const cards = 'select private.property_cards_of(array[$1]::uuid[], null)::json as cards'
+    const cards = `select private.list_items(array[$1]::uuid[], null, 'card')::json as cards`
     expect((await client.query(cards, [id])).rows[0].cards[0].picture.url).toBe(url)
     await client.query(`select private.set_files_url('https://files.example')`)
     expect((await client.query(cards, [id])).rows[0].cards[0].picture.url)
@@ -284,8 +284,8 @@ test('all 250 listings of an owner show a new name', async () => {
   expect((await seller.patch('/auth/me', { fullName: 'بو خالد' })).status).toBe(200)
   const { rows } = await database().query(
     `select card -> 'owner' ->> 'displayName' as name, count(*)::int
-     from json_array_elements(private.property_cards_of(array(
-       select id from public.properties where owner_identity_id = $1), null)::json) as card
+     from json_array_elements(private.list_items(array(
+       select id from public.properties where owner_identity_id = $1), null, 'card')::json) as card
      group by 1`,
     [seller.identityId],
   )

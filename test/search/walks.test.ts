@@ -157,6 +157,23 @@ test.each(['standard', 'exchange'])(
   300_000,
 )
 
+test.each(['newest', 'price_asc', 'area_desc'])(
+  'in the order %s a code that is named twice counts once',
+  async (sort) => {
+    const ids = async (filters: Filters) => {
+      const { rows } = await client.query(
+        `select item ->> 'id' as id
+         from api.search('standard', $1, null, $2), json_array_elements(items) as item`,
+        [filters, sort],
+      )
+      return rows.map(({ id }) => id)
+    }
+    const once = await ids({ areaIds: ['salmiya'], kinds: ['farm'] })
+    expect(once).toHaveLength(20)
+    expect(await ids({ areaIds: ['salmiya', 'salmiya'], kinds: ['farm', 'farm'] })).toEqual(once)
+  },
+)
+
 test('what lies behind more listings than a walk passes by is found all the same', async () => {
   await client.query(
     `update public.properties set bedrooms = 77, published_at = now() - interval '3 years'
