@@ -18,7 +18,7 @@ type Functions = Database['api']['Functions']
 type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S
 type CamelKeys<T> = { [K in keyof T as K extends string ? Camel<K> : K]: T[K] | undefined }
 
-/** What can be called for a caller: a function of `api`, or one that the Data API does not have. */
+/** What can be called for a caller: a function of `api`, or one of `private` for the facade. */
 type Callable = keyof Functions & string | keyof typeof facadeSignatures
 
 /** The arguments of a function, in camelCase. */
@@ -85,9 +85,9 @@ function invocation(name: string, args: Record<string, unknown>, signatures: Sig
 }
 
 const apiCall = (name: string, args: Record<string, unknown>) =>
-  Object.hasOwn(signatures, name)
-    ? `api.${invocation(name, args, signatures)}`
-    : `private.${invocation(name, args, facadeSignatures)}`
+  Object.hasOwn(facadeSignatures, name)
+    ? `private.${invocation(name, args, facadeSignatures)}`
+    : `api.${invocation(name, args, signatures)}`
 
 const backendCall = (name: BackendFunction, args: Record<string, unknown>) =>
   `private.${invocation(name, args, backendSignatures)}`

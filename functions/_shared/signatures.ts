@@ -206,12 +206,13 @@ export const signatures = {
   },
 } as const
 
-/** What clients have through the facade alone: schema private, called as the caller. */
+/** What the facade calls as the caller in schema private, also where api has the same by its name. */
 export const facadeSignatures = {
   begin_upload: { bucket: 'text', property_id: 'uuid?', upload_session_id: 'uuid?' },
   contact_property: { property_id: 'uuid', kind: 'text' },
   export_account: {},
   favorites_page: { page_cursor: 'text?', page_size: 'integer?', fields: 'text?' },
+  get_property: { property_id: 'uuid' },
   search_listings: {
     strategy: 'text',
     filters: 'jsonb',
@@ -221,6 +222,7 @@ export const facadeSignatures = {
     page_size: 'integer?',
     fields: 'text?',
   },
+  toggle_favorite: { property_id: 'uuid' },
 } as const
 
 /** What the role backend may call: schema private. */

@@ -77,7 +77,8 @@ export const favorites = area()
   })
   .openapi(ids, async (c) => send(c, await call(c, 'list_favorite_ids', {})))
   .openapi(check, async (c) => send(c, await call(c, 'check_favorite', c.req.valid('param'))))
-  .openapi(
-    toggle,
-    async (c) => send(c, await call(c, 'toggle_favorite', c.req.valid('param'))),
-  )
+  .openapi(toggle, async (c) => {
+    const { propertyId } = c.req.valid('param')
+    const isFavorite = JSON.parse(await call(c, 'toggle_favorite', { propertyId }))
+    return send(c, JSON.stringify({ propertyId, isFavorite }))
+  })

@@ -30,8 +30,8 @@ async function types(url: string): Promise<string> {
 type Row = { name: string; arguments: { name: string; type: string; optional: boolean }[] }
 
 // The role backend runs what the facade does for no user in particular; triggers are left out.
-// Of what users may run in private, most stands behind a function of api: the few that the facade
-// calls itself begin their comment with "Facade:".
+// Of what users may run in private, most stands behind a function of api: what the facade calls itself
+// begins its comment with "Facade:".
 const query = `
   select proname as name, (
     select coalesce(json_agg(json_build_object(
@@ -65,7 +65,7 @@ async function signatures(url: string): Promise<string> {
 /** What clients may call: schema api. */
 export const signatures = ${literal('api', api)} as const
 
-/** What clients have through the facade alone: schema private, called as the caller. */
+/** What the facade calls as the caller in schema private, also where api has the same by its name. */
 export const facadeSignatures = ${literal('private', facade)} as const
 
 /** What the role backend may call: schema private. */

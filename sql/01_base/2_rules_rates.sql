@@ -130,7 +130,8 @@ create function private.count_action(rule text, allowed integer default null) re
   set search_path = ''
 as $$
 declare
-  account_id text := private.claims() ->> 'sub';
+  account_id text :=
+    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub';
   counted record;
   rate text;
 begin

@@ -1,12 +1,15 @@
 -- Settings and health, for whoever asks.
 
+-- In plpgsql, which keeps the plan.
 create function private.setting(name text) returns jsonb
-  language sql
+  language plpgsql
   stable
   security definer -- the table is closed; a setting says nothing about a person
   set search_path = ''
 as $$
-  select settings.value from private.settings where settings.name = setting.name
+begin
+  return (select settings.value from private.settings where settings.name = setting.name);
+end
 $$;
 comment on function private.setting is 'A value of private.settings.';
 

@@ -1,6 +1,6 @@
 -- Reading one listing, which counts as a view of it.
 
-create function private.get_property(property_id uuid) returns json
+create function private.get_property(property_id uuid) returns text
   language plpgsql
   security definer -- reads listings of others that anybody may see, counts the view
   set search_path = ''
@@ -40,9 +40,10 @@ begin
   return record;
 end
 $$;
-comment on function private.get_property is 'A listing that the caller may see; counts the view.';
+comment on function private.get_property is
+  'Facade: a listing that the caller may see, as JSON text; counts the view.';
 
-create function private.get_unlisted_property(property_id uuid, viewer_id uuid) returns json
+create function private.get_unlisted_property(property_id uuid, viewer_id uuid) returns text
   language plpgsql
   set search_path = ''
 as $$

@@ -36,7 +36,7 @@ begin
 end
 $$;
 comment on function private.toggle_favorite is
-  'Whether the property is saved now; see api.toggle_favorite.';
+  'Facade: whether the property is saved now; see api.toggle_favorite.';
 
 create function api.toggle_favorite(property_id uuid)
   returns table ("propertyId" uuid, "isFavorite" boolean)

@@ -133,11 +133,10 @@ export const properties = area()
     const args = { status, pageCursor: cursor, pageSize: limit }
     return send(c, await call(c, 'list_my_properties', args))
   })
-  .openapi(
-    read,
-    async (c) =>
-      sendTagged(c, await call(c, 'get_property', { propertyId: c.req.valid('param').id })),
-  )
+  .openapi(read, async (c) => {
+    const args = { propertyId: c.req.valid('param').id }
+    return sendTagged(c, await call(c, 'get_property', args, { isText: true }))
+  })
   .openapi(update, async (c) => {
     const version = c.req.valid('header')['if-match']?.replaceAll('"', '')
     const changed = await call(c, 'update_property', {
