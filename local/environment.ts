@@ -113,6 +113,10 @@ const declared = {
   SOCIAL_ISSUER_URL: { about: 'Who plays Google and Apple.', of: ['suite'] },
   SUMMARY: { about: 'The file for what passed and failed.', of: ['suite'] },
   CALLED_FUNCTIONS: { about: 'The file for which SQL functions were called.', of: ['suite'] },
+  ANSWERED_CODES: {
+    about: 'The file for which codes each operation answered.',
+    of: ['suite'],
+  },
   USED_SECRETS: {
     about: 'The file for secrets that were used, which no log may hold.',
     of: ['suite'],

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { variable } from '../local/environment.ts'
+import { unansweredCodes } from './support/answered-codes.ts'
 import { uncalledFunctions } from './support/called-functions.ts'
 import type { Summary } from './summary.ts'
 
@@ -16,6 +17,7 @@ const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import
 const folder = mkdtempSync(join(tmpdir(), 'property-tests-'))
 const given = process.argv.slice(2)
 const calledFunctions = join(folder, 'called-functions')
+const answeredCodes = join(folder, 'answered-codes')
 const running = new Set<ReturnType<typeof spawn>>()
 // Ctrl-C reaches every process by itself, and the stacks need time to stop.
 process.on('SIGINT', () => {})
@@ -31,7 +33,12 @@ function run(projects: string[], aside: boolean): Promise<Run> {
     process.execPath,
     [vitest, 'run', '--passWithNoTests', ...names, ...given],
     {
-      env: { ...process.env, SUMMARY: summary, CALLED_FUNCTIONS: calledFunctions },
+      env: {
+        ...process.env,
+        SUMMARY: summary,
+        CALLED_FUNCTIONS: calledFunctions,
+        ANSWERED_CODES: answeredCodes,
+      },
       stdio: aside ? ['ignore', 'pipe', 'pipe'] : 'inherit',
     },
   )
@@ -67,9 +74,13 @@ for (const { said, passed, failed } of runs) {
 }
 // Failures again at the end, where people look.
 const failed = runs.flatMap((one) => one.failed)
-// Only the whole suite calls everything.
+// Only the whole suite calls and sees everything.
 const uncalled = given.length ? [] : uncalledFunctions(calledFunctions)
+const unanswered = given.length ? [] : unansweredCodes(answeredCodes)
 if (uncalled.length) failed.push(`no test calls these functions\n    ${uncalled.join('\n    ')}`)
+if (unanswered.length) {
+  failed.push(`no test saw these described codes answered\n    ${unanswered.join('\n    ')}`)
+}
 rmSync(folder, { recursive: true, force: true })
 for (const one of failed) console.log(`\nFAILED ${one}`)
 const passed = runs.reduce((sum, one) => sum + one.passed, 0)

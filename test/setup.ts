@@ -4,6 +4,7 @@
  * ports and an empty folder, which is gone afterwards.
  */
 import { variable } from '../local/environment.ts'
+import { recordDescription } from './support/answered-codes.ts'
 import { recordCalls } from './support/called-functions.ts'
 import { liftQuota } from './support/plans.ts'
 import { rmSync } from 'node:fs'
@@ -64,6 +65,7 @@ async function useOwnStack() {
     SOCIAL_ISSUER_URL: issuer.url,
   })
   return async () => {
+    await recordDescription()
     await recordCalls(stack.databaseUrl)
     await stack.stop()
     await issuer.stop()

@@ -2,6 +2,17 @@
 
 /** The routes whose POST is done once however often it is sent with the same Idempotency-Key. */
 export const repeatablePosts: readonly string[] = [
+  '/auth/identities',
+  '/conversations',
+  '/conversations/{id}/messages',
+  '/plans/subscribe',
+  '/plans/cancel',
+  '/wallet/topup',
+  '/payments/charge',
+  '/admin/invoices/{invoiceId}/refund',
+  '/properties',
+  '/properties/{id}/contact',
+  '/properties/{id}/auction',
 ]
 
 /** Every code of GET /errors. */
@@ -100,7 +111,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Health of the service and of the parts that it depends on */
+        /**
+         * Health of the service and of the parts that it depends on
+         * @description Asks the parts at most once in two seconds. A service whose jobs have not run for five minutes is degraded too. Nothing in it is secret.
+         */
         get: operations["get_health"];
         put?: never;
         post?: never;
@@ -117,7 +131,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All error codes with their statuses and texts */
+        /**
+         * All error codes with their statuses and texts
+         * @description The table behind every `error.code`. Use it to check that a client knows all codes.
+         */
         get: operations["list_errors"];
         put?: never;
         post?: never;
@@ -134,7 +151,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List accounts, newest first */
+        /**
+         * List accounts, newest first
+         * @description For administrators.
+         *
+         *     Every account with its identities.
+         */
         get: operations["list_users"];
         put?: never;
         post?: never;
@@ -151,11 +173,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an account with its identities and audit entries */
+        /**
+         * Get an account with its identities and audit entries
+         * @description For administrators.
+         *
+         *     With what an administrator needs for a decision: identities in full, how many sessions and listings there are, what administrators did before.
+         */
         get: operations["get_user"];
         put?: never;
         post?: never;
-        /** Delete an account: it becomes anonymous for good, financial records stay */
+        /**
+         * Delete an account: it becomes anonymous for good, financial records stay
+         * @description For administrators.
+         *
+         *     Makes the account anonymous for good: there is no way back. Invoices and payments stay. The reason, as a parameter or in the body, is kept in the audit trail.
+         */
         delete: operations["delete_user"];
         options?: never;
         head?: never;
@@ -175,7 +207,12 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Suspend or ban an account, or make it active again; its sessions end at once */
+        /**
+         * Suspend or ban an account, or make it active again; its sessions end at once
+         * @description For administrators.
+         *
+         *     Suspends an account, for good or until a time, bans it, or makes it active again. Its sessions end at once. The reason is kept in the audit trail, and a suspended user reads it.
+         */
         patch: operations["set_user_status"];
         trace?: never;
     };
@@ -192,7 +229,12 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Verify, reject or suspend an identity, or undo that */
+        /**
+         * Verify, reject or suspend an identity, or undo that
+         * @description For administrators.
+         *
+         *     `active` verifies a company or office that waits, or lifts a suspension. Its owner is notified with the reason.
+         */
         patch: operations["set_identity_status"];
         trace?: never;
     };
@@ -203,7 +245,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what awaits a decision, oldest first */
+        /**
+         * List what awaits a decision, oldest first
+         * @description For administrators.
+         *
+         *     Listings that await publishing, changes of published listings, and reports; `decisions` says what can be decided on each.
+         */
         get: operations["list_moderation"];
         put?: never;
         post?: never;
@@ -222,7 +269,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Approve or reject an item, suspend or restore a listing, decide on a report */
+        /**
+         * Approve or reject an item, suspend or restore a listing, decide on a report
+         * @description For administrators.
+         *
+         *     Takes one of the `decisions` of the item. A listing can be suspended or restored at any time by its own id. To reject, suspend or uphold needs a reason, which the owner reads.
+         */
         post: operations["decide_moderation"];
         delete?: never;
         options?: never;
@@ -237,7 +289,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the audit trail of admins, newest first */
+        /**
+         * List the audit trail of admins, newest first
+         * @description For administrators.
+         *
+         *     Everything that administrators did, in the API, in Studio or by SQL. Entries are only ever added.
+         */
         get: operations["list_audit"];
         put?: never;
         post?: never;
@@ -254,7 +311,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get figures of accounts, identities, listings and pending decisions */
+        /**
+         * Get figures of accounts, identities, listings and pending decisions
+         * @description For administrators.
+         *
+         *     The figures of this moment.
+         */
         get: operations["get_admin_stats"];
         put?: never;
         post?: never;
@@ -273,7 +335,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Register by email (active at once) or phone (a code is sent) */
+        /**
+         * Register by email (active at once) or phone (a code is sent)
+         * @description An email is an account at once: sign in next. For a Kuwaiti phone a code of six digits is sent by SMS, and the account is made when it is verified (`POST /auth/register/verify-otp`) within the hour. At most 30 an hour from one address.
+         */
         post: operations["register"];
         delete?: never;
         options?: never;
@@ -290,7 +355,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Register by email (active at once) or phone (a code is sent) */
+        /**
+         * Register by email (active at once) or phone (a code is sent)
+         * @description An email is an account at once: sign in next. For a Kuwaiti phone a code of six digits is sent by SMS, and the account is made when it is verified (`POST /auth/register/verify-otp`) within the hour. At most 30 an hour from one address.
+         */
         post: operations["register_individual"];
         delete?: never;
         options?: never;
@@ -307,7 +375,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Verify the phone with the code: the account is created and signed in */
+        /**
+         * Verify the phone with the code: the account is created and signed in
+         * @description Takes the code that a registration sent, once and within 5 minutes; after 5 wrong ones it is locked. Send `registrationId` along: it makes the account the one of this very registration, with its password and name. Without it, and if several people tried this number, the account has no password until it is reset.
+         */
         post: operations["verify_otp"];
         delete?: never;
         options?: never;
@@ -324,7 +395,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a new code; the previous one becomes invalid */
+        /**
+         * Send a new code; the previous one becomes invalid
+         * @description Every 45 seconds at most, and some an hour: see the rates of the introduction. The answer is the same for an identifier that nobody has. `registrationId` names the registration that the code is for.
+         */
         post: operations["resend_otp"];
         delete?: never;
         options?: never;
@@ -341,7 +415,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign in by email or phone */
+        /**
+         * Sign in by email or phone
+         * @description Takes an email or a phone in any spelling. An unknown identifier and a wrong password are the same 401. Signing in cancels a deletion that was requested.
+         */
         post: operations["login"];
         delete?: never;
         options?: never;
@@ -358,7 +435,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Get new tokens for a refresh token */
+        /**
+         * Get new tokens for a refresh token
+         * @description Each refresh token is used once and replaced: store both new tokens before anything else, and let one request at a time refresh. 401 means that the session is over: sign in again.
+         */
         post: operations["refresh"];
         delete?: never;
         options?: never;
@@ -375,7 +455,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign out of this session, the others, or all */
+        /**
+         * Sign out of this session, the others, or all
+         * @description `local` ends this session, `others` all but this one, `global` all. Their tokens are refused from the next request on, and their devices get no more pushes.
+         */
         post: operations["logout"];
         delete?: never;
         options?: never;
@@ -392,7 +475,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign in with Google; a new user gets an account */
+        /**
+         * Sign in with Google; a new user gets an account
+         * @description Takes the id token that Google's SDK gave to the app; each is taken once. A verified email signs in to the account that has it, or makes one.
+         */
         post: operations["sign_in_with_google"];
         delete?: never;
         options?: never;
@@ -409,7 +495,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign in with Apple; a new user gets an account */
+        /**
+         * Sign in with Apple; a new user gets an account
+         * @description Takes the id token that Sign in with Apple gave to the app; each is taken once. Send the name, which Apple gives only once, and the authorization code along.
+         */
         post: operations["sign_in_with_apple"];
         delete?: never;
         options?: never;
@@ -426,7 +515,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Request a code to set a new password */
+        /**
+         * Request a code to set a new password
+         * @description The answer is always the same and comes before anything is sent, so it does not tell whether there is such an account. Go on with `POST /auth/password/reset`.
+         */
         post: operations["forgot_password"];
         delete?: never;
         options?: never;
@@ -443,7 +535,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Set a new password with a code; all sessions end */
+        /**
+         * Set a new password with a code; all sessions end
+         * @description Takes the code of `POST /auth/password/forgot`. Every session of the account ends: sign in with the new password.
+         */
         post: operations["reset_password"];
         delete?: never;
         options?: never;
@@ -460,7 +555,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change my password; my other sessions end */
+        /**
+         * Change my password; my other sessions end
+         * @description Needs the current password, whose tries are counted like those of a sign-in. This session stays.
+         */
         post: operations["change_password"];
         delete?: never;
         options?: never;
@@ -475,14 +573,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get my profile, my identities and the active one */
+        /**
+         * Get my profile, my identities and the active one
+         * @description Ask it at the start of an app: it says who acts, and the name of the Realtime channel.
+         */
         get: operations["get_me"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Change my name, language or picture */
+        /**
+         * Change my name, language or picture
+         * @description Fields that are left out stay as they are.
+         */
         patch: operations["update_me"];
         trace?: never;
     };
@@ -495,7 +599,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Request the deletion of my account in 14 days; signing in again cancels it */
+        /**
+         * Request the deletion of my account in 14 days; signing in again cancels it
+         * @description Confirmed by the password, or by a code (`POST /auth/otp/resend` with purpose `delete`). In 14 days the account is anonymous for good; until then signing in cancels it. What is open, such as money in the wallet, comes first.
+         */
         post: operations["request_deletion"];
         delete?: never;
         options?: never;
@@ -510,10 +617,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List my identities, of any status */
+        /**
+         * List my identities, of any status
+         * @description The individual identity that every account has, and those of companies and offices.
+         */
         get: operations["list_identities"];
         put?: never;
-        /** Request a company or office identity */
+        /**
+         * Request a company or office identity
+         * @description The identity waits as `pending_verification` until an administrator has checked its licence; a notification says so. Then `POST /auth/identity/switch` acts as it.
+         */
         post: operations["add_identity"];
         delete?: never;
         options?: never;
@@ -528,14 +641,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get one of my identities, of any status */
+        /**
+         * Get one of my identities, of any status
+         * @description The only place to see a company or office that is not verified yet, and why.
+         */
         get: operations["get_identity"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Change one of my company or office identities */
+        /**
+         * Change one of my company or office identities
+         * @description Fields that are left out stay, null clears. A new name or licence is verified again, and a rejected identity awaits a new decision.
+         */
         patch: operations["update_identity"];
         trace?: never;
     };
@@ -548,7 +667,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Switch my active identity, on every device */
+        /**
+         * Switch my active identity, on every device
+         * @description From the next request on the account acts as this identity, on every device and with the same tokens. Listings, favorites, conversations, plan and wallet are those of the acting identity.
+         */
         post: operations["switch_identity"];
         delete?: never;
         options?: never;
@@ -563,7 +685,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Export everything that I own as one JSON document */
+        /**
+         * Export everything that I own as one JSON document
+         * @description Everything that the account and its identities own, as a file. At most 5 a day.
+         */
         get: operations["export_account"];
         put?: never;
         post?: never;
@@ -580,7 +705,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List whom I block, newest first */
+        /**
+         * List whom I block, newest first
+         * @description Of the account: a block holds for all of its identities.
+         */
         get: operations["list_blocks"];
         put?: never;
         post?: never;
@@ -599,9 +727,15 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Block an identity: neither can write to the other */
+        /**
+         * Block an identity: neither can write to the other
+         * @description Neither can write to the other any more, and the other no longer sees when I am there or typing. They are not told. Can be repeated.
+         */
         post: operations["block_identity"];
-        /** Unblock an identity */
+        /**
+         * Unblock an identity
+         * @description Can be repeated.
+         */
         delete: operations["unblock_identity"];
         options?: never;
         head?: never;
@@ -615,10 +749,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List my conversations, by newest message */
+        /**
+         * List my conversations, by newest message
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     With `limit=1` it is the cheap look that tells whether anything was missed.
+         */
         get: operations["list_conversations"];
         put?: never;
-        /** Start a conversation with an advertiser, about a listing or in general */
+        /**
+         * Start a conversation with an advertiser, about a listing or in general
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     About a listing (`propertyId`) or with an identity in general (`identityId`): one of them. The same two and the same listing are always the same conversation: 200. With `message` its first message is sent at once. A listing that has ended or takes no chat is 409.
+         */
         post: operations["create_conversation"];
         delete?: never;
         options?: never;
@@ -633,7 +777,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get one of my conversations */
+        /**
+         * Get one of my conversations
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     The same record as in the list.
+         */
         get: operations["get_conversation"];
         put?: never;
         post?: never;
@@ -650,10 +799,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List messages: the newest, or those before or after a message */
+        /**
+         * List messages: the newest, or those before or after a message
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Without parameters the newest ones. `beforeSeq` reads on into the past, `afterSeq` catches up after a pause. Messages are numbered without a gap: a missing `seq` was missed.
+         */
         get: operations["list_messages"];
         put?: never;
-        /** Send a message */
+        /**
+         * Send a message
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Make a new `clientMessageId` for each message and send it again with every try: a message is stored once. At most 60 a minute.
+         */
         post: operations["send_message"];
         delete?: never;
         options?: never;
@@ -670,7 +829,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mark a conversation as read, up to a message or entirely */
+        /**
+         * Mark a conversation as read, up to a message or entirely
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Without `upToSeq` everything. What was read stays read. The other side is told, unless I switched that off.
+         */
         post: operations["read_conversation"];
         delete?: never;
         options?: never;
@@ -685,9 +849,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List my devices */
+        /**
+         * List my devices
+         * @description All of them: there are no further pages.
+         */
         get: operations["list_devices"];
-        /** Register a device for pushes, until its session ends */
+        /**
+         * Register a device for pushes, until its session ends
+         * @description Call it after signing in and whenever the push token changes. A token belongs to the account that registered it last; an account has 20 devices, and the one registered longest ago makes room.
+         */
         put: operations["register_device"];
         post?: never;
         delete?: never;
@@ -706,7 +876,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a device */
+        /**
+         * Remove a device
+         * @description It gets no more pushes.
+         */
         delete: operations["remove_device"];
         options?: never;
         head?: never;
@@ -720,7 +893,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List my favorites, newest first */
+        /**
+         * List my favorites, newest first
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Those that have been deleted since are gone; others that cannot be seen now are `unavailable`.
+         */
         get: operations["list_favorites"];
         put?: never;
         post?: never;
@@ -737,7 +915,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the ids of my favorites */
+        /**
+         * List the ids of my favorites
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     All of them at once, to mark hearts in lists that were loaded before.
+         */
         get: operations["list_favorite_ids"];
         put?: never;
         post?: never;
@@ -754,7 +937,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Check whether a listing is one of my favorites */
+        /**
+         * Check whether a listing is one of my favorites
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     `false` also for a listing that does not exist.
+         */
         get: operations["check_favorite"];
         put?: never;
         post?: never;
@@ -773,7 +961,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Toggle a favorite */
+        /**
+         * Toggle a favorite
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Saves the listing, or takes it out again. Do not send it again blindly: a second toggle undoes the first. A listing that is no longer shown can be taken out, not saved. At most 120 a minute.
+         */
         post: operations["toggle_favorite"];
         delete?: never;
         options?: never;
@@ -788,7 +981,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the home feed, newest first; with filter all every eighth slot is a verified office */
+        /**
+         * Get the home feed, newest first; with filter all every eighth slot is a verified office
+         * @description Begin without `snapshot` and send the one of the answer with the pages that follow: so nothing repeats or is skipped while new listings come in. A snapshot lives 6 hours, then 422 `cursor_invalid`: begin again. With filter `all` every eighth slot is a verified office. Go on while `hasMore`, also after a page that is shorter than the limit.
+         */
         get: operations["list_feed"];
         put?: never;
         post?: never;
@@ -805,7 +1001,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the listings in a box: clusters below zoom 15, points above */
+        /**
+         * Get the listings in a box: clusters below zoom 15, points above
+         * @description Below zoom 15 clusters, from 15 on points. The box is cut to Kuwait; one that lies outside is 422 `bbox_invalid`.
+         */
         get: operations["list_map_listings"];
         put?: never;
         post?: never;
@@ -822,7 +1021,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the number of listings and the median prices of each area */
+        /**
+         * Get the number of listings and the median prices of each area
+         * @description Every area of Kuwait, also those without a listing. Without filters the figures may be five minutes old.
+         */
         get: operations["list_map_areas"];
         put?: never;
         post?: never;
@@ -841,7 +1043,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Upload my avatar, to be set with PATCH /auth/me */
+        /**
+         * Upload my avatar, to be set with PATCH /auth/me
+         * @description One picture, JPEG, PNG or WebP by its content, at most 5 MiB. Position and camera data are taken out of it. Show it with `PATCH /auth/me {avatarMediaId}`; what is not used within a day is removed. At most 60 uploads an hour.
+         */
         post: operations["upload_avatar"];
         delete?: never;
         options?: never;
@@ -858,7 +1063,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Upload pictures of a listing, existing or still to be created */
+        /**
+         * Upload pictures of a listing, existing or still to be created
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     1 to 20 pictures, JPEG, PNG or WebP by their content, each at most 10 MiB, at most 100 MiB together. To a listing (`propertyId`), or ahead of it: choose an `uploadSessionId` and send it with `POST /properties`. Each file has its own outcome; 422 only if none was good. At most 60 uploads an hour.
+         */
         post: operations["upload_listing_media"];
         delete?: never;
         options?: never;
@@ -873,7 +1083,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the governorates of Kuwait */
+        /**
+         * List the governorates of Kuwait
+         * @description The values of `governorateId`. Rarely changes: keep it, and ask again with If-None-Match.
+         */
         get: operations["list_governorates"];
         put?: never;
         post?: never;
@@ -890,7 +1103,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the areas of Kuwait */
+        /**
+         * List the areas of Kuwait
+         * @description The values of `areaId`, each in its governorate. Rarely changes: keep it, and ask again with If-None-Match.
+         */
         get: operations["list_areas"];
         put?: never;
         post?: never;
@@ -907,7 +1123,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the kinds of property */
+        /**
+         * List the kinds of property
+         * @description The values of `kind` of a listing. Rarely changes: keep it, and ask again with If-None-Match.
+         */
         get: operations["list_kinds"];
         put?: never;
         post?: never;
@@ -924,7 +1143,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the amenities of properties */
+        /**
+         * List the amenities of properties
+         * @description The values of `amenities` of a listing. Rarely changes: keep it, and ask again with If-None-Match.
+         */
         get: operations["list_amenities"];
         put?: never;
         post?: never;
@@ -941,7 +1163,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get all vocabularies by name */
+        /**
+         * Get all vocabularies by name
+         * @description Of codes that stand in records, each with its Arabic and English text. Rarely changes: keep it, and ask again with If-None-Match.
+         */
         get: operations["list_enums"];
         put?: never;
         post?: never;
@@ -958,7 +1183,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List my notifications, newest first */
+        /**
+         * List my notifications, newest first
+         * @description Of all identities of the account; each names its own.
+         */
         get: operations["list_notifications"];
         put?: never;
         post?: never;
@@ -975,7 +1203,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Count my unread notifications */
+        /**
+         * Count my unread notifications
+         * @description For a badge.
+         */
         get: operations["count_unread_notifications"];
         put?: never;
         post?: never;
@@ -994,7 +1225,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mark all notifications as read */
+        /**
+         * Mark all notifications as read
+         * @description Those that arrive meanwhile stay unread and are counted in the answer.
+         */
         post: operations["read_all_notifications"];
         delete?: never;
         options?: never;
@@ -1011,7 +1245,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mark a notification as read */
+        /**
+         * Mark a notification as read
+         * @description Can be repeated.
+         */
         post: operations["read_notification"];
         delete?: never;
         options?: never;
@@ -1029,7 +1266,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete a notification */
+        /**
+         * Delete a notification
+         * @description Takes it out of the list.
+         */
         delete: operations["delete_notification"];
         options?: never;
         head?: never;
@@ -1043,7 +1283,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List verified companies */
+        /**
+         * List verified companies
+         * @description Those that are active and verified.
+         */
         get: operations["list_companies"];
         put?: never;
         post?: never;
@@ -1060,14 +1303,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the profile of my company */
+        /**
+         * Get the profile of my company
+         * @description The active identity has to be a company.
+         *
+         *     As the public record, with its state.
+         */
         get: operations["get_company_profile"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Change the profile of my company; a new name or licence is verified again */
+        /**
+         * Change the profile of my company; a new name or licence is verified again
+         * @description The active identity has to be a company.
+         *
+         *     Fields that are left out stay, null clears. A new name or licence is verified again: until then it acts no longer.
+         */
         patch: operations["update_company_profile"];
         trace?: never;
     };
@@ -1078,7 +1331,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the listings of my company, newest first */
+        /**
+         * List the listings of my company, newest first
+         * @description The active identity has to be a company.
+         *
+         *     Whole records, newest first.
+         */
         get: operations["list_company_listings"];
         put?: never;
         post?: never;
@@ -1095,7 +1353,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the leads of my company, newest first */
+        /**
+         * List the leads of my company, newest first
+         * @description The active identity has to be a company.
+         *
+         *     Who asked for a way to contact it. Each kind of contact of a person counts once a day.
+         */
         get: operations["list_company_leads"];
         put?: never;
         post?: never;
@@ -1112,7 +1375,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the statistics of my company */
+        /**
+         * Get the statistics of my company
+         * @description The active identity has to be a company.
+         *
+         *     The figures of this moment.
+         */
         get: operations["get_company_stats"];
         put?: never;
         post?: never;
@@ -1129,7 +1397,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a verified company, with its newest listings and a summary of its reviews */
+        /**
+         * Get a verified company, with its newest listings and a summary of its reviews
+         * @description With its ten newest listings and a summary of its reviews.
+         */
         get: operations["get_company"];
         put?: never;
         post?: never;
@@ -1146,7 +1417,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List verified offices */
+        /**
+         * List verified offices
+         * @description Those that are active and verified.
+         */
         get: operations["list_offices"];
         put?: never;
         post?: never;
@@ -1163,14 +1437,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the profile of my office */
+        /**
+         * Get the profile of my office
+         * @description The active identity has to be an office.
+         *
+         *     As the public record, with its state.
+         */
         get: operations["get_office_profile"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Change the profile of my office; a new name or licence is verified again */
+        /**
+         * Change the profile of my office; a new name or licence is verified again
+         * @description The active identity has to be an office.
+         *
+         *     Fields that are left out stay, null clears. A new name or licence is verified again: until then it acts no longer.
+         */
         patch: operations["update_office_profile"];
         trace?: never;
     };
@@ -1181,7 +1465,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the listings of my office, newest first */
+        /**
+         * List the listings of my office, newest first
+         * @description The active identity has to be an office.
+         *
+         *     Whole records, newest first.
+         */
         get: operations["list_office_listings"];
         put?: never;
         post?: never;
@@ -1198,7 +1487,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the leads of my office, newest first */
+        /**
+         * List the leads of my office, newest first
+         * @description The active identity has to be an office.
+         *
+         *     Who asked for a way to contact it. Each kind of contact of a person counts once a day.
+         */
         get: operations["list_office_leads"];
         put?: never;
         post?: never;
@@ -1215,7 +1509,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the statistics of my office */
+        /**
+         * Get the statistics of my office
+         * @description The active identity has to be an office.
+         *
+         *     The figures of this moment.
+         */
         get: operations["get_office_stats"];
         put?: never;
         post?: never;
@@ -1232,7 +1531,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a verified office, with its newest listings and a summary of its reviews */
+        /**
+         * Get a verified office, with its newest listings and a summary of its reviews
+         * @description With its ten newest listings and a summary of its reviews.
+         */
         get: operations["get_office"];
         put?: never;
         post?: never;
@@ -1251,7 +1553,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Report a listing, advertiser, message or review to the admins */
+        /**
+         * Report a listing, advertiser, message or review to the admins
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Once for each thing. Administrators decide; who was reported does not learn by whom. At most 30 a day.
+         */
         post: operations["add_report"];
         delete?: never;
         options?: never;
@@ -1266,10 +1573,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the reviews of an identity, newest first */
+        /**
+         * List the reviews of an identity, newest first
+         * @description With average, count and histogram of all reviews, not of this page alone.
+         */
         get: operations["list_reviews"];
         put?: never;
-        /** Review an identity after contacting it */
+        /**
+         * Review an identity after contacting it
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Needs a real contact before: a conversation with messages from both sides, or a lead. One review of each identity.
+         */
         post: operations["create_review"];
         delete?: never;
         options?: never;
@@ -1287,11 +1602,21 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete my review */
+        /**
+         * Delete my review
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     At any time.
+         */
         delete: operations["delete_review"];
         options?: never;
         head?: never;
-        /** Change my review, within 48 hours */
+        /**
+         * Change my review, within 48 hours
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Within 48 hours. Fields that are left out stay; null clears the comment.
+         */
         patch: operations["update_review"];
         trace?: never;
     };
@@ -1304,7 +1629,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Reply to a review of me; within 48 hours a second reply replaces the first */
+        /**
+         * Reply to a review of me; within 48 hours a second reply replaces the first
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     By whoever was reviewed. Within 48 hours a second reply replaces the first.
+         */
         post: operations["reply_to_review"];
         delete?: never;
         options?: never;
@@ -1321,7 +1651,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Search by one of five strategies */
+        /**
+         * Search by one of five strategies
+         * @description Strategies: `standard` finds what is for sale and rent, `exchange` exchanges, `auction` listings with an auction that is coming or running, `deal` prices that dropped by 5 % or more in the last 14 days, `company` listings of verified companies. A cursor belongs to its query: change anything else, and begin again without it. There is no total.
+         */
         post: operations["search"];
         delete?: never;
         options?: never;
@@ -1336,7 +1669,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Search by strategy standard, with filters in the query string */
+        /**
+         * Search by strategy standard, with filters in the query string
+         * @description The same listings in the same order as `POST /search/advanced` with strategy `standard`, but caches can keep it. Lists are separated by commas. A parameter that is given twice is 422.
+         */
         get: operations["quick_search"];
         put?: never;
         post?: never;
@@ -1353,7 +1689,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the available plans */
+        /**
+         * List the available plans
+         * @description Of every audience; an identity can subscribe to those of its own type.
+         */
         get: operations["list_plans"];
         put?: never;
         post?: never;
@@ -1370,7 +1709,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the current plan of the acting identity and its usage */
+        /**
+         * Get the current plan of the acting identity and its usage
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     The plan that holds now, and how much of it is used. Without a subscription it is the free one.
+         */
         get: operations["current_plan"];
         put?: never;
         post?: never;
@@ -1389,7 +1733,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Subscribe to a plan, by invoice or from the wallet */
+        /**
+         * Subscribe to a plan, by invoice or from the wallet
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     With `payWith` `wallet` it is paid and holds at once. With `invoice` pay the invoice (`POST /payments/charge`): the plan holds from then on.
+         */
         post: operations["subscribe_plan"];
         delete?: never;
         options?: never;
@@ -1406,7 +1755,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel the renewal of my plan */
+        /**
+         * Cancel the renewal of my plan
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     The plan stays until the end of what is paid, and does not renew.
+         */
         post: operations["cancel_plan"];
         delete?: never;
         options?: never;
@@ -1421,7 +1775,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the balance of my wallet */
+        /**
+         * Get the balance of my wallet
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     `held` is on its way back to where it came from.
+         */
         get: operations["get_wallet"];
         put?: never;
         post?: never;
@@ -1438,7 +1797,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the transactions of my wallet, newest first */
+        /**
+         * List the transactions of my wallet, newest first
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     The ledger: entries are only ever added.
+         */
         get: operations["list_wallet_transactions"];
         put?: never;
         post?: never;
@@ -1457,7 +1821,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create an invoice that tops up my wallet */
+        /**
+         * Create an invoice that tops up my wallet
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     From 1 to 1,000 KWD. Pay the invoice with `POST /payments/charge`; then the amount is in the wallet.
+         */
         post: operations["top_up_wallet"];
         delete?: never;
         options?: never;
@@ -1472,7 +1841,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List my invoices, newest first */
+        /**
+         * List my invoices, newest first
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Each with its payments.
+         */
         get: operations["list_invoices"];
         put?: never;
         post?: never;
@@ -1489,7 +1863,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the receipt of a paid invoice, with a printable page */
+        /**
+         * Get the receipt of a paid invoice, with a printable page
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Only once it is paid. `html` is a page in Arabic, to show or to print.
+         */
         get: operations["get_receipt"];
         put?: never;
         post?: never;
@@ -1506,7 +1885,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an invoice */
+        /**
+         * Get an invoice
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     The same record as in the list.
+         */
         get: operations["get_invoice"];
         put?: never;
         post?: never;
@@ -1525,7 +1909,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Start paying an invoice; within 15 minutes the same charge is returned */
+        /**
+         * Start paying an invoice; within 15 minutes the same charge is returned
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Open `redirectUrl` in a browser; when the person comes back to `returnUrl`, ask `GET /payments/status/{invoiceId}` until the invoice is paid: coming back alone proves nothing. Within 15 minutes the same charge is returned.
+         */
         post: operations["charge_invoice"];
         delete?: never;
         options?: never;
@@ -1540,7 +1929,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the status of an invoice, the same as in the list of invoices */
+        /**
+         * Get the status of an invoice, the same as in the list of invoices
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     The same record as in the list of invoices. Made to be asked again every few seconds.
+         */
         get: operations["get_payment_status"];
         put?: never;
         post?: never;
@@ -1559,7 +1953,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Webhook of payment providers; their own API is asked what happened */
+        /**
+         * Webhook of payment providers; their own API is asked what happened
+         * @description For payment providers alone. The provider is known by the header that its signature comes in, over the raw body; what happened is then asked of its own API. An event that comes again changes nothing.
+         */
         post: operations["receive_webhook"];
         delete?: never;
         options?: never;
@@ -1576,7 +1973,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Webhook of one payment provider */
+        /**
+         * Webhook of one payment provider
+         * @description The same, for the provider in the path.
+         */
         post: operations["receive_webhook_of"];
         delete?: never;
         options?: never;
@@ -1593,7 +1993,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Refund an invoice, in full or in part */
+        /**
+         * Refund an invoice, in full or in part
+         * @description For administrators.
+         *
+         *     Without `amount` everything that is left. A full refund takes back what the invoice gave: the rest of its plan interval, unused credits. To the wallet it is done at once; to the source of the payment it is `requested` until the provider settles it.
+         */
         post: operations["refund_invoice"];
         delete?: never;
         options?: never;
@@ -1608,7 +2013,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Events of payment providers and their outcome, newest first */
+        /**
+         * Events of payment providers and their outcome, newest first
+         * @description For administrators.
+         *
+         *     What providers reported and what came of it. An event with outcome `mismatch` needs attention.
+         */
         get: operations["list_payment_events"];
         put?: never;
         post?: never;
@@ -1625,14 +2035,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get my settings */
+        /**
+         * Get my settings
+         * @description With defaults where nothing was chosen.
+         */
         get: operations["get_settings"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Change some of my settings */
+        /**
+         * Change some of my settings
+         * @description Everything that is left out stays as it is, at every depth.
+         */
         patch: operations["update_settings"];
         trace?: never;
     };
@@ -1645,7 +2061,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create a listing, as a draft or published at once */
+        /**
+         * Create a listing, as a draft or published at once
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     A draft needs `type` alone. Publishing needs `type`, `kind`, `areaId`, `titleAr`, a `price` for SALE and RENT, `landAreaM2` or `builtAreaM2`, and for EXCHANGE `descriptionAr` or something wanted; and room in the plan (402 `quota_exceeded` with `limit` and `used`). Where administrators review listings it is `pending_review` first. At most 300 an hour.
+         */
         post: operations["create_property"];
         delete?: never;
         options?: never;
@@ -1660,7 +2081,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List my own listings, newest first */
+        /**
+         * List my own listings, newest first
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Whole records in every state, newest first.
+         */
         get: operations["list_my_properties"];
         put?: never;
         post?: never;
@@ -1677,15 +2103,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a listing */
+        /**
+         * Get a listing
+         * @description With a token `isFavorite` is that of the acting identity, and its own listing is shown in any state. Sold, rented and exchanged ones can be seen by link for 30 days; everything else that the caller may not see is 404. Contact numbers are never in it: see `POST /properties/{id}/contact`.
+         */
         get: operations["get_property"];
         put?: never;
         post?: never;
-        /** Delete my listing */
+        /**
+         * Delete my listing
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Nobody sees it any more, and it cannot be restored: to put it away, archive it. Can be repeated.
+         */
         delete: operations["delete_property"];
         options?: never;
         head?: never;
-        /** Change my listing */
+        /**
+         * Change my listing
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Fields that are left out stay, null clears. With `If-Match` only if nobody has changed it meanwhile. Where administrators review listings, changes of price, place, title or pictures show as `pendingChanges` until they are decided.
+         */
         patch: operations["update_property"];
         trace?: never;
     };
@@ -1696,7 +2135,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the prices of a listing since it was first published */
+        /**
+         * List the prices of a listing since it was first published
+         * @description Since it was first published, newest first.
+         */
         get: operations["list_price_history"];
         put?: never;
         post?: never;
@@ -1713,7 +2155,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List similar listings, at most ten */
+        /**
+         * List similar listings, at most ten
+         * @description Of the same type and kind nearby, the nearest in price first, at most ten.
+         */
         get: operations["list_similar_properties"];
         put?: never;
         post?: never;
@@ -1732,7 +2177,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Get a way to contact the owner; counts as a lead */
+        /**
+         * Get a way to contact the owner; counts as a lead
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Of what the owner allows: `call` gives a phone, `whatsapp` an address to open, `chat` a conversation. Counts as a lead of the owner. At most 30 a day.
+         */
         post: operations["contact_property"];
         delete?: never;
         options?: never;
@@ -1749,9 +2199,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Set an auction for my listing */
+        /**
+         * Set an auction for my listing
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     For an active listing of type SALE. It starts in the future, lasts at least an hour and ends within 90 days; until it starts it can be set anew.
+         */
         post: operations["set_auction"];
-        /** Remove an auction that is not running */
+        /**
+         * Remove an auction that is not running
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Before it starts.
+         */
         delete: operations["remove_auction"];
         options?: never;
         head?: never;
@@ -1767,7 +2227,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Publish my draft, or submit it for review */
+        /**
+         * Publish my draft, or submit it for review
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     What publishing needs stands at `POST /properties`. At most 60 an hour, or as many as the plan allows, together with resume and renew.
+         */
         post: operations["publish_property"];
         delete?: never;
         options?: never;
@@ -1784,7 +2249,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Pause my active listing; its remaining time is kept */
+        /**
+         * Pause my active listing; its remaining time is kept
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Hides it; the time that it has left is kept.
+         */
         post: operations["pause_property"];
         delete?: never;
         options?: never;
@@ -1801,7 +2271,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Resume my paused listing */
+        /**
+         * Resume my paused listing
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Shows it again for the time that it had left.
+         */
         post: operations["resume_property"];
         delete?: never;
         options?: never;
@@ -1818,7 +2293,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Renew my listing that expired within 90 days */
+        /**
+         * Renew my listing that expired within 90 days
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Shows it for a new period of the plan. It keeps its place among the newest.
+         */
         post: operations["renew_property"];
         delete?: never;
         options?: never;
@@ -1835,7 +2315,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Archive my listing */
+        /**
+         * Archive my listing
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Puts it away; it can be restored.
+         */
         post: operations["archive_property"];
         delete?: never;
         options?: never;
@@ -1852,7 +2337,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restore my archived listing as a draft */
+        /**
+         * Restore my archived listing as a draft
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     It is a draft again.
+         */
         post: operations["restore_property"];
         delete?: never;
         options?: never;
@@ -1869,7 +2359,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mark my listing for sale as sold */
+        /**
+         * Mark my listing for sale as sold
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     It can be seen by link for 30 days more.
+         */
         post: operations["mark_property_sold"];
         delete?: never;
         options?: never;
@@ -1886,7 +2381,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mark my listing for rent as rented */
+        /**
+         * Mark my listing for rent as rented
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     It can be seen by link for 30 days more.
+         */
         post: operations["mark_property_rented"];
         delete?: never;
         options?: never;
@@ -1903,7 +2403,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mark my listing for exchange as exchanged */
+        /**
+         * Mark my listing for exchange as exchanged
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     It can be seen by link for 30 days more.
+         */
         post: operations["mark_property_exchanged"];
         delete?: never;
         options?: never;
@@ -1920,7 +2425,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirm that my active listing is still available */
+        /**
+         * Confirm that my active listing is still available
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     Sets `confirmedAt`, which shows others that it is up to date.
+         */
         post: operations["confirm_property_available"];
         delete?: never;
         options?: never;
@@ -1936,7 +2446,12 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Reorder the pictures of my listing */
+        /**
+         * Reorder the pictures of my listing
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     All of them, each once, in the order that they shall have; the first is the one that lists show.
+         */
         put: operations["order_property_media"];
         post?: never;
         delete?: never;
@@ -1955,7 +2470,12 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a picture from my listing */
+        /**
+         * Remove a picture from my listing
+         * @description Acts as the active identity, which has to be `active`.
+         *
+         *     The others close up.
+         */
         delete: operations["delete_property_media"];
         options?: never;
         head?: never;
@@ -1966,6 +2486,37 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description The one shape of every error. */
+        Problem: {
+            /** @description Some codes add facts, such as attemptsLeft of otp_invalid. */
+            error: {
+                /**
+                 * @description What went wrong, for programs; each operation lists its own.
+                 * @example property_not_found
+                 */
+                code: string;
+                /** @description For people: Arabic, or English with Accept-Language: en. */
+                message: string;
+                messageEn: string;
+                /** @description What is wrong with the input, where that is what is wrong. */
+                fields?: {
+                    /** @description The field, parameter or header, as in location.lat; empty: the whole body. */
+                    path: string;
+                    /** @description A code of the table, or required, unknown, too_small, too_big, invalid. */
+                    code: string;
+                    message: string;
+                }[];
+                /** @description Seconds, also in Retry-After. */
+                retryAfter?: number;
+                /**
+                 * Format: uuid
+                 * @description Also in X-Request-Id; for questions to support.
+                 */
+                requestId: string;
+            } & {
+                [key: string]: unknown;
+            };
+        };
         Health: {
             /** @enum {string} */
             status: "ok" | "degraded";
@@ -1982,25 +2533,6 @@ export interface components {
             /** @enum {string} */
             payments: "live" | "sandbox" | "off";
         };
-        Problem: {
-            error: {
-                /** @example property_not_found */
-                code: string;
-                /** @description Arabic, or English with Accept-Language: en. */
-                message: string;
-                messageEn: string;
-                fields?: {
-                    path: string;
-                    code: string;
-                    message: string;
-                }[];
-                /** @description Seconds, also in Retry-After. */
-                retryAfter?: number;
-                requestId: string;
-            } & {
-                [key: string]: unknown;
-            };
-        };
         Errors: {
             items: {
                 code: string;
@@ -2008,6 +2540,11 @@ export interface components {
                 ar: string;
                 en: string;
             }[];
+        };
+        AdminUserList: {
+            items: components["schemas"]["AdminUser"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
         };
         AdminUser: {
             /** Format: uuid */
@@ -2121,6 +2658,11 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        ModerationPage: {
+            items: components["schemas"]["ModerationItem"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
         ModerationItem: {
             /** Format: uuid */
             id: string;
@@ -2174,14 +2716,14 @@ export interface components {
             titleEn: string | null;
             descriptionAr: string | null;
             descriptionEn: string | null;
-            price: number | null;
+            price: components["schemas"]["Money"] | null;
             /** @enum {string|null} */
             pricePeriod: "month" | "once" | null;
             /** @example 650 د.ك / شهرياً */
             priceLabel: string;
             isNegotiable: boolean;
             /** @description null: no data. */
-            propertyIncome: number | null;
+            propertyIncome: components["schemas"]["Money"] | null;
             requestYear: number | null;
             requiredYear: number | null;
             rentConditions: {
@@ -2191,7 +2733,7 @@ export interface components {
             additionalExpenses: {
                 code: string;
                 labelAr: string;
-                amount: number;
+                amount: components["schemas"]["Money"];
                 /** @enum {string} */
                 period: "month" | "year" | "once";
             }[];
@@ -2261,6 +2803,11 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /**
+         * @description An amount of Kuwaiti dinars, exact to the fils: at most three decimals.
+         * @example 650
+         */
+        Money: number;
         Owner: {
             /** Format: uuid */
             identityId: string;
@@ -2275,8 +2822,8 @@ export interface components {
             startsAt: string;
             /** Format: date-time */
             endsAt: string;
-            startPrice: number;
-            minIncrement: number;
+            startPrice: components["schemas"]["Money"];
+            minIncrement: components["schemas"]["Money"];
         } | null;
         Decided: {
             /** Format: uuid */
@@ -2285,6 +2832,11 @@ export interface components {
             kind: "listing" | "report";
             status: string;
             decisions: ("approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss")[];
+        };
+        AuditPage: {
+            items: components["schemas"]["AuditEntry"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
         };
         AdminStats: {
             users: {
@@ -2351,6 +2903,17 @@ export interface components {
                 expiresIn: number;
             };
         };
+        Registration: {
+            /**
+             * @description An email or a Kuwaiti phone.
+             * @example 51234567
+             */
+            identifier: string;
+            /** @description At most 72 bytes. */
+            password: string;
+            confirmPassword?: string;
+            fullName?: string;
+        };
         Session: {
             accessToken: string;
             refreshToken: string;
@@ -2414,6 +2977,11 @@ export interface components {
         Deletion: {
             /** Format: date-time */
             deleteAt: string;
+        };
+        IdentityPage: {
+            items: components["schemas"]["IdentityRecord"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
         };
         Switched: {
             user: components["schemas"]["User"];
@@ -2479,6 +3047,7 @@ export interface components {
         };
         BlockPage: {
             items: components["schemas"]["Block"][];
+            /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
         Block: components["schemas"]["Party"] & {
@@ -2527,6 +3096,7 @@ export interface components {
         };
         ConversationPage: {
             items: components["schemas"]["Conversation"][];
+            /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
             unreadTotal: number;
             /** @description Name of the private Realtime channel of the account, which carries all that its owner hears; only the server sends there. Opaque, and not for ever: after the event topic_changed, take it from an answer again. */
@@ -2574,10 +3144,12 @@ export interface components {
         };
         DevicePage: {
             items: components["schemas"]["Device"][];
+            /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
         FavoritePage: {
             items: (components["schemas"]["UnavailableFavorite"] | components["schemas"]["Card"] | components["schemas"]["Property"])[];
+            /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
         UnavailableFavorite: {
@@ -2602,7 +3174,7 @@ export interface components {
             usage: string | null;
             titleAr: string | null;
             titleEn: string | null;
-            price: number | null;
+            price: components["schemas"]["Money"] | null;
             /** @enum {string|null} */
             pricePeriod: "month" | "once" | null;
             /** @example 650 د.ك / شهرياً */
@@ -2738,6 +3310,11 @@ export interface components {
             price: number | null;
             priceLabel: string;
         };
+        AreaPricesPage: {
+            items: components["schemas"]["AreaPrices"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
         AreaPrices: {
             areaId: string;
             governorateId: string;
@@ -2779,12 +3356,22 @@ export interface components {
                 };
             }[];
         };
+        GovernoratePage: {
+            items: components["schemas"]["Governorate"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
         Governorate: {
             id: string;
             nameAr: string;
             nameEn: string;
             lat: number;
             lng: number;
+        };
+        AreaPage: {
+            items: components["schemas"]["Area"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
         };
         Area: {
             id: string;
@@ -2797,6 +3384,11 @@ export interface components {
             /** @description The centroid is a fall-back for the map. */
             approximate: boolean;
         };
+        KindPage: {
+            items: components["schemas"]["Kind"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
         Kind: components["schemas"]["Word"] & {
             /** @description A hint for clients, not a rule. */
             usualTypes: string[];
@@ -2806,11 +3398,17 @@ export interface components {
             textAr: string;
             textEn: string;
         };
+        AmenityPage: {
+            items: components["schemas"]["Word"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
         Enums: {
             [key: string]: components["schemas"]["Word"][];
         };
         NotificationPage: {
             items: components["schemas"]["Notification"][];
+            /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
         Notification: {
@@ -2843,6 +3441,11 @@ export interface components {
         };
         UnreadNotifications: {
             unread: number;
+        };
+        OrganisationList: {
+            items: components["schemas"]["Organisation"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
         };
         Organisation: {
             /** Format: uuid */
@@ -2906,6 +3509,16 @@ export interface components {
             /** @description active, or pending_verification after a change that has to be verified. */
             status: string;
             statusReason: string | null;
+        };
+        PropertyPage: {
+            items: components["schemas"]["Property"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        LeadPage: {
+            items: components["schemas"]["Lead"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
         };
         Lead: {
             /** Format: uuid */
@@ -3006,6 +3619,7 @@ export interface components {
         };
         ReviewPage: {
             items: components["schemas"]["Review"][];
+            /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
             /** @description 1 to 5; null without reviews. */
             average: number | null;
@@ -3042,6 +3656,7 @@ export interface components {
         };
         SearchPage: {
             items: (components["schemas"]["Card"] | components["schemas"]["Property"])[];
+            /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
         Search: {
@@ -3052,15 +3667,19 @@ export interface components {
              * @example شقة السالمية
              */
             q?: string;
-            /** @enum {string} */
-            sort?: "newest" | "price_asc" | "price_desc" | "area_desc" | "drop_desc" | "ends_at" | "distance";
+            /** @description nextCursor of the page before; nothing for the first page. */
             cursor?: string;
             /**
              * @description card, which is the default, or full: whole records in place of cards.
              * @enum {string}
              */
             fields?: "card" | "full";
-            /** @default 20 */
+            /**
+             * @description newest, but drop_desc of deals and ends_at of auctions, which are for them alone; distance needs near. A listing without a price is the last by price.
+             * @enum {string}
+             */
+            sort?: "newest" | "price_asc" | "price_desc" | "area_desc" | "distance" | "drop_desc" | "ends_at";
+            /** @description Without it `20`. */
             limit?: number;
             /** @enum {string} */
             type?: "SALE" | "RENT" | "EXCHANGE";
@@ -3205,6 +3824,7 @@ export interface components {
         };
         WalletTransactionPage: {
             items: components["schemas"]["WalletTransaction"][];
+            /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
         WalletTransaction: {
@@ -3226,6 +3846,7 @@ export interface components {
         };
         InvoicePage: {
             items: components["schemas"]["Invoice"][];
+            /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
         Receipt: {
@@ -3267,6 +3888,7 @@ export interface components {
         };
         PaymentEventPage: {
             items: components["schemas"]["PaymentEvent"][];
+            /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
         PaymentEvent: {
@@ -3393,7 +4015,7 @@ export interface components {
                 lat: number;
                 lng: number;
                 /**
-                 * @default block
+                 * @description Without it `block`.
                  * @enum {string}
                  */
                 precision?: "exact" | "block" | "area";
@@ -3424,10 +4046,6 @@ export interface components {
             amount: number;
             /** @enum {string} */
             period: "month" | "year" | "once";
-        };
-        PropertyPage: {
-            items: components["schemas"]["Property"][];
-            nextCursor: string | null;
         };
         /** @description Omitted fields stay, null clears. */
         PropertyChanges: {
@@ -3476,7 +4094,7 @@ export interface components {
                 lat: number;
                 lng: number;
                 /**
-                 * @default block
+                 * @description Without it `block`.
                  * @enum {string}
                  */
                 precision?: "exact" | "block" | "area";
@@ -3490,11 +4108,19 @@ export interface components {
             wantedAreaIds?: string[] | null;
         };
         PriceHistory: {
-            items: {
-                price: number | null;
-                /** Format: date-time */
-                changedAt: string;
-            }[];
+            items: components["schemas"]["PricePoint"][];
+            /** @description The cursor of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        PricePoint: {
+            /** @description null: it had none. */
+            price: components["schemas"]["Money"] | null;
+            /** Format: date-time */
+            changedAt: string;
+        };
+        SimilarPage: {
+            items: (components["schemas"]["Card"] | components["schemas"]["Property"])[];
+            /** @description The cursor of the next page; null on the last one. */
             nextCursor: string | null;
         };
         Contact: {
@@ -3522,11 +4148,744 @@ export interface components {
             /** @description All of them, each once. */
             mediaIds: string[];
         };
+        DeleteUserBody: {
+            reason?: string;
+        };
+        SetUserStatusBody: {
+            /** @enum {string} */
+            status: "active" | "suspended" | "banned";
+            reason: string;
+            /**
+             * Format: date-time
+             * @description When the suspension ends.
+             */
+            until?: string;
+        };
+        SetIdentityStatusBody: {
+            /** @enum {string} */
+            status: "active" | "rejected" | "suspended";
+            reason: string;
+        };
+        DecideModerationBody: {
+            /** @enum {string} */
+            decision: "approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss";
+            /** @description Required to reject, suspend and uphold. */
+            reason?: string;
+        };
+        VerifyOtpBody: {
+            /**
+             * @description An email or a Kuwaiti phone.
+             * @example 51234567
+             */
+            identifier: string;
+            /**
+             * @description Six digits.
+             * @example 042913
+             */
+            code: string;
+            /** Format: uuid */
+            registrationId?: string;
+        };
+        ResendOtpBody: {
+            /**
+             * @description An email or a Kuwaiti phone.
+             * @example 51234567
+             */
+            identifier: string;
+            /** @enum {string} */
+            purpose: "register" | "reset" | "delete";
+            /** Format: uuid */
+            registrationId?: string;
+        };
+        LoginBody: {
+            /**
+             * @description An email or a Kuwaiti phone.
+             * @example 51234567
+             */
+            identifier: string;
+            password: string;
+            /** @description Accepted and ignored. */
+            rememberMe?: unknown;
+        };
+        RefreshBody: {
+            refreshToken: string;
+        };
+        LogoutBody: {
+            /**
+             * @description Without it `local`.
+             * @enum {string}
+             */
+            scope?: "local" | "others" | "global";
+        };
+        SignInWithGoogleBody: {
+            /** @description The id token of the provider. */
+            idToken: string;
+            /** @description The nonce whose SHA-256 in lower-case hex the provider was given. */
+            nonce?: string;
+            /** @description Apple gives the app a name only once, at the first sign-in. */
+            fullName?: string;
+        };
+        SignInWithAppleBody: {
+            /** @description The id token of the provider. */
+            idToken: string;
+            /** @description The nonce whose SHA-256 in lower-case hex the provider was given. */
+            nonce?: string;
+            /** @description Apple gives the app a name only once, at the first sign-in. */
+            fullName?: string;
+            /** @description Exchanged at once, so that it can be revoked when the account is deleted. */
+            authorizationCode?: string;
+        };
+        ForgotPasswordBody: {
+            /**
+             * @description An email or a Kuwaiti phone.
+             * @example 51234567
+             */
+            identifier: string;
+        };
+        ResetPasswordBody: {
+            /**
+             * @description An email or a Kuwaiti phone.
+             * @example 51234567
+             */
+            identifier: string;
+            /**
+             * @description Six digits.
+             * @example 042913
+             */
+            code: string;
+            /** @description At most 72 bytes. */
+            newPassword: string;
+            confirmPassword: string;
+        };
+        ChangePasswordBody: {
+            currentPassword: string;
+            /** @description At most 72 bytes. */
+            newPassword: string;
+        };
+        UpdateMeBody: {
+            fullName?: string;
+            /** @enum {string} */
+            language?: "ar" | "en";
+            /**
+             * Format: uuid
+             * @description From POST /media/upload/avatar; null removes the picture.
+             */
+            avatarMediaId?: string | null;
+        };
+        RequestDeletionBody: {
+            password: string;
+        } | {
+            /**
+             * @description Six digits.
+             * @example 042913
+             */
+            code: string;
+        };
+        AddIdentityBody: {
+            /** @enum {string} */
+            type: "company" | "office";
+            nameAr: string;
+            /** @description Digits, letters A–Z, / and -. */
+            licenceNo: string;
+            /** Format: date */
+            licenceExpiresOn: string;
+            nameEn?: string | null;
+            aboutAr?: string | null;
+            /** @example +96522334455 */
+            phone?: string | null;
+            /** @example +96522334455 */
+            whatsapp?: string | null;
+            /** Format: email */
+            email?: string | null;
+            /** Format: uri */
+            website?: string | null;
+            governorateId?: string | null;
+            areaId?: string | null;
+            addressAr?: string | null;
+            workingHours?: string | null;
+        };
+        UpdateIdentityBody: {
+            nameAr?: string;
+            /** @description Digits, letters A–Z, / and -. */
+            licenceNo?: string;
+            /** Format: date */
+            licenceExpiresOn?: string;
+            nameEn?: string | null;
+            aboutAr?: string | null;
+            /** @example +96522334455 */
+            phone?: string | null;
+            /** @example +96522334455 */
+            whatsapp?: string | null;
+            /** Format: email */
+            email?: string | null;
+            /** Format: uri */
+            website?: string | null;
+            governorateId?: string | null;
+            areaId?: string | null;
+            addressAr?: string | null;
+            workingHours?: string | null;
+            /**
+             * Format: uuid
+             * @description A picture that this identity has uploaded; null removes the current one.
+             */
+            logoMediaId?: string | null;
+            /**
+             * Format: uuid
+             * @description A picture that this identity has uploaded; null removes the current one.
+             */
+            coverMediaId?: string | null;
+        };
+        SwitchIdentityBody: {
+            /** Format: uuid */
+            identityId: string;
+        };
+        CreateConversationBody: {
+            /**
+             * Format: uuid
+             * @description About this listing.
+             */
+            propertyId?: string;
+            /**
+             * Format: uuid
+             * @description With this identity, in general.
+             */
+            identityId?: string;
+            /** @description The first message. */
+            message?: string;
+        };
+        SendMessageBody: {
+            /**
+             * @description Made by the client, the same for every try: a message is stored once.
+             * @example b1e0b3a2-5c1f-4f0e-9d1c-0f4f5a6b7c8d
+             */
+            clientMessageId: string;
+            /**
+             * @description Without it `text`.
+             * @enum {string}
+             */
+            type?: "text" | "image" | "location" | "property";
+            /** @description The text; of an image its caption, of a location "lat,lng", of a property its id. */
+            body?: string;
+            /**
+             * Format: uuid
+             * @description An uploaded picture, for image.
+             */
+            mediaId?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation.
+             */
+            replyToId?: string;
+        };
+        ReadConversationBody: {
+            upToSeq?: number;
+        };
+        RegisterDeviceBody: {
+            deviceId: string;
+            /** @enum {string} */
+            platform: "ios" | "android" | "web";
+            /**
+             * @description The FCM token. It belongs to the account that registered it last.
+             * @example fGw3ZJ0kTzm1:APA91bHun4
+             */
+            pushToken: string;
+            appVersion?: string;
+            /** @example ar-KW */
+            locale?: string;
+        };
+        UploadAvatarBody: {
+            /**
+             * Format: binary
+             * @description At most 5 MiB.
+             */
+            file: string;
+        };
+        UploadListingMediaBody: {
+            files: string[];
+            /** Format: uuid */
+            propertyId?: string;
+            /**
+             * Format: uuid
+             * @description Identifies the upload session; chosen by the client, or taken from the first answer.
+             */
+            uploadSessionId?: string;
+            startPosition?: number;
+        };
+        UpdateCompanyProfileBody: {
+            nameAr?: string;
+            /** @description Digits, letters A–Z, / and -. */
+            licenceNo?: string;
+            /** Format: date */
+            licenceExpiresOn?: string;
+            nameEn?: string | null;
+            aboutAr?: string | null;
+            /** @example +96522334455 */
+            phone?: string | null;
+            /** @example +96522334455 */
+            whatsapp?: string | null;
+            /** Format: email */
+            email?: string | null;
+            /** Format: uri */
+            website?: string | null;
+            governorateId?: string | null;
+            areaId?: string | null;
+            addressAr?: string | null;
+            workingHours?: string | null;
+            /**
+             * Format: uuid
+             * @description A picture that this identity has uploaded; null removes the current one.
+             */
+            logoMediaId?: string | null;
+            /**
+             * Format: uuid
+             * @description A picture that this identity has uploaded; null removes the current one.
+             */
+            coverMediaId?: string | null;
+        };
+        UpdateOfficeProfileBody: {
+            nameAr?: string;
+            /** @description Digits, letters A–Z, / and -. */
+            licenceNo?: string;
+            /** Format: date */
+            licenceExpiresOn?: string;
+            nameEn?: string | null;
+            aboutAr?: string | null;
+            /** @example +96522334455 */
+            phone?: string | null;
+            /** @example +96522334455 */
+            whatsapp?: string | null;
+            /** Format: email */
+            email?: string | null;
+            /** Format: uri */
+            website?: string | null;
+            governorateId?: string | null;
+            areaId?: string | null;
+            addressAr?: string | null;
+            workingHours?: string | null;
+            /**
+             * Format: uuid
+             * @description A picture that this identity has uploaded; null removes the current one.
+             */
+            logoMediaId?: string | null;
+            /**
+             * Format: uuid
+             * @description A picture that this identity has uploaded; null removes the current one.
+             */
+            coverMediaId?: string | null;
+        };
+        AddReportBody: {
+            /** @enum {string} */
+            targetType: "property" | "identity" | "message" | "review";
+            /** Format: uuid */
+            targetId: string;
+            /** @enum {string} */
+            reason: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
+            note?: string;
+        };
+        CreateReviewBody: {
+            /** Format: uuid */
+            identityId: string;
+            /** Format: uuid */
+            propertyId?: string | null;
+            rating: number;
+            comment?: string | null;
+        };
+        UpdateReviewBody: {
+            rating?: number;
+            comment?: string | null;
+        };
+        ReplyToReviewBody: {
+            body: string;
+        };
+        SubscribePlanBody: {
+            /** Format: uuid */
+            planId: string;
+            /** @enum {string} */
+            payWith: "invoice" | "wallet";
+        };
+        TopUpWalletBody: {
+            amount: number;
+        };
+        ChargeInvoiceBody: {
+            /** Format: uuid */
+            invoiceId: string;
+            /** @description One of the allowed addresses (RETURN_URLS), or a path below one. */
+            returnUrl: string;
+        };
+        ReceiveWebhookBody: {
+            [key: string]: unknown;
+        };
+        ReceiveWebhookOfBody: {
+            [key: string]: unknown;
+        };
+        RefundInvoiceBody: {
+            amount?: number;
+            /** @enum {string} */
+            to: "wallet" | "source";
+            reason: string;
+            /**
+             * Format: uuid
+             * @description Which payment, if an invoice was paid twice: its surplus leaves the wallet.
+             */
+            paymentId?: string;
+        };
+        UpdateSettingsBody: {
+            /** @enum {string} */
+            language?: "ar" | "en";
+            notifications?: {
+                messages?: {
+                    push?: boolean;
+                    inApp?: boolean;
+                    sms?: boolean;
+                    email?: boolean;
+                };
+                leads?: {
+                    push?: boolean;
+                    inApp?: boolean;
+                    sms?: boolean;
+                    email?: boolean;
+                };
+                favorites?: {
+                    push?: boolean;
+                    inApp?: boolean;
+                    sms?: boolean;
+                    email?: boolean;
+                };
+                listings?: {
+                    push?: boolean;
+                    inApp?: boolean;
+                    sms?: boolean;
+                    email?: boolean;
+                };
+                billing?: {
+                    push?: boolean;
+                    inApp?: boolean;
+                    sms?: boolean;
+                    email?: boolean;
+                };
+                account?: {
+                    push?: boolean;
+                    inApp?: boolean;
+                    sms?: boolean;
+                    email?: boolean;
+                };
+            };
+            quietHours?: {
+                /**
+                 * @description HH:MM in Kuwait.
+                 * @example 22:00
+                 */
+                from: string;
+                /**
+                 * @description HH:MM in Kuwait.
+                 * @example 07:00
+                 */
+                to: string;
+            } | null;
+            privacy?: {
+                showPhone?: boolean;
+                readReceipts?: boolean;
+                showLastSeen?: boolean;
+            };
+            marketingConsent?: boolean;
+        };
     };
-    responses: never;
-    parameters: never;
+    responses: {
+        /** @description - `body_not_json`: The request is not valid JSON */
+        BodyNotJson: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "body_not_json";
+                    };
+                };
+            };
+        };
+        /**
+         * @description - `token_missing`: Sign in to continue
+         *     - `token_expired`: Your session has expired, sign in again
+         *     - `token_invalid`: Your session is not valid, sign in again
+         */
+        TokenNeeded: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "token_missing" | "token_expired" | "token_invalid";
+                    };
+                };
+            };
+        };
+        /** @description - `token_invalid`: Your session is not valid, sign in again */
+        TokenRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "token_invalid";
+                    };
+                };
+            };
+        };
+        /**
+         * @description - `account_suspended`: Your account is suspended: {reason}
+         *     - `account_banned`: This account has been banned
+         */
+        AccountLocked: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "account_suspended" | "account_banned";
+                    };
+                };
+            };
+        };
+        /**
+         * @description - `account_suspended`: Your account is suspended: {reason}
+         *     - `account_banned`: This account has been banned
+         *     - `identity_not_usable`: This identity is not active at the moment
+         */
+        IdentityNotUsable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "account_suspended" | "account_banned" | "identity_not_usable";
+                    };
+                };
+            };
+        };
+        /**
+         * @description - `account_suspended`: Your account is suspended: {reason}
+         *     - `account_banned`: This account has been banned
+         *     - `admin_only`: This action is for administrators only
+         */
+        AdminsOnly: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "account_suspended" | "account_banned" | "admin_only";
+                    };
+                };
+            };
+        };
+        /** @description - `upload_timeout`: The upload timed out, try again */
+        BodyTooSlow: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "upload_timeout";
+                    };
+                };
+            };
+        };
+        /** @description - `identity_changed`: The active identity was changed on another device, try again */
+        IdentityChanged: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "identity_changed";
+                    };
+                };
+            };
+        };
+        /** @description - `body_too_large`: The request exceeds the size limit */
+        BodyTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "body_too_large";
+                    };
+                };
+            };
+        };
+        /** @description - `content_type_unsupported`: Unsupported content type */
+        BodyNotSupported: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "content_type_unsupported";
+                    };
+                };
+            };
+        };
+        /** @description - `validation_failed`: Check the information you entered */
+        Invalid: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "validation_failed";
+                    };
+                };
+            };
+        };
+        /** @description - `rate_limited`: Too many attempts, try again shortly */
+        TooManyRequests: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "rate_limited";
+                    };
+                };
+            };
+        };
+        /** @description - `internal`: Something went wrong, reference {requestId} */
+        InternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "internal";
+                    };
+                };
+            };
+        };
+        /** @description - `service_unavailable`: The service is temporarily unavailable, try again shortly */
+        Unavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "service_unavailable";
+                    };
+                };
+            };
+        };
+        /** @description - `timeout`: The request timed out, try again */
+        TimedOut: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Api-Version": components["headers"]["ApiVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"] & {
+                    error: {
+                        /** @enum {string} */
+                        code: "timeout";
+                    };
+                };
+            };
+        };
+    };
+    parameters: {
+        /**
+         * @description The language of error messages: Arabic, or English with `en`.
+         * @example en
+         */
+        AcceptLanguage: string;
+        /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+        ExpectIdentity: string;
+        /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+        IdempotencyKey: string;
+        /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+        IfNoneMatch: string;
+    };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description The number of this request in the logs; errors repeat it as `requestId`. */
+        RequestId: string;
+        /** @description The version of the API. Changes only add. */
+        ApiVersion: string;
+        /** @description `1` where a token was sent that is not valid: the answer is that of a guest. */
+        AuthIgnored: "1";
+        /** @description How many such requests the window allows. */
+        RateLimitLimit: number;
+        /** @description How many of them are left. */
+        RateLimitRemaining: number;
+        /** @description Seconds until the window starts anew. */
+        RateLimitReset: number;
+        /** @description Seconds to wait before the next try. */
+        RetryAfter: number;
+        /** @description To a guest `public`, with how long caches may keep it; else `private, no-store`. */
+        CacheControl: string;
+        /** @description Of an answer to a guest, for If-None-Match. */
+        ETag: string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -3534,7 +4893,13 @@ export interface operations {
     get_health: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3543,6 +4908,8 @@ export interface operations {
             /** @description The parts; asked at most once in two seconds. Degraded is also a service whose jobs have not run for five minutes. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3554,7 +4921,13 @@ export interface operations {
     list_errors: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3563,8 +4936,9 @@ export interface operations {
             /** @description All of them. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "Cache-Control": components["headers"]["CacheControl"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3580,10 +4954,20 @@ export interface operations {
                 q?: string;
                 status?: "active" | "suspended" | "banned" | "deletion_requested" | "deleted";
                 type?: "individual" | "company" | "office";
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3592,13 +4976,15 @@ export interface operations {
             /** @description A page of accounts. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["AdminUser"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["AdminUserList"];
                 };
             };
         };
@@ -3606,7 +4992,15 @@ export interface operations {
     get_user: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 userId: string;
             };
@@ -3617,6 +5011,11 @@ export interface operations {
             /** @description The account. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3627,24 +5026,38 @@ export interface operations {
     };
     delete_user: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description Why, for clients that send no body. */
+                reason?: string;
+            };
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 userId: string;
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/json": {
-                    reason: string;
-                };
+                "application/json": components["schemas"]["DeleteUserBody"];
             };
         };
         responses: {
             /** @description Gone. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3654,7 +5067,15 @@ export interface operations {
     set_user_status: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 userId: string;
             };
@@ -3662,22 +5083,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    status: "active" | "suspended" | "banned";
-                    reason: string;
-                    /**
-                     * Format: date-time
-                     * @description When the suspension ends.
-                     */
-                    until?: string;
-                };
+                "application/json": components["schemas"]["SetUserStatusBody"];
             };
         };
         responses: {
             /** @description The changed account. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3689,7 +5106,15 @@ export interface operations {
     set_identity_status: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 identityId: string;
             };
@@ -3697,17 +5122,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    status: "active" | "rejected" | "suspended";
-                    reason: string;
-                };
+                "application/json": components["schemas"]["SetIdentityStatusBody"];
             };
         };
         responses: {
             /** @description The changed identity. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3720,10 +5146,20 @@ export interface operations {
         parameters: {
             query?: {
                 kind?: "listing" | "changes" | "report";
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3732,13 +5168,15 @@ export interface operations {
             /** @description A page of items. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["ModerationItem"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["ModerationPage"];
                 };
             };
         };
@@ -3746,7 +5184,15 @@ export interface operations {
     decide_moderation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -3754,18 +5200,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    decision: "approve" | "reject" | "suspend" | "restore" | "uphold" | "dismiss";
-                    /** @description Required to reject, suspend and uphold. */
-                    reason?: string;
-                };
+                "application/json": components["schemas"]["DecideModerationBody"];
             };
         };
         responses: {
             /** @description The result of the decision. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3783,10 +5229,20 @@ export interface operations {
                 targetId?: string;
                 since?: string;
                 until?: string;
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3795,13 +5251,15 @@ export interface operations {
             /** @description A page of entries. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["AuditEntry"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["AuditPage"];
                 };
             };
         };
@@ -3809,7 +5267,15 @@ export interface operations {
     get_admin_stats: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3818,6 +5284,11 @@ export interface operations {
             /** @description The current figures. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3829,29 +5300,27 @@ export interface operations {
     register: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description An email or a Kuwaiti phone.
-                     * @example 51234567
-                     */
-                    identifier: string;
-                    /** @description At most 72 bytes. */
-                    password: string;
-                    confirmPassword?: string;
-                    fullName?: string;
-                };
+                "application/json": components["schemas"]["Registration"];
             };
         };
         responses: {
             /** @description An account, or a registration that awaits its code. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3863,29 +5332,27 @@ export interface operations {
     register_individual: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description An email or a Kuwaiti phone.
-                     * @example 51234567
-                     */
-                    identifier: string;
-                    /** @description At most 72 bytes. */
-                    password: string;
-                    confirmPassword?: string;
-                    fullName?: string;
-                };
+                "application/json": components["schemas"]["Registration"];
             };
         };
         responses: {
             /** @description An account, or a registration that awaits its code. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3897,32 +5364,30 @@ export interface operations {
     verify_otp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description An email or a Kuwaiti phone.
-                     * @example 51234567
-                     */
-                    identifier: string;
-                    /**
-                     * @description Six digits.
-                     * @example 042913
-                     */
-                    code: string;
-                    /** Format: uuid */
-                    registrationId?: string;
-                };
+                "application/json": components["schemas"]["VerifyOtpBody"];
             };
         };
         responses: {
             /** @description Signed in. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3934,29 +5399,30 @@ export interface operations {
     resend_otp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description An email or a Kuwaiti phone.
-                     * @example 51234567
-                     */
-                    identifier: string;
-                    /** @enum {string} */
-                    purpose: "register" | "reset" | "delete";
-                    /** Format: uuid */
-                    registrationId?: string;
-                };
+                "application/json": components["schemas"]["ResendOtpBody"];
             };
         };
         responses: {
             /** @description The same whether or not there is anybody to send it to. */
             202: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3968,28 +5434,30 @@ export interface operations {
     login: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description An email or a Kuwaiti phone.
-                     * @example 51234567
-                     */
-                    identifier: string;
-                    password: string;
-                    /** @description Accepted and ignored. */
-                    rememberMe?: unknown;
-                };
+                "application/json": components["schemas"]["LoginBody"];
             };
         };
         responses: {
             /** @description Signed in. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4001,21 +5469,30 @@ export interface operations {
     refresh: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    refreshToken: string;
-                };
+                "application/json": components["schemas"]["RefreshBody"];
             };
         };
         responses: {
             /** @description The renewed session. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4027,25 +5504,32 @@ export interface operations {
     logout: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /**
-                     * @default local
-                     * @enum {string}
-                     */
-                    scope?: "local" | "others" | "global";
-                };
+                "application/json": components["schemas"]["LogoutBody"];
             };
         };
         responses: {
             /** @description Ended. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4055,26 +5539,30 @@ export interface operations {
     sign_in_with_google: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The id token of the provider. */
-                    idToken: string;
-                    /** @description The nonce whose SHA-256 in lower-case hex the provider was given. */
-                    nonce?: string;
-                    /** @description Apple gives the app a name only once, at the first sign-in. */
-                    fullName?: string;
-                };
+                "application/json": components["schemas"]["SignInWithGoogleBody"];
             };
         };
         responses: {
             /** @description Signed in. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4086,28 +5574,30 @@ export interface operations {
     sign_in_with_apple: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The id token of the provider. */
-                    idToken: string;
-                    /** @description The nonce whose SHA-256 in lower-case hex the provider was given. */
-                    nonce?: string;
-                    /** @description Apple gives the app a name only once, at the first sign-in. */
-                    fullName?: string;
-                    /** @description Exchanged at once, so that it can be revoked when the account is deleted. */
-                    authorizationCode?: string;
-                };
+                "application/json": components["schemas"]["SignInWithAppleBody"];
             };
         };
         responses: {
             /** @description Signed in. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4119,25 +5609,30 @@ export interface operations {
     forgot_password: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description An email or a Kuwaiti phone.
-                     * @example 51234567
-                     */
-                    identifier: string;
-                };
+                "application/json": components["schemas"]["ForgotPasswordBody"];
             };
         };
         responses: {
             /** @description Always, whether or not there is such an account. */
             202: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4149,33 +5644,30 @@ export interface operations {
     reset_password: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description An email or a Kuwaiti phone.
-                     * @example 51234567
-                     */
-                    identifier: string;
-                    /**
-                     * @description Six digits.
-                     * @example 042913
-                     */
-                    code: string;
-                    /** @description At most 72 bytes. */
-                    newPassword: string;
-                    confirmPassword: string;
-                };
+                "application/json": components["schemas"]["ResetPasswordBody"];
             };
         };
         responses: {
             /** @description Set. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4185,23 +5677,32 @@ export interface operations {
     change_password: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    currentPassword: string;
-                    /** @description At most 72 bytes. */
-                    newPassword: string;
-                };
+                "application/json": components["schemas"]["ChangePasswordBody"];
             };
         };
         responses: {
             /** @description Changed. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4211,7 +5712,15 @@ export interface operations {
     get_me: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4220,6 +5729,11 @@ export interface operations {
             /** @description The calling account. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4231,28 +5745,32 @@ export interface operations {
     update_me: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    fullName?: string;
-                    /** @enum {string} */
-                    language?: "ar" | "en";
-                    /**
-                     * Format: uuid
-                     * @description From POST /media/upload/avatar; null removes the picture.
-                     */
-                    avatarMediaId?: string | null;
-                };
+                "application/json": components["schemas"]["UpdateMeBody"];
             };
         };
         responses: {
             /** @description The changed profile. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4264,27 +5782,32 @@ export interface operations {
     request_deletion: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    password: string;
-                } | {
-                    /**
-                     * @description Six digits.
-                     * @example 042913
-                     */
-                    code: string;
-                };
+                "application/json": components["schemas"]["RequestDeletionBody"];
             };
         };
         responses: {
             /** @description Requested. */
             202: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4296,7 +5819,15 @@ export interface operations {
     list_identities: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4305,13 +5836,15 @@ export interface operations {
             /** @description Oldest first. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["IdentityRecord"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["IdentityPage"];
                 };
             };
         };
@@ -4319,41 +5852,34 @@ export interface operations {
     add_identity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    type: "company" | "office";
-                    nameAr: string;
-                    /** @description Digits, letters A–Z, / and -. */
-                    licenceNo: string;
-                    /** Format: date */
-                    licenceExpiresOn: string;
-                    nameEn?: string | null;
-                    aboutAr?: string | null;
-                    /** @example +96522334455 */
-                    phone?: string | null;
-                    /** @example +96522334455 */
-                    whatsapp?: string | null;
-                    /** Format: email */
-                    email?: string | null;
-                    /** Format: uri */
-                    website?: string | null;
-                    governorateId?: string | null;
-                    areaId?: string | null;
-                    addressAr?: string | null;
-                    workingHours?: string | null;
-                };
+                "application/json": components["schemas"]["AddIdentityBody"];
             };
         };
         responses: {
             /** @description The identity, which awaits verification by an admin. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4365,7 +5891,15 @@ export interface operations {
     get_identity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 identityId: string;
             };
@@ -4376,6 +5910,11 @@ export interface operations {
             /** @description The identity. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4387,7 +5926,15 @@ export interface operations {
     update_identity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 identityId: string;
             };
@@ -4395,43 +5942,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    nameAr?: string;
-                    /** @description Digits, letters A–Z, / and -. */
-                    licenceNo?: string;
-                    /** Format: date */
-                    licenceExpiresOn?: string;
-                    nameEn?: string | null;
-                    aboutAr?: string | null;
-                    /** @example +96522334455 */
-                    phone?: string | null;
-                    /** @example +96522334455 */
-                    whatsapp?: string | null;
-                    /** Format: email */
-                    email?: string | null;
-                    /** Format: uri */
-                    website?: string | null;
-                    governorateId?: string | null;
-                    areaId?: string | null;
-                    addressAr?: string | null;
-                    workingHours?: string | null;
-                    /**
-                     * Format: uuid
-                     * @description A picture that this identity has uploaded; null removes the current one.
-                     */
-                    logoMediaId?: string | null;
-                    /**
-                     * Format: uuid
-                     * @description A picture that this identity has uploaded; null removes the current one.
-                     */
-                    coverMediaId?: string | null;
-                };
+                "application/json": components["schemas"]["UpdateIdentityBody"];
             };
         };
         responses: {
             /** @description Changed; a new name or licence is verified again. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4443,22 +5965,32 @@ export interface operations {
     switch_identity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: uuid */
-                    identityId: string;
-                };
+                "application/json": components["schemas"]["SwitchIdentityBody"];
             };
         };
         responses: {
             /** @description The new active identity. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4470,7 +6002,15 @@ export interface operations {
     export_account: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4479,6 +6019,11 @@ export interface operations {
             /** @description The export. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4490,10 +6035,20 @@ export interface operations {
     list_blocks: {
         parameters: {
             query?: {
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4502,6 +6057,11 @@ export interface operations {
             /** @description Of the account. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4513,7 +6073,15 @@ export interface operations {
     block_identity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 identityId: string;
             };
@@ -4524,6 +6092,11 @@ export interface operations {
             /** @description Blocked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4533,7 +6106,15 @@ export interface operations {
     unblock_identity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 identityId: string;
             };
@@ -4544,6 +6125,11 @@ export interface operations {
             /** @description Not blocked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4553,10 +6139,20 @@ export interface operations {
     list_conversations: {
         parameters: {
             query?: {
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4565,6 +6161,11 @@ export interface operations {
             /** @description Of the acting identity. With limit=1 it tells who looks now and then whether anything was missed. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4576,26 +6177,34 @@ export interface operations {
     create_conversation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: uuid */
-                    propertyId?: string;
-                    /** Format: uuid */
-                    identityId?: string;
-                    /** @description The first message, at most 4000 characters. */
-                    message?: string;
-                };
+                "application/json": components["schemas"]["CreateConversationBody"];
             };
         };
         responses: {
             /** @description The existing conversation. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4605,6 +6214,11 @@ export interface operations {
             /** @description A new conversation. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4616,7 +6230,15 @@ export interface operations {
     get_conversation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -4627,6 +6249,11 @@ export interface operations {
             /** @description As in the list. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4640,9 +6267,18 @@ export interface operations {
             query?: {
                 beforeSeq?: number;
                 afterSeq?: number;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -4653,6 +6289,11 @@ export interface operations {
             /** @description By ascending seq. hasMore: there is more in the direction that was asked for. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4664,7 +6305,17 @@ export interface operations {
     send_message: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 id: string;
             };
@@ -4672,36 +6323,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Made by the client, the same for every try: a message is stored once.
-                     * @example b1e0b3a2-5c1f-4f0e-9d1c-0f4f5a6b7c8d
-                     */
-                    clientMessageId: string;
-                    /**
-                     * @default text
-                     * @enum {string}
-                     */
-                    type?: "text" | "image" | "location" | "property";
-                    /** @description At most 4000 characters. */
-                    body?: string;
-                    /**
-                     * Format: uuid
-                     * @description An uploaded picture, for image.
-                     */
-                    mediaId?: string;
-                    /**
-                     * Format: uuid
-                     * @description A message of the same conversation.
-                     */
-                    replyToId?: string;
-                };
+                "application/json": components["schemas"]["SendMessageBody"];
             };
         };
         responses: {
             /** @description Already sent with this clientMessageId. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4711,6 +6344,11 @@ export interface operations {
             /** @description Sent. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4722,7 +6360,15 @@ export interface operations {
     read_conversation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -4730,15 +6376,18 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    upToSeq?: number;
-                };
+                "application/json": components["schemas"]["ReadConversationBody"];
             };
         };
         responses: {
             /** @description The remaining unread messages. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4750,7 +6399,15 @@ export interface operations {
     list_devices: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4759,6 +6416,11 @@ export interface operations {
             /** @description Last registered first. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4770,31 +6432,32 @@ export interface operations {
     register_device: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    deviceId: string;
-                    /** @enum {string} */
-                    platform: "ios" | "android" | "web";
-                    /**
-                     * @description The FCM token. It belongs to the account that registered it last.
-                     * @example fGw3ZJ0kTzm1:APA91bHun4
-                     */
-                    pushToken: string;
-                    appVersion?: string;
-                    /** @example ar-KW */
-                    locale?: string;
-                };
+                "application/json": components["schemas"]["RegisterDeviceBody"];
             };
         };
         responses: {
             /** @description Registered or updated. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4806,7 +6469,15 @@ export interface operations {
     remove_device: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 deviceId: string;
             };
@@ -4817,6 +6488,11 @@ export interface operations {
             /** @description Gone. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4826,12 +6502,22 @@ export interface operations {
     list_favorites: {
         parameters: {
             query?: {
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
                 /** @description card, which is the default, or full: whole records in place of cards. */
                 fields?: "card" | "full";
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4840,6 +6526,11 @@ export interface operations {
             /** @description Listings, and favorites that are not available at the moment. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4851,7 +6542,15 @@ export interface operations {
     list_favorite_ids: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4860,6 +6559,11 @@ export interface operations {
             /** @description Newest first. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4871,7 +6575,15 @@ export interface operations {
     check_favorite: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 propertyId: string;
             };
@@ -4882,6 +6594,11 @@ export interface operations {
             /** @description false also for a listing that does not exist. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4893,7 +6610,15 @@ export interface operations {
     toggle_favorite: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 propertyId: string;
             };
@@ -4904,6 +6629,11 @@ export interface operations {
             /** @description The new state. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4917,12 +6647,21 @@ export interface operations {
             query?: {
                 filter?: "all" | "sale" | "rent" | "exchange";
                 page?: number;
+                /** @description How many items a page has at most. */
                 limit?: number;
                 snapshot?: string;
                 /** @description card, which is the default, or full: whole records in place of cards. */
                 fields?: "card" | "full";
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4931,8 +6670,13 @@ export interface operations {
             /** @description A page of slots. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4969,7 +6713,15 @@ export interface operations {
                 near?: string;
                 zoom: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4978,8 +6730,13 @@ export interface operations {
             /** @description Each listing at its public location. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5015,7 +6772,15 @@ export interface operations {
                 /** @description lat,lng,km */
                 near?: string;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5024,15 +6789,17 @@ export interface operations {
             /** @description Every area of Kuwait; no median of fewer than 5 prices. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["AreaPrices"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["AreaPricesPage"];
                 };
             };
         };
@@ -5040,25 +6807,32 @@ export interface operations {
     upload_avatar: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "multipart/form-data": {
-                    /**
-                     * Format: binary
-                     * @description At most 5 MiB.
-                     */
-                    file: string;
-                };
+                "multipart/form-data": components["schemas"]["UploadAvatarBody"];
             };
         };
         responses: {
             /** @description Removed after a day unless it is used. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5070,29 +6844,32 @@ export interface operations {
     upload_listing_media: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "multipart/form-data": {
-                    files: string[];
-                    /** Format: uuid */
-                    propertyId?: string;
-                    /**
-                     * Format: uuid
-                     * @description Identifies the upload session; chosen by the client, or taken from the first answer.
-                     */
-                    uploadSessionId?: string;
-                    startPosition?: number;
-                };
+                "multipart/form-data": components["schemas"]["UploadListingMediaBody"];
             };
         };
         responses: {
             /** @description In the order sent: accepted files are stored, rejected ones carry an error. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5104,7 +6881,17 @@ export interface operations {
     list_governorates: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5113,15 +6900,18 @@ export interface operations {
             /** @description With an ETag for guests, for If-None-Match. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["Governorate"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["GovernoratePage"];
                 };
             };
         };
@@ -5129,7 +6919,17 @@ export interface operations {
     list_areas: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5138,15 +6938,18 @@ export interface operations {
             /** @description With an ETag for guests, for If-None-Match. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["Area"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["AreaPage"];
                 };
             };
         };
@@ -5154,7 +6957,17 @@ export interface operations {
     list_kinds: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5163,15 +6976,18 @@ export interface operations {
             /** @description With an ETag for guests, for If-None-Match. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["Kind"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["KindPage"];
                 };
             };
         };
@@ -5179,7 +6995,17 @@ export interface operations {
     list_amenities: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5188,15 +7014,18 @@ export interface operations {
             /** @description With an ETag for guests, for If-None-Match. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["Word"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["AmenityPage"];
                 };
             };
         };
@@ -5204,7 +7033,17 @@ export interface operations {
     list_enums: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5213,8 +7052,14 @@ export interface operations {
             /** @description With an ETag for guests, for If-None-Match. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5228,10 +7073,20 @@ export interface operations {
             query?: {
                 /** @description true: unread ones only; false: read ones only. */
                 unread?: "true" | "false";
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5240,6 +7095,11 @@ export interface operations {
             /** @description Of all my identities. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5251,7 +7111,15 @@ export interface operations {
     count_unread_notifications: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5260,6 +7128,11 @@ export interface operations {
             /** @description Of all my identities. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5271,7 +7144,15 @@ export interface operations {
     read_all_notifications: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5280,6 +7161,11 @@ export interface operations {
             /** @description Notifications that arrived meanwhile. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5291,7 +7177,15 @@ export interface operations {
     read_notification: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 notificationId: string;
             };
@@ -5302,6 +7196,11 @@ export interface operations {
             /** @description The remaining unread notifications. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5313,7 +7212,15 @@ export interface operations {
     delete_notification: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 notificationId: string;
             };
@@ -5324,6 +7231,11 @@ export interface operations {
             /** @description Gone. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5338,10 +7250,20 @@ export interface operations {
                 governorateId?: string;
                 areaId?: string;
                 sort?: "rating" | "listings" | "newest";
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5350,15 +7272,17 @@ export interface operations {
             /** @description In the requested order. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["Organisation"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["OrganisationList"];
                 };
             };
         };
@@ -5366,7 +7290,15 @@ export interface operations {
     get_company_profile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5375,6 +7307,11 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5386,49 +7323,32 @@ export interface operations {
     update_company_profile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    nameAr?: string;
-                    /** @description Digits, letters A–Z, / and -. */
-                    licenceNo?: string;
-                    /** Format: date */
-                    licenceExpiresOn?: string;
-                    nameEn?: string | null;
-                    aboutAr?: string | null;
-                    /** @example +96522334455 */
-                    phone?: string | null;
-                    /** @example +96522334455 */
-                    whatsapp?: string | null;
-                    /** Format: email */
-                    email?: string | null;
-                    /** Format: uri */
-                    website?: string | null;
-                    governorateId?: string | null;
-                    areaId?: string | null;
-                    addressAr?: string | null;
-                    workingHours?: string | null;
-                    /**
-                     * Format: uuid
-                     * @description A picture that this identity has uploaded; null removes the current one.
-                     */
-                    logoMediaId?: string | null;
-                    /**
-                     * Format: uuid
-                     * @description A picture that this identity has uploaded; null removes the current one.
-                     */
-                    coverMediaId?: string | null;
-                };
+                "application/json": components["schemas"]["UpdateCompanyProfileBody"];
             };
         };
         responses: {
             /** @description Changed. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5441,10 +7361,20 @@ export interface operations {
         parameters: {
             query?: {
                 status?: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended";
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5453,13 +7383,15 @@ export interface operations {
             /** @description All, or those of one status. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["Property"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["PropertyPage"];
                 };
             };
         };
@@ -5467,10 +7399,20 @@ export interface operations {
     list_company_leads: {
         parameters: {
             query?: {
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5479,13 +7421,15 @@ export interface operations {
             /** @description Each kind of contact counts once a day. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["Lead"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["LeadPage"];
                 };
             };
         };
@@ -5493,7 +7437,15 @@ export interface operations {
     get_company_stats: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5502,6 +7454,11 @@ export interface operations {
             /** @description The current figures. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5516,7 +7473,15 @@ export interface operations {
                 /** @description card, which is the default, or full: whole records in place of cards. */
                 fields?: "card" | "full";
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -5527,8 +7492,13 @@ export interface operations {
             /** @description Its page. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5545,10 +7515,20 @@ export interface operations {
                 governorateId?: string;
                 areaId?: string;
                 sort?: "rating" | "listings" | "newest";
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5557,15 +7537,17 @@ export interface operations {
             /** @description In the requested order. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["Organisation"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["OrganisationList"];
                 };
             };
         };
@@ -5573,7 +7555,15 @@ export interface operations {
     get_office_profile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5582,6 +7572,11 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5593,49 +7588,32 @@ export interface operations {
     update_office_profile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    nameAr?: string;
-                    /** @description Digits, letters A–Z, / and -. */
-                    licenceNo?: string;
-                    /** Format: date */
-                    licenceExpiresOn?: string;
-                    nameEn?: string | null;
-                    aboutAr?: string | null;
-                    /** @example +96522334455 */
-                    phone?: string | null;
-                    /** @example +96522334455 */
-                    whatsapp?: string | null;
-                    /** Format: email */
-                    email?: string | null;
-                    /** Format: uri */
-                    website?: string | null;
-                    governorateId?: string | null;
-                    areaId?: string | null;
-                    addressAr?: string | null;
-                    workingHours?: string | null;
-                    /**
-                     * Format: uuid
-                     * @description A picture that this identity has uploaded; null removes the current one.
-                     */
-                    logoMediaId?: string | null;
-                    /**
-                     * Format: uuid
-                     * @description A picture that this identity has uploaded; null removes the current one.
-                     */
-                    coverMediaId?: string | null;
-                };
+                "application/json": components["schemas"]["UpdateOfficeProfileBody"];
             };
         };
         responses: {
             /** @description Changed. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5648,10 +7626,20 @@ export interface operations {
         parameters: {
             query?: {
                 status?: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended";
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5660,13 +7648,15 @@ export interface operations {
             /** @description All, or those of one status. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["Property"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["PropertyPage"];
                 };
             };
         };
@@ -5674,10 +7664,20 @@ export interface operations {
     list_office_leads: {
         parameters: {
             query?: {
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5686,13 +7686,15 @@ export interface operations {
             /** @description Each kind of contact counts once a day. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["Lead"][];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["LeadPage"];
                 };
             };
         };
@@ -5700,7 +7702,15 @@ export interface operations {
     get_office_stats: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5709,6 +7719,11 @@ export interface operations {
             /** @description The current figures. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5723,7 +7738,15 @@ export interface operations {
                 /** @description card, which is the default, or full: whole records in place of cards. */
                 fields?: "card" | "full";
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -5734,8 +7757,13 @@ export interface operations {
             /** @description Its page. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5747,27 +7775,32 @@ export interface operations {
     add_report: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    targetType: "property" | "identity" | "message" | "review";
-                    /** Format: uuid */
-                    targetId: string;
-                    /** @enum {string} */
-                    reason: "spam" | "fraud" | "wrong_price" | "not_available" | "duplicate" | "offensive" | "impersonation" | "illegal" | "other";
-                    note?: string;
-                };
+                "application/json": components["schemas"]["AddReportBody"];
             };
         };
         responses: {
             /** @description Reported. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5780,10 +7813,20 @@ export interface operations {
         parameters: {
             query: {
                 identityId: string;
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5792,8 +7835,13 @@ export interface operations {
             /** @description With average, count and histogram of all reviews. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5805,27 +7853,32 @@ export interface operations {
     create_review: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: uuid */
-                    identityId: string;
-                    /** Format: uuid */
-                    propertyId?: string | null;
-                    rating: number;
-                    /** @description At most 1000 characters. */
-                    comment?: string | null;
-                };
+                "application/json": components["schemas"]["CreateReviewBody"];
             };
         };
         responses: {
             /** @description The new review. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5837,7 +7890,15 @@ export interface operations {
     delete_review: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -5848,6 +7909,11 @@ export interface operations {
             /** @description Gone. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5857,7 +7923,15 @@ export interface operations {
     update_review: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -5865,17 +7939,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    rating?: number;
-                    /** @description At most 1000 characters. */
-                    comment?: string | null;
-                };
+                "application/json": components["schemas"]["UpdateReviewBody"];
             };
         };
         responses: {
             /** @description As it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5887,7 +7962,15 @@ export interface operations {
     reply_to_review: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -5895,16 +7978,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description At most 1000 characters. */
-                    body: string;
-                };
+                "application/json": components["schemas"]["ReplyToReviewBody"];
             };
         };
         responses: {
             /** @description The review with the reply. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5916,7 +8001,15 @@ export interface operations {
     search: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5929,6 +8022,12 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5942,18 +8041,19 @@ export interface operations {
             query?: {
                 /** @description Words in any order; what looks like them follows where fewer than 5 of the strategy have them, before any filter. */
                 q?: string;
-                sort?: "newest" | "price_asc" | "price_desc" | "area_desc" | "drop_desc" | "ends_at" | "distance";
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
                 /** @description card, which is the default, or full: whole records in place of cards. */
                 fields?: "card" | "full";
+                /** @description newest if omitted; distance needs near. */
+                sort?: "newest" | "price_asc" | "price_desc" | "area_desc" | "distance";
+                /** @description How many items a page has at most. */
                 limit?: number;
                 type?: "SALE" | "RENT" | "EXCHANGE";
                 usage?: string;
                 furnished?: string;
                 /** @description A point in time, or a date: then from its beginning in Kuwait. */
                 postedSince?: string;
-                /** @description Strategy company only. */
-                companyId?: string;
                 /** @description Comma-separated codes. */
                 kinds?: string;
                 /** @description Comma-separated codes. */
@@ -5972,12 +8072,16 @@ export interface operations {
                 bbox?: string;
                 /** @description lat,lng,km */
                 near?: string;
-                /** @description Strategy exchange only. */
-                requestYearMin?: number;
-                /** @description Strategy exchange only. */
-                requestYearMax?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5986,8 +8090,13 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5999,7 +8108,15 @@ export interface operations {
     list_plans: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6008,6 +8125,11 @@ export interface operations {
             /** @description In display order. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6019,7 +8141,15 @@ export interface operations {
     current_plan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6028,6 +8158,11 @@ export interface operations {
             /** @description The current plan. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6039,24 +8174,34 @@ export interface operations {
     subscribe_plan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: uuid */
-                    planId: string;
-                    /** @enum {string} */
-                    payWith: "invoice" | "wallet";
-                };
+                "application/json": components["schemas"]["SubscribePlanBody"];
             };
         };
         responses: {
             /** @description The invoice, open or paid, and the plan that holds now. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6068,7 +8213,17 @@ export interface operations {
     cancel_plan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6077,6 +8232,11 @@ export interface operations {
             /** @description It stays active until endsAt. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6088,7 +8248,15 @@ export interface operations {
     get_wallet: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6097,6 +8265,11 @@ export interface operations {
             /** @description held is being refunded to its source. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6108,10 +8281,20 @@ export interface operations {
     list_wallet_transactions: {
         parameters: {
             query?: {
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6120,6 +8303,11 @@ export interface operations {
             /** @description Ledger entries. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6131,21 +8319,34 @@ export interface operations {
     top_up_wallet: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    amount: number;
-                };
+                "application/json": components["schemas"]["TopUpWalletBody"];
             };
         };
         responses: {
             /** @description To be charged. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6157,11 +8358,21 @@ export interface operations {
     list_invoices: {
         parameters: {
             query?: {
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
                 state?: "open" | "processing" | "failed" | "expired" | "void" | "paid" | "partially_refunded" | "refunded";
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6170,6 +8381,11 @@ export interface operations {
             /** @description Of the acting identity. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6181,7 +8397,15 @@ export interface operations {
     get_receipt: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6192,6 +8416,11 @@ export interface operations {
             /** @description Never changes once the invoice is paid. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6203,7 +8432,15 @@ export interface operations {
     get_invoice: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6214,6 +8451,11 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6225,24 +8467,34 @@ export interface operations {
     charge_invoice: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: uuid */
-                    invoiceId: string;
-                    /** @description One of the allowed addresses (RETURN_URLS), or a path below one. */
-                    returnUrl: string;
-                };
+                "application/json": components["schemas"]["ChargeInvoiceBody"];
             };
         };
         responses: {
             /** @description Where the person pays. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6254,7 +8506,15 @@ export interface operations {
     get_payment_status: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 invoiceId: string;
             };
@@ -6265,6 +8525,11 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6276,21 +8541,27 @@ export interface operations {
     receive_webhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["ReceiveWebhookBody"];
             };
         };
         responses: {
             /** @description Received, now or before. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6302,7 +8573,13 @@ export interface operations {
     receive_webhook_of: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
             path: {
                 provider: "tap" | "myfatoorah" | "sandbox";
             };
@@ -6310,15 +8587,15 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["ReceiveWebhookOfBody"];
             };
         };
         responses: {
             /** @description Received, now or before. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6330,7 +8607,17 @@ export interface operations {
     refund_invoice: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 invoiceId: string;
             };
@@ -6338,23 +8625,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    amount?: number;
-                    /** @enum {string} */
-                    to: "wallet" | "source";
-                    reason: string;
-                    /**
-                     * Format: uuid
-                     * @description Which payment, if an invoice was paid twice: its surplus leaves the wallet.
-                     */
-                    paymentId?: string;
-                };
+                "application/json": components["schemas"]["RefundInvoiceBody"];
             };
         };
         responses: {
             /** @description To the wallet at once; to its source it is settled when the provider says so. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6366,11 +8648,21 @@ export interface operations {
     list_payment_events: {
         parameters: {
             query?: {
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
                 outcome?: "received" | "paid" | "failed" | "refunded" | "surplus" | "pending" | "repeated" | "mismatch" | "unmatched" | "ignored";
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6379,6 +8671,11 @@ export interface operations {
             /** @description An event with outcome mismatch needs attention. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6390,7 +8687,15 @@ export interface operations {
     get_settings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6399,6 +8704,11 @@ export interface operations {
             /** @description With defaults where nothing was chosen. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6410,78 +8720,32 @@ export interface operations {
     update_settings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    language?: "ar" | "en";
-                    notifications?: {
-                        messages?: {
-                            push?: boolean;
-                            inApp?: boolean;
-                            sms?: boolean;
-                            email?: boolean;
-                        };
-                        leads?: {
-                            push?: boolean;
-                            inApp?: boolean;
-                            sms?: boolean;
-                            email?: boolean;
-                        };
-                        favorites?: {
-                            push?: boolean;
-                            inApp?: boolean;
-                            sms?: boolean;
-                            email?: boolean;
-                        };
-                        listings?: {
-                            push?: boolean;
-                            inApp?: boolean;
-                            sms?: boolean;
-                            email?: boolean;
-                        };
-                        billing?: {
-                            push?: boolean;
-                            inApp?: boolean;
-                            sms?: boolean;
-                            email?: boolean;
-                        };
-                        account?: {
-                            push?: boolean;
-                            inApp?: boolean;
-                            sms?: boolean;
-                            email?: boolean;
-                        };
-                    };
-                    quietHours?: {
-                        /**
-                         * @description HH:MM in Kuwait.
-                         * @example 22:00
-                         */
-                        from: string;
-                        /**
-                         * @description HH:MM in Kuwait.
-                         * @example 07:00
-                         */
-                        to: string;
-                    } | null;
-                    privacy?: {
-                        showPhone?: boolean;
-                        readReceipts?: boolean;
-                        showLastSeen?: boolean;
-                    };
-                    marketingConsent?: boolean;
-                };
+                "application/json": components["schemas"]["UpdateSettingsBody"];
             };
         };
         responses: {
             /** @description All settings. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6493,7 +8757,17 @@ export interface operations {
     create_property: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6506,6 +8780,11 @@ export interface operations {
             /** @description The listing: draft, active or pending_review. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6517,19 +8796,34 @@ export interface operations {
     list_my_properties: {
         parameters: {
             query?: {
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
                 status?: "draft" | "pending_review" | "active" | "rejected" | "paused" | "sold" | "rented" | "exchanged" | "expired" | "archived" | "suspended";
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A page. */
+            /** @description Whole records, newest first. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6541,7 +8835,17 @@ export interface operations {
     get_property: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description The ETag of an earlier answer to a guest: 304 if it is still the same. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 id: string;
             };
@@ -6552,8 +8856,14 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6565,7 +8875,15 @@ export interface operations {
     delete_property: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6576,6 +8894,11 @@ export interface operations {
             /** @description It is gone. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6586,6 +8909,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
                 /** @description The version that the change is meant for. */
                 "if-match"?: string;
             };
@@ -6603,6 +8933,11 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6614,10 +8949,20 @@ export interface operations {
     list_price_history: {
         parameters: {
             query?: {
+                /** @description nextCursor of the page before; nothing for the first page. */
                 cursor?: string;
+                /** @description How many items a page has at most. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6628,8 +8973,13 @@ export interface operations {
             /** @description Newest first. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6644,7 +8994,15 @@ export interface operations {
                 /** @description card, which is the default, or full: whole records in place of cards. */
                 fields?: "card" | "full";
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6655,15 +9013,17 @@ export interface operations {
             /** @description The nearest in price first. */
             200: {
                 headers: {
-                    /** @description Without a token public, with how long caches may keep it; else private, no-store. */
-                    "Cache-Control"?: string;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: (components["schemas"]["Card"] | components["schemas"]["Property"])[];
-                        nextCursor: string | null;
-                    };
+                    "application/json": components["schemas"]["SimilarPage"];
                 };
             };
         };
@@ -6671,7 +9031,17 @@ export interface operations {
     contact_property: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 id: string;
             };
@@ -6686,6 +9056,11 @@ export interface operations {
             /** @description The requested way of contact. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6697,7 +9072,17 @@ export interface operations {
     set_auction: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key with the same body gives the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ASCII characters, best a random uuid. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 id: string;
             };
@@ -6712,6 +9097,11 @@ export interface operations {
             /** @description The listing with its auction. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6723,7 +9113,15 @@ export interface operations {
     remove_auction: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6734,6 +9132,11 @@ export interface operations {
             /** @description Removed. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6743,7 +9146,15 @@ export interface operations {
     publish_property: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6754,6 +9165,11 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6765,7 +9181,15 @@ export interface operations {
     pause_property: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6776,6 +9200,11 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6787,7 +9216,15 @@ export interface operations {
     resume_property: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6798,6 +9235,11 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6809,7 +9251,15 @@ export interface operations {
     renew_property: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6820,6 +9270,11 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6831,7 +9286,15 @@ export interface operations {
     archive_property: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6842,6 +9305,11 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6853,7 +9321,15 @@ export interface operations {
     restore_property: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6864,6 +9340,11 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6875,7 +9356,15 @@ export interface operations {
     mark_property_sold: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6886,6 +9375,11 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6897,7 +9391,15 @@ export interface operations {
     mark_property_rented: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6908,6 +9410,11 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6919,7 +9426,15 @@ export interface operations {
     mark_property_exchanged: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6930,6 +9445,11 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6941,7 +9461,15 @@ export interface operations {
     confirm_property_available: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6952,6 +9480,11 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6963,7 +9496,15 @@ export interface operations {
     order_property_media: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
             };
@@ -6978,6 +9519,11 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6989,7 +9535,15 @@ export interface operations {
     delete_property_media: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The language of error messages: Arabic, or English with `en`.
+                 * @example en
+                 */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The identity that the client takes for the acting one. If it is another by now, the answer is 409 `identity_changed` and nothing is done. It never selects an identity. On a public route it counts beside a token only. */
+                "X-Expect-Identity"?: components["parameters"]["ExpectIdentity"];
+            };
             path: {
                 id: string;
                 mediaId: string;
@@ -7001,6 +9555,11 @@ export interface operations {
             /** @description It is gone. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;

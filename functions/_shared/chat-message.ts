@@ -3,6 +3,10 @@ import { z } from '@hono/zod-openapi'
 
 export const messageTypes = ['text', 'image', 'location', 'property'] as const
 
+/** Far above what the database takes, which counts characters after it has normalised the text. */
+export const MessageText = z.string().max(20_000, { error: 'message_too_long' })
+  .openapi({ maxLength: 4000 })
+
 /** The rest of a message is the server's. */
 export const NewMessage = z.strictObject({
   clientMessageId: z.string().regex(/^[\x21-\x7e]{1,64}$/).openapi({
@@ -10,8 +14,9 @@ export const NewMessage = z.strictObject({
     description: 'Made by the client, the same for every try: a message is stored once.',
   }),
   type: z.enum(messageTypes).default('text'),
-  body: z.string().max(20_000, { error: 'message_too_long' }).optional().openapi({
-    description: 'At most 4000 characters.',
+  body: MessageText.optional().openapi({
+    description:
+      'The text; of an image its caption, of a location "lat,lng", of a property its id.',
   }),
   mediaId: z.uuid().optional().openapi({ description: 'An uploaded picture, for image.' }),
   replyToId: z.uuid().optional().openapi({ description: 'A message of the same conversation.' }),

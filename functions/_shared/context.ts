@@ -16,7 +16,7 @@ export type ApiEnv = {
     body?: Uint8Array
     /** X-Expect-Identity, if sent. */
     expectIdentity?: string
-    /** Idempotency-Key, if sent. */
+    /** Idempotency-Key, if sent to a route that takes it: the answer of its call is kept. */
     idempotencyKey?: string
     /** The route needs a token, so the database refuses a caller that is not in order. */
     required?: boolean

@@ -43,8 +43,6 @@ type Options = {
   rate?: string
   /** The function gives JSON as text: as a value it would be parsed only to be written again. */
   isText?: boolean
-  /** Takes the header Idempotency-Key: the same key and body give the first answer again. */
-  idempotent?: boolean
   /** Backend functions that run first, in the same transaction; an {error} refuses the call. */
   before?: BackendCall | BackendCall[]
 }
@@ -177,7 +175,8 @@ export async function call<Name extends Callable>(
   const { role, claims } = c.get('caller')
   const [idempotencyKey, expectIdentity] = [c.get('idempotencyKey'), c.get('expectIdentity')]
   const invoked = apiCall(name, args)
-  const result = options.idempotent && idempotencyKey
+  // Charging keeps the key with the payment.
+  const result = idempotencyKey && !('idempotencyKey' in args)
     ? withIdempotency(
       idempotencyKey,
       name,

@@ -25,8 +25,9 @@ import { favorites } from './favorites.ts'
 import { methodsOf } from './http/allowed-methods.ts'
 import { rarelyChanged, send, sendPage } from './http/answers.ts'
 import { cacheForGuests } from './http/checks.ts'
+import { describeApi } from './http/description.ts'
 import { page } from './http/docs-page.ts'
-import { apiVersion, authenticate, logRequest } from './http/middleware.ts'
+import { authenticate, logRequest } from './http/middleware.ts'
 import { onError, problem } from './http/problem.ts'
 import { propertyMedia } from './media/routes-listing.ts'
 import { media } from './media/routes.ts'
@@ -113,31 +114,16 @@ app.route('/admin', adminPayments)
 app.route('/settings', settings)
 for (const part of [properties, propertyActions, propertyMedia]) app.route('/properties', part)
 
-app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
-  type: 'http',
-  scheme: 'bearer',
-  bearerFormat: 'JWT',
-  description: 'An access token of Supabase Auth, as returned by sign-in.',
-})
-
-let description: ReturnType<typeof app.getOpenAPI31Document> | undefined
+let description: string | undefined
 const described = () =>
-  description ??= app.getOpenAPI31Document({
-    openapi: '3.1.0',
-    info: {
-      title: 'Property marketplace of Kuwait',
-      version: apiVersion,
-      description: 'Amounts in KWD, areas in m², times in UTC. Errors have one shape: see /errors.',
-    },
-    servers: [{ url: `${env.supabaseUrl}/functions/v1/api` }],
-  })
+  description ??= JSON.stringify(describeApi(app, `${env.supabaseUrl}/functions/v1/api`))
 
 app.get('/openapi.json', async (c) => {
   await cacheForGuests(rarelyChanged)(c)
-  return send(c, JSON.stringify(described()))
+  return send(c, described())
 })
 if (env.htmlPages && providerNamed('sandbox')) sandboxPages(app)
-if (env.htmlPages) app.get('/docs', (c) => sendPage(c, page(described() as never)))
+if (env.htmlPages) app.get('/docs', (c) => sendPage(c, page(JSON.parse(described()))))
 
 // A known path with another method is 405, an unknown path 404.
 const allowed = methodsOf(app)

@@ -7,17 +7,21 @@ import { errors } from '../_shared/errors.ts'
 import { withTimeout } from '../_shared/timeout.ts'
 import { paymentState } from '../payments/configured-providers.ts'
 import { smsState } from './accounts/codes.ts'
-import { area, json, problems, rarelyChanged, route, send } from './http/route.ts'
+import { area, json, rarelyChanged, route, send, withoutToken } from './http/route.ts'
 
 const tags = ['service']
 const state = z.enum(['ok', 'down'])
 
 const health = route({
+  ...withoutToken,
   tags,
   operationId: 'get_health',
   method: 'get',
   path: '/health',
   summary: 'Health of the service and of the parts that it depends on',
+  description:
+    'Asks the parts at most once in two seconds. A service whose jobs have not run for five ' +
+    'minutes is degraded too. Nothing in it is secret.',
   responses: {
     200: json(
       z.object({
@@ -32,17 +36,19 @@ const health = route({
       'The parts; asked at most once in two seconds. Degraded is also a service whose jobs have not ' +
         'run for five minutes.',
     ),
-    ...problems(),
   },
 })
 
 const table = route({
+  ...withoutToken,
   tags,
   operationId: 'list_errors',
   method: 'get',
   path: '/errors',
   guestCache: rarelyChanged,
   summary: 'All error codes with their statuses and texts',
+  description:
+    'The table behind every `error.code`. Use it to check that a client knows all codes.',
   responses: {
     200: json(
       z.object({
@@ -52,7 +58,6 @@ const table = route({
       }).openapi('Errors'),
       'All of them.',
     ),
-    ...problems(),
   },
 })
 

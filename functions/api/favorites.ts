@@ -1,7 +1,7 @@
 /** Favorites: the properties that the acting identity has saved. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
-import { area, json, mine, pageOf, PageQuery, problems, route, send } from './http/route.ts'
+import { acting, area, json, pageOf, PageQuery, route, send } from './http/route.ts'
 import { Card, Fields, Property, Unavailable } from './properties/schemas.ts'
 
 const OneProperty = z.strictObject({ propertyId: z.uuid() })
@@ -9,63 +9,68 @@ const OneProperty = z.strictObject({ propertyId: z.uuid() })
 const tags = ['favorites']
 
 const toggle = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'toggle_favorite',
   method: 'post',
   path: '/{propertyId}',
   summary: 'Toggle a favorite',
+  description:
+    'Saves the listing, or takes it out again. Do not send it again blindly: a second toggle ' +
+    'undoes the first. A listing that is no longer shown can be taken out, not saved. At most ' +
+    '120 a minute.',
+  errors: ['property_not_found'],
   request: { params: OneProperty },
   responses: {
     200: json(
       z.object({ propertyId: z.uuid(), isFavorite: z.boolean() }).openapi('FavoriteState'),
       'The new state.',
     ),
-    ...problems(401, 403, 404),
   },
 })
 
 const list = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'list_favorites',
   method: 'get',
   path: '/',
   summary: 'List my favorites, newest first',
+  description: 'Those that have been deleted since are gone; others that cannot be seen now are ' +
+    '`unavailable`.',
   request: { query: PageQuery.extend({ fields: Fields }) },
   responses: {
     200: json(
-      pageOf(z.union([Unavailable, Card, Property])).openapi('FavoritePage'),
+      pageOf('FavoritePage', z.union([Unavailable, Card, Property])),
       'Listings, and favorites that are not available at the moment.',
     ),
-    ...problems(401, 403),
   },
 })
 
 const ids = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'list_favorite_ids',
   method: 'get',
   path: '/ids',
   summary: 'List the ids of my favorites',
+  description: 'All of them at once, to mark hearts in lists that were loaded before.',
   responses: {
     200: json(z.object({ ids: z.array(z.uuid()) }).openapi('FavoriteIds'), 'Newest first.'),
-    ...problems(401, 403),
   },
 })
 
 const check = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'check_favorite',
   method: 'get',
   path: '/check/{propertyId}',
   summary: 'Check whether a listing is one of my favorites',
+  description: '`false` also for a listing that does not exist.',
   request: { params: OneProperty },
   responses: {
     200: json(z.boolean(), 'false also for a listing that does not exist.'),
-    ...problems(401, 403),
   },
 })
 

@@ -1,7 +1,7 @@
 /** Vocabularies and places: the same for everybody, and rarely changed. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
-import { area, json, pageOf, problems, rarelyChanged, route, sendTagged } from './http/route.ts'
+import { area, json, pageOf, rarelyChanged, route, sendTagged } from './http/route.ts'
 
 const Word = z.object({ code: z.string(), textAr: z.string(), textEn: z.string() }).openapi('Word')
 
@@ -36,6 +36,7 @@ const listed = <Name extends string, T extends z.ZodType>(
   operationId: Name,
   path: string,
   summary: string,
+  description: string,
   schema: T,
 ) =>
   route({
@@ -44,12 +45,12 @@ const listed = <Name extends string, T extends z.ZodType>(
     method: 'get',
     path,
     summary,
+    description: `${description} Rarely changes: keep it, and ask again with If-None-Match.`,
     request: {},
     guestCache: rarelyChanged,
     responses: {
       200: json(schema, 'With an ETag for guests, for If-None-Match.'),
       304: { description: 'The client has it already.' },
-      ...problems(),
     },
   })
 
@@ -57,20 +58,35 @@ const governorates = listed(
   'list_governorates',
   '/governorates',
   'List the governorates of Kuwait',
-  pageOf(Governorate),
+  'The values of `governorateId`.',
+  pageOf('GovernoratePage', Governorate),
 )
-const areas = listed('list_areas', '/areas', 'List the areas of Kuwait', pageOf(Area))
-const kinds = listed('list_kinds', '/kinds', 'List the kinds of property', pageOf(Kind))
+const areas = listed(
+  'list_areas',
+  '/areas',
+  'List the areas of Kuwait',
+  'The values of `areaId`, each in its governorate.',
+  pageOf('AreaPage', Area),
+)
+const kinds = listed(
+  'list_kinds',
+  '/kinds',
+  'List the kinds of property',
+  'The values of `kind` of a listing.',
+  pageOf('KindPage', Kind),
+)
 const amenities = listed(
   'list_amenities',
   '/amenities',
   'List the amenities of properties',
-  pageOf(Word),
+  'The values of `amenities` of a listing.',
+  pageOf('AmenityPage', Word),
 )
 const enums = listed(
   'list_enums',
   '/enums',
   'Get all vocabularies by name',
+  'Of codes that stand in records, each with its Arabic and English text.',
   z.record(z.string(), z.array(Word)).openapi('Enums'),
 )
 

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
 import { IdentityRecord, User } from './accounts/schemas.ts'
-import { area, json, mine, problems, route, send, Time } from './http/route.ts'
+import { area, json, mine, route, send, Time } from './http/route.ts'
 import { Property } from './properties/schemas.ts'
 
 const records = z.array(z.looseObject({}))
@@ -43,7 +43,8 @@ const exported = route({
   method: 'get',
   path: '/me/export',
   summary: 'Export everything that I own as one JSON document',
-  responses: { 200: json(Export, 'The export.'), ...problems(401, 403) },
+  description: 'Everything that the account and its identities own, as a file. At most 5 a day.',
+  responses: { 200: json(Export, 'The export.') },
 })
 
 export const accountExport = area()

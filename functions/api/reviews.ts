@@ -2,14 +2,13 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../_shared/db.ts'
 import {
+  acting,
   area,
   body,
   Cursor,
   json,
   Limit,
-  mine,
-  pageOf,
-  problems,
+  pageFields,
   route,
   send,
   sendNothing,
@@ -37,7 +36,9 @@ const Review = z
   .openapi('Review')
 
 const rating = z.int().min(1).max(5)
-const comment = z.string().max(2000).nullish().openapi({ description: 'At most 1000 characters.' })
+// A character has at most two UTF-16 units; the database counts characters, up to 1000.
+const text = z.string().max(2000).openapi({ maxLength: 1000 })
+const comment = text.nullish()
 
 const list = route({
   tags,
@@ -46,70 +47,87 @@ const list = route({
   path: '/',
   guestCache: slowlyChanged,
   summary: 'List the reviews of an identity, newest first',
+  description: 'With average, count and histogram of all reviews, not of this page alone.',
+  errors: ['identity_not_found'],
   request: {
     query: z.strictObject({ identityId: z.uuid(), cursor: Cursor.optional(), limit: Limit }),
   },
   responses: {
     200: json(
-      pageOf(Review).extend(ReviewSummary.shape).openapi('ReviewPage'),
+      pageFields(Review).extend(ReviewSummary.shape).openapi('ReviewPage'),
       'With average, count and histogram of all reviews.',
     ),
-    ...problems(404),
   },
 })
 
 const create = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'create_review',
   method: 'post',
   path: '/',
   summary: 'Review an identity after contacting it',
+  description:
+    'Needs a real contact before: a conversation with messages from both sides, or a lead. One ' +
+    'review of each identity.',
+  errors: [
+    'identity_not_found',
+    'property_not_found',
+    'review_not_eligible',
+    'review_exists',
+    'review_self',
+  ],
   request: body(z.strictObject({
     identityId: z.uuid(),
     propertyId: z.uuid().nullish(),
     rating,
     comment,
   })),
-  responses: { 201: json(Review, 'The new review.'), ...problems(401, 403, 404, 409) },
+  responses: { 201: json(Review, 'The new review.') },
 })
 
 const change = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'update_review',
   method: 'patch',
   path: '/{id}',
   summary: 'Change my review, within 48 hours',
+  description: 'Within 48 hours. Fields that are left out stay; null clears the comment.',
+  errors: ['not_found', 'review_edit_closed'],
   request: { params: OneReview, ...body(z.strictObject({ rating: rating.optional(), comment })) },
-  responses: { 200: json(Review, 'As it is now.'), ...problems(401, 403, 404, 409) },
+  responses: { 200: json(Review, 'As it is now.') },
 })
 
 const remove = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'delete_review',
   method: 'delete',
   path: '/{id}',
   summary: 'Delete my review',
+  description: 'At any time.',
+  errors: ['not_found'],
   request: { params: OneReview },
-  responses: { 204: { description: 'Gone.' }, ...problems(401, 403, 404) },
+  responses: { 204: { description: 'Gone.' } },
 })
 
 const reply = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'reply_to_review',
   method: 'post',
   path: '/{id}/reply',
   summary: 'Reply to a review of me; within 48 hours a second reply replaces the first',
+  description: 'By whoever was reviewed. Within 48 hours a second reply replaces the first.',
+  errors: ['not_found', 'review_edit_closed'],
   request: {
     params: OneReview,
     ...body(z.strictObject({
-      body: z.string().max(2000).openapi({ description: 'At most 1000 characters.' }),
+      body: text,
     })),
   },
-  responses: { 200: json(Review, 'The review with the reply.'), ...problems(401, 403, 404, 409) },
+  responses: { 200: json(Review, 'The review with the reply.') },
 })
 
 export const reviews = area()

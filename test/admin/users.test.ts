@@ -73,6 +73,14 @@ describe('ADM-02 two admins, one user', () => {
     expect(await statusOf(admin, person.identityId, { status: 'banned' })).toMatchObject(unknown)
     expect(await admin.get(`/admin/users/${unknownId}`)).toMatchObject(unknown)
     expect(await admin.delete(`/admin/users/${unknownId}`, { reason })).toMatchObject(unknown)
+    const asked = `/admin/users/${unknownId}?reason=${encodeURIComponent(reason)}`
+    expect(await admin.delete(asked)).toMatchObject(unknown)
+    expect(await admin.delete(`/admin/users/${unknownId}`)).toMatchObject({
+      status: 422,
+      body: {
+        error: { code: 'validation_failed', fields: [{ path: 'reason', code: 'required' }] },
+      },
+    })
     expect(await identityOf(admin, unknownId, 'active'))
       .toMatchObject({ status: 404, body: { error: { code: 'identity_not_found' } } })
     expect((await person.get('/auth/me')).status).toBe(200)

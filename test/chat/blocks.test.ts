@@ -7,7 +7,7 @@ import {
   postMessage,
   startConversation,
 } from '../support/conversations.ts'
-import { insertOrganisation } from '../support/fixtures.ts'
+import { insertListing, insertOrganisation } from '../support/fixtures.ts'
 import { problemOf, statusAndCode, unknownId } from '../support/problems.ts'
 
 const blocked = [403, 'blocked']
@@ -30,6 +30,14 @@ test('a block stops messages and new conversations both ways; the history stays'
   expect((await a.delete(`/blocks/${b.identityId}`)).status).toBe(204)
   expect((await postMessage(b, id, 'بعد')).status).toBe(201)
   expect((await postMessage(a, id)).status).toBe(201)
+})
+
+test('whom an advertiser blocks gets no conversation as a contact', async () => {
+  const [seller, buyer] = [await signUp(), await signUp()]
+  const listing = await insertListing(seller.identityId)
+  await seller.post(`/blocks/${buyer.identityId}`)
+  expect(statusAndCode(await buyer.post(`/properties/${listing}/contact`, { kind: 'chat' })))
+    .toEqual(blocked)
 })
 
 test('a block is between accounts: no identity on either side gets around it', async () => {

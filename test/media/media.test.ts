@@ -225,6 +225,8 @@ describe('the pictures of a listing', () => {
     expect(await uploadPictures(owner, shades(1, 7), { propertyId: id })).toMatchObject(conflict)
     expect(await owner.delete(`/properties/${id}/media/${body.files[0].mediaId}`))
       .toMatchObject(conflict)
+    const mediaIds = idsOf(body.files)
+    expect(await owner.put(`/properties/${id}/media/order`, { mediaIds })).toMatchObject(conflict)
     expect(await mediaOf(id)).toHaveLength(1)
   })
 

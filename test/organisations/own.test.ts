@@ -279,6 +279,14 @@ test('a pending organisation is read and edited by its own routes only', async (
   expect(await guest.get(`/company/${body.id}`)).toMatchObject(refusal(404, 'org_not_found'))
   expect(await owner.patch(`/auth/identities/${body.id}`, { aboutAr: 'نبذة' }))
     .toMatchObject({ status: 200, body: { status: 'pending_verification', aboutAr: 'نبذة' } })
+  const change = (fields: object) => owner.patch(`/auth/identities/${body.id}`, fields)
+  const { rows: [{ licence_no: taken }] } = await database().query(
+    'select licence_no from public.organisations where identity_id = $1',
+    [office],
+  )
+  expect(await change({ licenceNo: taken })).toMatchObject(refusal(409, 'licence_in_use'))
+  expect(await change({ areaId: 'sharq' })).toMatchObject(refusal(422, 'area_invalid'))
+  expect(await change({ logoMediaId: randomUUID() })).toMatchObject(refusal(404, 'not_found'))
   await database().query(`update public.identities set status = 'active' where id = $1`, [body.id])
   expect(await guest.get(`/company/${body.id}`))
     .toMatchObject({ status: 200, body: { aboutAr: 'نبذة', verified: true } })

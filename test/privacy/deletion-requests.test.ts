@@ -34,6 +34,26 @@ test('requesting deletion signs out, and signing in again cancels it', async () 
   expect((await again.get('/auth/me')).body.user.id).toBe(person.id)
 })
 
+test('a code for a deletion lives five minutes and five wrong tries', async () => {
+  const request = async (seconds: number) => {
+    const person = await signUpByPhone()
+    const { identifier } = person
+    await ageCodes(identifier, 45)
+    const resend = { identifier, purpose: 'delete' }
+    const [code] = await codeSentBy(identifier, () => guest.post('/auth/otp/resend', resend))
+    await ageCodes(identifier, seconds)
+    return { code, confirm: (code: string) => person.post('/auth/me/delete', { code }) }
+  }
+  const late = await request(301)
+  expect(await late.confirm(late.code)).toMatchObject(refusal(410, 'otp_expired'))
+  const guessed = await request(0)
+  for (let tries = 1; tries <= 5; tries++) {
+    expect(await guessed.confirm(wrongCode(guessed.code, tries)))
+      .toMatchObject(refusal(422, 'otp_invalid'))
+  }
+  expect(await guessed.confirm(guessed.code)).toMatchObject(refusal(429, 'otp_locked'))
+})
+
 test('a requested deletion is carried out after fourteen days', async () => {
   const person = await signUpByPhone()
   const { identifier, password } = person

@@ -144,6 +144,7 @@ test('an unknown filter, or one of another strategy, is refused by name', async 
   expect(await search({ colour: 'blue' })).toMatchObject(named('colour'))
   expect(await quick({ colour: 'blue' })).toMatchObject(named('colour'))
   expect(await quick({ strategy: 'deal' })).toMatchObject(named('strategy'))
+  expect(await quick({ companyId: randomUUID() })).toMatchObject(named('companyId'))
   expect(await search({ companyId: randomUUID() })).toMatchObject(named('companyId'))
   expect(await search({ requestYearMin: 2000 })).toMatchObject(named('requestYearMin'))
   expect(await search({ strategy: 'exchange', requestYearMin: 2000 })).toMatchObject({
@@ -163,6 +164,19 @@ test.each(['priceMin', 'areaM2Min', 'requestYearMin'])(
     expect(await search({ strategy, [name]: 2000, [max]: 2000 })).toMatchObject({ status: 200 })
   },
 )
+
+test('a quick search refuses the same, and an order that is for deals or auctions', async () => {
+  expect(await quick({ priceMin: '2', priceMax: '1' })).toMatchObject({
+    status: 422,
+    body: { error: { code: 'range_invalid' } },
+  })
+  for (const sort of ['drop_desc', 'ends_at']) {
+    expect(await quick({ sort })).toMatchObject({
+      status: 422,
+      body: { error: { code: 'validation_failed', fields: [{ path: 'sort' }] } },
+    })
+  }
+})
 
 test('whoever calls past the facade meets the same refusals', async () => {
   const person = await signUp()

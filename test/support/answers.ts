@@ -2,6 +2,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { variable } from '../../local/environment.ts'
+import { recordAnswer } from './answered-codes.ts'
 import { onReply, type Reply, secretKey } from './client.ts'
 import { description, everyOperation, type Operation, resolve, type Schema } from './openapi.ts'
 
@@ -23,9 +24,14 @@ export function closed(schema: Schema): Schema {
     copy.additionalProperties = closed(copy.additionalProperties)
   }
   if (copy.allOf) {
-    // Parts know only their own properties, so the whole is what is closed.
+    // Parts know only their own properties, so the whole is what is closed; and what a part says of
+    // another's property is not all of it.
+    const others = copy.allOf.filter((one) => one.$ref).map((one) => resolve(one).properties ?? {})
     copy.allOf = copy.allOf.map((one) => {
       const part = closed(resolve(one))
+      for (const [name, narrowed] of Object.entries(one.properties ?? {})) {
+        if (others.some((known) => name in known)) part.properties![name] = narrowed
+      }
       return part.additionalProperties === false
         ? { ...part, additionalProperties: undefined }
         : part
@@ -62,10 +68,11 @@ const patterns = everyOperation.map((operation) => ({
 
 /** The operation that a request means: one without parameters before one with them. */
 function operationOf(method: string, path: string): Operation | undefined {
-  const [bare] = path.split(/[?#]/)
+  // As it is sent: without dots for folders.
+  const bare = URL.parse(`http://api${path}`)?.pathname ?? path
   return patterns
     .filter(({ operation, pattern }) =>
-      operation.method === (method === 'HEAD' ? 'GET' : method) && pattern.test(bare!)
+      operation.method === (method === 'HEAD' ? 'GET' : method) && pattern.test(bare)
     )
     .map(({ operation }) => operation)
     .sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0]
@@ -119,6 +126,9 @@ const secrets = [secretKey, new URL(variable('DATABASE_URL')!).password].filter(
 
 onReply((method, path, reply) => {
   const faults = faultsOf(method, path, reply)
+  const operation = operationOf(method, path)
+  const code = reply.body?.error?.code
+  if (operation && code) recordAnswer(operation.id, code)
   if (!faults.length) return
   throw new Error(
     `${method} ${path} answered ${reply.status}, not as described: ${faults.join('; ')}\n` +

@@ -39,13 +39,20 @@ type Described = {
   operationId: string
   security?: unknown[]
   tags: string[]
-  parameters?: Parameter[]
+  description: string
+  parameters?: (Parameter | Reference)[]
   requestBody?: { required?: boolean; content: Content }
-  responses: Record<string, { content?: Content }>
+  responses: Record<string, Answer | Reference>
 }
+type Reference = { $ref: string }
+type Answer = { content?: Content; headers?: object }
 type Document = {
   paths: Record<string, Record<string, Described>>
-  components: { schemas: Record<string, Schema> }
+  components: {
+    schemas: Record<string, Schema>
+    parameters: Record<string, Parameter>
+    responses: Record<string, Answer>
+  }
 }
 
 export type Operation = {
@@ -60,12 +67,30 @@ export type Operation = {
   body?: Schema
   /** Whether it takes a form: files are never sent as JSON. */
   form: boolean
-  responses: Described['responses']
+  responses: Record<string, Answer>
+  /** The error codes that it may answer. */
+  codes: string[]
 }
 
 export const description: Document = await (
   await fetch(`${variable('SUPABASE_URL')}/functions/v1/api/openapi.json`)
 ).json()
+
+/** What stands at a place of the description, also where that refers to a component. */
+function dereference<T extends object>(place: T | Reference): T {
+  if (!('$ref' in place)) return place
+  const steps = place.$ref.split('/').slice(1)
+  return steps.reduce((part, step) => Object(part)[step], description as object) as T
+}
+
+const mapValues = <T, U>(record: Record<string, T>, change: (value: T) => U) =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
+
+/** The error codes of a response: those of its problem. */
+function codesIn({ content }: Answer): string[] {
+  const [, narrowed] = content?.['application/json']?.schema.allOf ?? []
+  return (narrowed?.properties?.error?.properties?.code?.enum ?? []) as string[]
+}
 
 /** Every operation of the API. */
 export const everyOperation: Operation[] = Object.entries(description.paths).flatMap((
@@ -75,12 +100,15 @@ export const everyOperation: Operation[] = Object.entries(description.paths).fla
     id: described.operationId,
     method: method.toUpperCase(),
     path,
-    secured: Boolean(described.security?.length),
+    // An empty requirement is a token that may be left out.
+    secured: described.security!.some((needed) => Object.keys(needed as object).length) &&
+      described.security!.every((needed) => Object.keys(needed as object).length),
     tags: described.tags,
-    parameters: described.parameters ?? [],
+    parameters: (described.parameters ?? []).map(dereference),
     body: described.requestBody?.content['application/json']?.schema,
     form: described.requestBody?.content['multipart/form-data'] !== undefined,
-    responses: described.responses,
+    responses: mapValues(described.responses, dereference),
+    codes: Object.values(described.responses).flatMap((answer) => codesIn(dereference(answer))),
   }))
 )
 

@@ -57,6 +57,24 @@ describe('the description', () => {
     expect(faultsOf('GET', '/errors', reply)).not.toEqual([])
   })
 
+  test('finds an error that the operation does not name', async () => {
+    const path = `/properties/${randomUUID()}`
+    const reply = await guest.get(path)
+    expect(reply.body.error.code).toBe('property_not_found')
+    expect(faultsOf('GET', path, reply)).toEqual([])
+    const other = { error: { ...reply.body.error, code: 'org_not_found' } }
+    expect(faultsOf('GET', path, { ...reply, body: other })).not.toEqual([])
+  })
+
+  test('names every header that it speaks of', () => {
+    for (const { id, parameters, responses } of operations) {
+      expect(parameters.map(({ name }) => name), id).toContain('Accept-Language')
+      for (const { headers } of Object.values(responses)) {
+        expect(Object.keys(headers ?? {}), id).toContain('X-Request-Id')
+      }
+    }
+  })
+
   test('has a unique name for every operation', () => {
     const names = operations.map(({ id }) => id)
     expect(names.length).toBeGreaterThan(20)
@@ -114,6 +132,26 @@ describe('PR-02 every route asks the database who may act now', () => {
     })
     expect([status, answer?.error?.code]).toEqual([409, 'identity_changed'])
     expect(await fingerprintOf(owner)).toBe(before)
+  })
+})
+
+describe('an operation that acts as an identity', () => {
+  let nobody: Person
+
+  beforeAll(async () => {
+    nobody = await signUp()
+    await database().query(`update public.identities set status = 'suspended' where id = $1`, [
+      nobody.identityId,
+    ])
+  })
+
+  const acting = operations.filter(({ id, codes }) =>
+    codes.includes('identity_not_usable') && id !== 'switch_identity'
+  )
+
+  test.each(acting)('$method $path needs one that is active', async (operation) => {
+    const { status, body } = await callAs(nobody, operation, requestWith(operation))
+    expect([status, body?.error?.code]).toEqual([403, 'identity_not_usable'])
   })
 })
 

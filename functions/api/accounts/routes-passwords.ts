@@ -11,36 +11,45 @@ import {
   resetPassword,
   signIn,
 } from '../../_shared/supabase-auth.ts'
-import { area, body, json, mine, problems, route, send, sendNothing } from '../http/route.ts'
+import { area, body, json, mine, route, send, sendNothing, withoutToken } from '../http/route.ts'
 import { requestCode } from './codes.ts'
 import { identifierOf, verifyPassword } from './reauthenticate.ts'
 
 const tags = ['sign-in']
 
 const forgot = route({
+  ...withoutToken,
   tags,
   operationId: 'forgot_password',
   method: 'post',
   path: '/password/forgot',
   summary: 'Request a code to set a new password',
+  description:
+    'The answer is always the same and comes before anything is sent, so it does not tell ' +
+    'whether there is such an account. Go on with `POST /auth/password/reset`.',
+  errors: ['sms_not_configured'],
   request: body(z.strictObject({ identifier: Identifier })),
   responses: {
     202: json(
       z.object({ resendAfter: z.int() }).openapi('CodeAsked'),
       'Always, whether or not there is such an account.',
     ),
-    ...problems(400),
   },
 })
 
 const same = { error: 'password_mismatch', path: ['confirmPassword'] }
 
 const reset = route({
+  ...withoutToken,
   tags,
   operationId: 'reset_password',
   method: 'post',
   path: '/password/reset',
   summary: 'Set a new password with a code; all sessions end',
+  description:
+    'Takes the code of `POST /auth/password/forgot`. Every session of the account ends: sign in ' +
+    'with the new password.',
+  errors: ['otp_invalid', 'otp_expired', 'otp_locked'],
   request: body(
     z.strictObject({
       identifier: Identifier,
@@ -49,7 +58,7 @@ const reset = route({
       confirmPassword: z.string(),
     }).refine((given) => given.newPassword === given.confirmPassword, same),
   ),
-  responses: { 204: { description: 'Set.' }, ...problems(400, 410) },
+  responses: { 204: { description: 'Set.' } },
 })
 
 const change = route({
@@ -59,8 +68,12 @@ const change = route({
   method: 'post',
   path: '/password/change',
   summary: 'Change my password; my other sessions end',
+  description:
+    'Needs the current password, whose tries are counted like those of a sign-in. This session ' +
+    'stays.',
+  errors: ['invalid_credentials'],
   request: body(z.strictObject({ currentPassword: Password, newPassword: NewPassword })),
-  responses: { 204: { description: 'Changed.' }, ...problems(400, 401, 403) },
+  responses: { 204: { description: 'Changed.' } },
 })
 
 /** Whether it is the account's current password; the session that this opens ends at once. */

@@ -13,7 +13,7 @@ import { backend, setRateHeaders } from '../../_shared/db.ts'
 import { Code, Identifier, NewPassword, PersonName } from '../../_shared/identifiers.ts'
 import { type MaybeError, Refusal, throwIfError } from '../../_shared/refusal.ts'
 import { createUser, isDecoy } from '../../_shared/supabase-auth.ts'
-import { area, body, json, problems, route, send } from '../http/route.ts'
+import { area, body, json, route, send, withoutToken } from '../http/route.ts'
 import { type CodeAnswer, requestCode, requireSms, sendCode } from './codes.ts'
 import { Session } from './schemas.ts'
 import { openSession } from './session.ts'
@@ -28,7 +28,7 @@ const Registration = z.strictObject({
 }).refine(({ password, confirmPassword }) => (confirmPassword ?? password) === password, {
   error: 'password_mismatch',
   path: ['confirmPassword'],
-})
+}).openapi('Registration')
 
 const Registered = z.union([
   z.object({ accountId: z.uuid(), status: z.literal('active') }),
@@ -40,15 +40,27 @@ const Registered = z.union([
 ]).openapi('Registered')
 
 const register = {
+  ...withoutToken,
   tags,
   method: 'post',
   summary: 'Register by email (active at once) or phone (a code is sent)',
+  description:
+    'An email is an account at once: sign in next. For a Kuwaiti phone a code of six digits is ' +
+    'sent by SMS, and the account is made when it is verified (`POST ' +
+    '/auth/register/verify-otp`) within the hour. At most 30 an hour from one address.',
+  errors: [
+    'email_taken',
+    'phone_taken',
+    'otp_resend_too_soon',
+    'rate_limited',
+    'sms_send_failed',
+    'sms_not_configured',
+  ],
   // The database has to see each of them, also refused ones: they are attempts on that phone.
   unlimited: true,
   request: body(Registration),
   responses: {
     201: json(Registered, 'An account, or a registration that awaits its code.'),
-    ...problems(400, 409, 502),
   },
 } as const
 
@@ -60,25 +72,38 @@ const registerLong = route({
 })
 
 const verify = route({
+  ...withoutToken,
   tags,
   operationId: 'verify_otp',
   method: 'post',
   path: '/register/verify-otp',
   summary: 'Verify the phone with the code: the account is created and signed in',
+  description:
+    'Takes the code that a registration sent, once and within 5 minutes; after 5 wrong ones it ' +
+    'is locked. Send `registrationId` along: it makes the account the one of this very ' +
+    'registration, with its password and name. Without it, and if several people tried this ' +
+    'number, the account has no password until it is reset.',
+  errors: ['otp_invalid', 'otp_expired', 'otp_locked', 'phone_taken'],
   request: body(z.strictObject({
     identifier: Identifier,
     code: Code,
     registrationId: z.uuid().optional(),
   })),
-  responses: { 200: json(Session, 'Signed in.'), ...problems(400, 403, 409, 410) },
+  responses: { 200: json(Session, 'Signed in.') },
 })
 
 const resend = route({
+  ...withoutToken,
   tags,
   operationId: 'resend_otp',
   method: 'post',
   path: '/otp/resend',
   summary: 'Send a new code; the previous one becomes invalid',
+  description:
+    'Every 45 seconds at most, and some an hour: see the rates of the introduction. The answer ' +
+    'is the same for an identifier that nobody has. `registrationId` names the registration ' +
+    'that the code is for.',
+  errors: ['otp_resend_too_soon', 'sms_not_configured'],
   request: body(z.strictObject({
     identifier: Identifier,
     purpose: z.enum(['register', 'reset', 'delete']),
@@ -89,7 +114,6 @@ const resend = route({
       z.object({ resendAfter: z.int() }).openapi('CodeSent'),
       'The same whether or not there is anybody to send it to.',
     ),
-    ...problems(400),
   },
 })
 

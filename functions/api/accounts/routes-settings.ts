@@ -53,6 +53,7 @@ const get = route({
   method: 'get',
   path: '/',
   summary: 'Get my settings',
+  description: 'With defaults where nothing was chosen.',
   responses: { 200: json(Settings, 'With defaults where nothing was chosen.') },
 })
 
@@ -63,6 +64,7 @@ const change = route({
   method: 'patch',
   path: '/',
   summary: 'Change some of my settings',
+  description: 'Everything that is left out stays as it is, at every depth.',
   request: body(Changes),
   responses: { 200: json(Settings, 'All settings.') },
 })

@@ -12,34 +12,44 @@ import {
   type SignInDenied,
   signOut,
 } from '../../_shared/supabase-auth.ts'
-import { area, body, json, mine, problems, route, send, sendNothing } from '../http/route.ts'
+import { area, body, json, mine, route, send, sendNothing, withoutToken } from '../http/route.ts'
 import { Session } from './schemas.ts'
 import { completeSignIn, sessionBody, throwIfDenied } from './session.ts'
 
 const tags = ['sign-in']
 
 const login = route({
+  ...withoutToken,
   tags,
   operationId: 'login',
   method: 'post',
   path: '/login',
   summary: 'Sign in by email or phone',
+  description:
+    'Takes an email or a phone in any spelling. An unknown identifier and a wrong password are ' +
+    'the same 401. Signing in cancels a deletion that was requested.',
+  errors: ['invalid_credentials', 'account_awaiting_otp', 'account_suspended', 'account_banned'],
   request: body(z.strictObject({
     identifier: Identifier,
     password: Password,
     rememberMe: z.unknown().optional().openapi({ description: 'Accepted and ignored.' }),
   })),
-  responses: { 200: json(Session, 'Signed in.'), ...problems(400, 401, 403) },
+  responses: { 200: json(Session, 'Signed in.') },
 })
 
 const refresh = route({
+  ...withoutToken,
   tags,
   operationId: 'refresh',
   method: 'post',
   path: '/refresh',
   summary: 'Get new tokens for a refresh token',
+  description:
+    'Each refresh token is used once and replaced: store both new tokens before anything else, ' +
+    'and let one request at a time refresh. 401 means that the session is over: sign in again.',
+  errors: ['token_invalid', 'account_suspended', 'account_banned'],
   request: body(z.strictObject({ refreshToken: z.string().min(1).max(1024) })),
-  responses: { 200: json(Session, 'The renewed session.'), ...problems(400, 401, 403) },
+  responses: { 200: json(Session, 'The renewed session.') },
 })
 
 const logout = route({
@@ -49,6 +59,9 @@ const logout = route({
   method: 'post',
   path: '/logout',
   summary: 'Sign out of this session, the others, or all',
+  description:
+    '`local` ends this session, `others` all but this one, `global` all. Their tokens are ' +
+    'refused from the next request on, and their devices get no more pushes.',
   request: {
     body: {
       content: {
@@ -58,7 +71,7 @@ const logout = route({
       },
     },
   },
-  responses: { 204: { description: 'Ended.' }, ...problems(400, 401, 403) },
+  responses: { 204: { description: 'Ended.' } },
 })
 
 type Entry = MaybeError & {

@@ -10,7 +10,7 @@ import { createUser, isDecoy, signInWithIdToken } from '../../_shared/supabase-a
 import { callerOfIssued } from '../../_shared/tokens.ts'
 import type { Check } from '../http/checks.ts'
 import { problem } from '../http/problem.ts'
-import { area, body, json, problems, route, send } from '../http/route.ts'
+import { area, body, json, route, send, withoutToken } from '../http/route.ts'
 import { Session } from './schemas.ts'
 import { completeSignIn, throwIfDenied } from './session.ts'
 import { type IdTokenFacts, type ProviderName, providers, verifyIdToken } from './social-tokens.ts'
@@ -45,13 +45,20 @@ const requireProvider = (provider: ProviderName): Check => (c) => {
 }
 
 const described = (provider: ProviderName) => ({
+  ...withoutToken,
   tags,
   method: 'post' as const,
   summary: `Sign in with ${providers[provider].name}; a new user gets an account`,
   checks: [requireProvider(provider)],
+  errors: [
+    'social_token_invalid',
+    'account_suspended',
+    'account_banned',
+    'email_taken',
+    'provider_disabled',
+  ] as const,
   responses: {
     200: json(SocialSession, 'Signed in.'),
-    ...problems(400, 401, 403, 409),
   },
 })
 
@@ -59,6 +66,9 @@ const google = route({
   ...described('google'),
   operationId: 'sign_in_with_google',
   path: '/google',
+  description:
+    "Takes the id token that Google's SDK gave to the app; each is taken once. A verified email " +
+    'signs in to the account that has it, or makes one.',
   request: body(GivenByGoogle),
 })
 
@@ -66,6 +76,9 @@ const apple = route({
   ...described('apple'),
   operationId: 'sign_in_with_apple',
   path: '/apple',
+  description:
+    'Takes the id token that Sign in with Apple gave to the app; each is taken once. Send the ' +
+    'name, which Apple gives only once, and the authorization code along.',
   request: body(GivenByApple),
 })
 

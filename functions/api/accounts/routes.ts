@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { backend, call } from '../../_shared/db.ts'
 import { Code, Password, PersonName } from '../../_shared/identifiers.ts'
 import { Refusal } from '../../_shared/refusal.ts'
-import { area, body, json, mine, pageOf, problems, route, send, Time } from '../http/route.ts'
+import { area, body, json, mine, pageOf, route, send, Time } from '../http/route.ts'
 import { identifierOf, verifyDeletionCode, verifyPassword } from './reauthenticate.ts'
 import { IdentityChanges, IdentityRecord, Me, NewIdentity, Switched } from './schemas.ts'
 
@@ -17,7 +17,9 @@ const me = route({
   method: 'get',
   path: '/me',
   summary: 'Get my profile, my identities and the active one',
-  responses: { 200: json(Me, 'The calling account.'), ...problems(401, 403) },
+  description:
+    'Ask it at the start of an app: it says who acts, and the name of the Realtime channel.',
+  responses: { 200: json(Me, 'The calling account.') },
 })
 
 const changeMe = route({
@@ -27,6 +29,8 @@ const changeMe = route({
   method: 'patch',
   path: '/me',
   summary: 'Change my name, language or picture',
+  description: 'Fields that are left out stay as they are.',
+  errors: ['not_found'],
   request: body(z.strictObject({
     fullName: PersonName.optional(),
     language: z.enum(['ar', 'en']).optional(),
@@ -34,7 +38,7 @@ const changeMe = route({
       description: 'From POST /media/upload/avatar; null removes the picture.',
     }),
   })),
-  responses: { 200: json(Me, 'The changed profile.'), ...problems(400, 401, 403, 404) },
+  responses: { 200: json(Me, 'The changed profile.') },
 })
 
 const deleteMe = route({
@@ -44,13 +48,23 @@ const deleteMe = route({
   method: 'post',
   path: '/me/delete',
   summary: 'Request the deletion of my account in 14 days; signing in again cancels it',
+  description:
+    'Confirmed by the password, or by a code (`POST /auth/otp/resend` with purpose `delete`). ' +
+    'In 14 days the account is anonymous for good; until then signing in cancels it. What is ' +
+    'open, such as money in the wallet, comes first.',
+  errors: [
+    'invalid_credentials',
+    'otp_invalid',
+    'otp_expired',
+    'otp_locked',
+    'account_has_obligations',
+  ],
   request: body(z.union([z.strictObject({ password: Password }), z.strictObject({ code: Code })])),
   responses: {
     202: json(
       z.object({ deleteAt: Time }).openapi('Deletion'),
       'Requested.',
     ),
-    ...problems(400, 401, 403, 409, 410),
   },
 })
 
@@ -61,7 +75,9 @@ const list = route({
   method: 'get',
   path: '/identities',
   summary: 'List my identities, of any status',
-  responses: { 200: json(pageOf(IdentityRecord), 'Oldest first.'), ...problems(401, 403) },
+  description:
+    'The individual identity that every account has, and those of companies and offices.',
+  responses: { 200: json(pageOf('IdentityPage', IdentityRecord), 'Oldest first.') },
 })
 
 const add = route({
@@ -71,10 +87,14 @@ const add = route({
   method: 'post',
   path: '/identities',
   summary: 'Request a company or office identity',
+  description:
+    'The identity waits as `pending_verification` until an administrator has checked its ' +
+    'licence; a notification says so. Then `POST /auth/identity/switch` acts as it.',
+  errors: ['licence_expired', 'licence_in_use', 'area_invalid'],
+  idempotent: true,
   request: body(NewIdentity),
   responses: {
     201: json(IdentityRecord, 'The identity, which awaits verification by an admin.'),
-    ...problems(400, 401, 403, 409),
   },
 })
 
@@ -85,8 +105,10 @@ const get = route({
   method: 'get',
   path: '/identities/{identityId}',
   summary: 'Get one of my identities, of any status',
+  description: 'The only place to see a company or office that is not verified yet, and why.',
+  errors: ['identity_not_found'],
   request: { params: OneIdentity },
-  responses: { 200: json(IdentityRecord, 'The identity.'), ...problems(401, 403, 404) },
+  responses: { 200: json(IdentityRecord, 'The identity.') },
 })
 
 const change = route({
@@ -96,10 +118,20 @@ const change = route({
   method: 'patch',
   path: '/identities/{identityId}',
   summary: 'Change one of my company or office identities',
+  description:
+    'Fields that are left out stay, null clears. A new name or licence is verified again, and a ' +
+    'rejected identity awaits a new decision.',
+  errors: [
+    'identity_not_found',
+    'licence_expired',
+    'licence_in_use',
+    'area_invalid',
+    'not_found',
+    'status_transition_invalid',
+  ],
   request: { params: OneIdentity, ...body(IdentityChanges) },
   responses: {
     200: json(IdentityRecord, 'Changed; a new name or licence is verified again.'),
-    ...problems(400, 401, 403, 404, 409),
   },
 })
 
@@ -110,8 +142,13 @@ const switchTo = route({
   method: 'post',
   path: '/identity/switch',
   summary: 'Switch my active identity, on every device',
+  description:
+    'From the next request on the account acts as this identity, on every device and with the ' +
+    'same tokens. Listings, favorites, conversations, plan and wallet are those of the acting ' +
+    'identity.',
+  errors: ['identity_not_found', 'identity_not_usable'],
   request: body(OneIdentity),
-  responses: { 200: json(Switched, 'The new active identity.'), ...problems(400, 401, 403, 404) },
+  responses: { 200: json(Switched, 'The new active identity.') },
 })
 
 export const accounts = area()
@@ -134,7 +171,7 @@ export const accounts = area()
   .openapi(list, async (c) => send(c, await call(c, 'list_identities', {})))
   .openapi(add, async (c) => {
     const { type, ...fields } = c.req.valid('json')
-    return send(c, await call(c, 'add_identity', { type, fields }, { idempotent: true }), 201)
+    return send(c, await call(c, 'add_identity', { type, fields }), 201)
   })
   .openapi(get, async (c) => send(c, await call(c, 'get_identity', c.req.valid('param'))))
   .openapi(change, async (c) => {

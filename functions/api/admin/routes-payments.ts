@@ -4,7 +4,7 @@ import { backend, call } from '../../_shared/db.ts'
 import { provider, providerNamed } from '../../payments/configured-providers.ts'
 import { ProviderDeclined, ProviderUnreachable, type RefundOrder } from '../../payments/provider.ts'
 import { Invoice } from '../billing/schemas.ts'
-import { area, body, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
+import { area, body, forAdmins, json, pageOf, PageQuery, route, send } from '../http/route.ts'
 
 const tags = ['admin']
 
@@ -21,12 +21,23 @@ const Refund = z.object({
 const outside = { error: 'amount_out_of_range' }
 
 const refund = route({
-  ...mine,
+  ...forAdmins,
   tags,
   operationId: 'refund_invoice',
   method: 'post',
   path: '/invoices/{invoiceId}/refund',
   summary: 'Refund an invoice, in full or in part',
+  description:
+    'Without `amount` everything that is left. A full refund takes back what the invoice gave: ' +
+    'the rest of its plan interval, unused credits. To the wallet it is done at once; to the ' +
+    'source of the payment it is `requested` until the provider settles it.',
+  errors: [
+    'invoice_not_found',
+    'amount_out_of_range',
+    'wallet_insufficient',
+    'status_transition_invalid',
+  ],
+  idempotent: true,
   request: {
     params: z.strictObject({ invoiceId: z.uuid() }),
     ...body(z.strictObject({
@@ -44,7 +55,6 @@ const refund = route({
       z.object({ refund: Refund, invoice: Invoice }).openapi('Refunded'),
       'To the wallet at once; to its source it is settled when the provider says so.',
     ),
-    ...problems(402, 404),
   },
 })
 
@@ -77,19 +87,21 @@ const Outcome = z.enum([
 ])
 
 const events = route({
-  ...mine,
+  ...forAdmins,
   tags,
   operationId: 'list_payment_events',
   method: 'get',
   path: '/payments/events',
   summary: 'Events of payment providers and their outcome, newest first',
+  description:
+    'What providers reported and what came of it. An event with outcome `mismatch` needs ' +
+    'attention.',
   request: { query: PageQuery.extend({ outcome: Outcome.optional() }) },
   responses: {
     200: json(
-      pageOf(PaymentEvent).openapi('PaymentEventPage'),
+      pageOf('PaymentEventPage', PaymentEvent),
       'An event with outcome mismatch needs attention.',
     ),
-    ...problems(401, 403),
   },
 })
 
@@ -122,7 +134,6 @@ export const adminPayments = area()
     const { to, ...rest } = c.req.valid('json')
     const given = { ...c.req.valid('param'), ...rest, destination: to }
     const answer = await call(c, 'refund_invoice', given, {
-      idempotent: true,
       before: provider && {
         name: 'set_provider',
         args: { provider: provider.name, mode: provider.mode },

@@ -1,18 +1,22 @@
 /** Reports of listings, advertisers, messages and reviews to the admins. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, body, json, mine, problems, route, send } from '../http/route.ts'
+import { acting, area, body, json, route, send } from '../http/route.ts'
 import { Report, ReportFields } from './schemas.ts'
 
 const add = route({
-  ...mine,
+  ...acting,
   tags: ['reports'],
   operationId: 'add_report',
   method: 'post',
   path: '/',
   summary: 'Report a listing, advertiser, message or review to the admins',
+  description:
+    'Once for each thing. Administrators decide; who was reported does not learn by whom. At ' +
+    'most 30 a day.',
+  errors: ['not_found', 'property_not_found', 'identity_not_found', 'report_exists'],
   request: body(ReportFields.extend({ note: z.string().max(1000).optional() })),
-  responses: { 201: json(Report, 'Reported.'), ...problems(401, 403, 404, 409) },
+  responses: { 201: json(Report, 'Reported.') },
 })
 
 export const reports = area()

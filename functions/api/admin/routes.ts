@@ -1,16 +1,16 @@
 /** Administration: accounts, identities, moderation, the audit trail, figures. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
+import { invalidField } from '../../_shared/refusal.ts'
 import { IdentityRecord } from '../accounts/schemas.ts'
 import {
   area,
   body,
   Cursor,
+  forAdmins,
   json,
   Limit,
-  mine,
   pageOf,
-  problems,
   route,
   send,
   sendNothing,
@@ -35,12 +35,13 @@ const tags = ['admin']
 const OneUser = z.strictObject({ userId: z.uuid() })
 
 const users = route({
-  ...mine,
+  ...forAdmins,
   tags,
   operationId: 'list_users',
   method: 'get',
   path: '/users',
   summary: 'List accounts, newest first',
+  description: 'Every account with its identities.',
   request: {
     query: z.strictObject({
       q: z.string().min(3).max(120).optional().openapi({
@@ -52,66 +53,94 @@ const users = route({
       limit: Limit,
     }),
   },
-  responses: { 200: json(pageOf(AdminUser), 'A page of accounts.'), ...problems(401, 403) },
+  responses: { 200: json(pageOf('AdminUserList', AdminUser), 'A page of accounts.') },
 })
 
 const user = route({
-  ...mine,
+  ...forAdmins,
   tags,
   operationId: 'get_user',
   method: 'get',
   path: '/users/{userId}',
   summary: 'Get an account with its identities and audit entries',
+  description:
+    'With what an administrator needs for a decision: identities in full, how many sessions and ' +
+    'listings there are, what administrators did before.',
+  errors: ['user_not_found'],
   request: { params: OneUser },
-  responses: { 200: json(AdminUserPage, 'The account.'), ...problems(401, 403, 404) },
+  responses: { 200: json(AdminUserPage, 'The account.') },
 })
 
 const userStatus = route({
-  ...mine,
+  ...forAdmins,
   tags,
   operationId: 'set_user_status',
   method: 'patch',
   path: '/users/{userId}/status',
   summary: 'Suspend or ban an account, or make it active again; its sessions end at once',
+  description:
+    'Suspends an account, for good or until a time, bans it, or makes it active again. Its ' +
+    'sessions end at once. The reason is kept in the audit trail, and a suspended user reads ' +
+    'it.',
+  errors: ['user_not_found', 'admin_self', 'last_admin', 'status_transition_invalid'],
   request: { params: OneUser, ...body(UserStatus) },
-  responses: { 200: json(AdminUser, 'The changed account.'), ...problems(401, 403, 404, 409) },
+  responses: { 200: json(AdminUser, 'The changed account.') },
 })
 
 const deleteUser = route({
-  ...mine,
+  ...forAdmins,
   tags,
   operationId: 'delete_user',
   method: 'delete',
   path: '/users/{userId}',
   summary: 'Delete an account: it becomes anonymous for good, financial records stay',
-  request: { params: OneUser, ...body(z.strictObject({ reason: Reason })) },
-  responses: { 204: { description: 'Gone.' }, ...problems(401, 403, 404, 409) },
+  description:
+    'Makes the account anonymous for good: there is no way back. Invoices and payments stay. ' +
+    'The reason, as a parameter or in the body, is kept in the audit trail.',
+  errors: ['user_not_found', 'admin_self', 'last_admin'],
+  request: {
+    params: OneUser,
+    query: z.strictObject({
+      reason: Reason.optional().openapi({ description: 'Why, for clients that send no body.' }),
+    }),
+    body: {
+      required: false,
+      content: { 'application/json': { schema: z.strictObject({ reason: Reason.optional() }) } },
+    },
+  },
+  responses: { 204: { description: 'Gone.' } },
 })
 
 const identityStatus = route({
-  ...mine,
+  ...forAdmins,
   tags,
   operationId: 'set_identity_status',
   method: 'patch',
   path: '/identities/{identityId}/status',
   summary: 'Verify, reject or suspend an identity, or undo that',
+  description:
+    '`active` verifies a company or office that waits, or lifts a suspension. Its owner is ' +
+    'notified with the reason.',
+  errors: ['identity_not_found', 'admin_self', 'licence_expired', 'status_transition_invalid'],
   request: {
     params: z.strictObject({ identityId: z.uuid() }),
     ...body(IdentityStatus),
   },
   responses: {
     200: json(IdentityRecord, 'The changed identity.'),
-    ...problems(401, 403, 404, 409),
   },
 })
 
 const moderation = route({
-  ...mine,
+  ...forAdmins,
   tags,
   operationId: 'list_moderation',
   method: 'get',
   path: '/moderation',
   summary: 'List what awaits a decision, oldest first',
+  description:
+    'Listings that await publishing, changes of published listings, and reports; `decisions` ' +
+    'says what can be decided on each.',
   request: {
     query: z.strictObject({
       kind: z.enum(moderationKinds).optional(),
@@ -119,42 +148,49 @@ const moderation = route({
       limit: Limit,
     }),
   },
-  responses: { 200: json(pageOf(ModerationItem), 'A page of items.'), ...problems(401, 403) },
+  responses: { 200: json(pageOf('ModerationPage', ModerationItem), 'A page of items.') },
 })
 
 const decide = route({
-  ...mine,
+  ...forAdmins,
   tags,
   operationId: 'decide_moderation',
   method: 'post',
   path: '/moderation/{id}/decide',
   summary: 'Approve or reject an item, suspend or restore a listing, decide on a report',
+  description:
+    'Takes one of the `decisions` of the item. A listing can be suspended or restored at any ' +
+    'time by its own id. To reject, suspend or uphold needs a reason, which the owner reads.',
+  errors: ['not_found', 'admin_self', 'status_transition_invalid'],
   request: { params: z.strictObject({ id: z.uuid() }), ...body(Decision) },
   responses: {
     200: json(Decided, 'The result of the decision.'),
-    ...problems(401, 402, 403, 404, 409),
   },
 })
 
 const audit = route({
-  ...mine,
+  ...forAdmins,
   tags,
   operationId: 'list_audit',
   method: 'get',
   path: '/audit',
   summary: 'List the audit trail of admins, newest first',
+  description:
+    'Everything that administrators did, in the API, in Studio or by SQL. Entries are only ever ' +
+    'added.',
   request: { query: AuditQuery },
-  responses: { 200: json(pageOf(AuditEntry), 'A page of entries.'), ...problems(401, 403) },
+  responses: { 200: json(pageOf('AuditPage', AuditEntry), 'A page of entries.') },
 })
 
 const stats = route({
-  ...mine,
+  ...forAdmins,
   tags,
   operationId: 'get_admin_stats',
   method: 'get',
   path: '/stats',
   summary: 'Get figures of accounts, identities, listings and pending decisions',
-  responses: { 200: json(AdminStats, 'The current figures.'), ...problems(401, 403) },
+  description: 'The figures of this moment.',
+  responses: { 200: json(AdminStats, 'The current figures.') },
 })
 
 export const admin = area()
@@ -169,7 +205,9 @@ export const admin = area()
     return send(c, await call(c, 'set_user_status', given))
   })
   .openapi(deleteUser, async (c) => {
-    await call(c, 'delete_user', { ...c.req.valid('param'), ...c.req.valid('json') })
+    const reason = c.req.valid('json')?.reason ?? c.req.valid('query').reason
+    if (reason === undefined) throw invalidField('reason', 'required')
+    await call(c, 'delete_user', { ...c.req.valid('param'), reason })
     return sendNothing(c)
   })
   .openapi(identityStatus, async (c) => {

@@ -1,7 +1,7 @@
 /** Invoices of the acting identity and their receipts. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, json, mine, pageOf, PageQuery, problems, route, send } from '../http/route.ts'
+import { acting, area, json, pageOf, PageQuery, route, send } from '../http/route.ts'
 import { type Receipt, receiptPage } from './receipt-page.ts'
 import { Invoice, InvoiceState } from './schemas.ts'
 
@@ -9,37 +9,41 @@ const tags = ['invoices']
 const OneInvoice = z.strictObject({ id: z.uuid() })
 
 const list = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'list_invoices',
   method: 'get',
   path: '/',
   summary: 'List my invoices, newest first',
+  description: 'Each with its payments.',
   request: { query: PageQuery.extend({ state: InvoiceState.optional() }) },
   responses: {
-    200: json(pageOf(Invoice).openapi('InvoicePage'), 'Of the acting identity.'),
-    ...problems(401, 403),
+    200: json(pageOf('InvoicePage', Invoice), 'Of the acting identity.'),
   },
 })
 
 const one = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'get_invoice',
   method: 'get',
   path: '/{id}',
   summary: 'Get an invoice',
+  description: 'The same record as in the list.',
+  errors: ['invoice_not_found'],
   request: { params: OneInvoice },
-  responses: { 200: json(Invoice, 'As it is now.'), ...problems(401, 403, 404) },
+  responses: { 200: json(Invoice, 'As it is now.') },
 })
 
 const receipt = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'get_receipt',
   method: 'get',
   path: '/{id}/receipt',
   summary: 'Get the receipt of a paid invoice, with a printable page',
+  description: 'Only once it is paid. `html` is a page in Arabic, to show or to print.',
+  errors: ['invoice_not_found', 'not_found'],
   request: { params: OneInvoice },
   responses: {
     200: json(
@@ -49,7 +53,6 @@ const receipt = route({
       }).openapi('Receipt'),
       'Never changes once the invoice is paid.',
     ),
-    ...problems(401, 403, 404),
   },
 })
 

@@ -17,7 +17,7 @@ import {
 } from '../../payments/provider.ts'
 import type { Check } from '../http/checks.ts'
 import { problem } from '../http/problem.ts'
-import { area, body, json, mine, problems, route, send } from '../http/route.ts'
+import { acting, area, body, json, route, send, withoutToken } from '../http/route.ts'
 import { Invoice, OneInvoice } from './schemas.ts'
 
 const tags = ['payments']
@@ -36,12 +36,24 @@ function isAllowedReturnUrl(address: string, allowed = env.returnUrls): boolean 
 }
 
 const charge = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'charge_invoice',
   method: 'post',
   path: '/charge',
   summary: 'Start paying an invoice; within 15 minutes the same charge is returned',
+  description:
+    'Open `redirectUrl` in a browser; when the person comes back to `returnUrl`, ask `GET ' +
+    '/payments/status/{invoiceId}` until the invoice is paid: coming back alone proves nothing. ' +
+    'Within 15 minutes the same charge is returned.',
+  errors: [
+    'invoice_not_found',
+    'invoice_already_paid',
+    'status_transition_invalid',
+    'payment_provider_error',
+    'payment_not_configured',
+  ],
+  idempotent: true,
   request: body(z.strictObject({
     invoiceId: z.uuid(),
     returnUrl: z.string().max(250).refine((address) => isAllowedReturnUrl(address)).openapi({
@@ -54,7 +66,6 @@ const charge = route({
       z.object({ paymentId: z.uuid(), redirectUrl: z.string() }).openapi('Charge'),
       'Where the person pays.',
     ),
-    ...problems(404, 502),
   },
 })
 
@@ -108,14 +119,17 @@ async function requestCharge(provider: Provider, order: Started, idempotencyKey?
 }
 
 const status = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'get_payment_status',
   method: 'get',
   path: '/status/{invoiceId}',
   summary: 'Get the status of an invoice, the same as in the list of invoices',
+  description:
+    'The same record as in the list of invoices. Made to be asked again every few seconds.',
+  errors: ['invoice_not_found'],
   request: { params: OneInvoice },
-  responses: { 200: json(Invoice, 'As it is now.'), ...problems(401, 403, 404) },
+  responses: { 200: json(Invoice, 'As it is now.') },
 })
 
 // Webhooks ---------------------------------------------------------------------------------------
@@ -148,11 +162,13 @@ const WebhookReceived = z.object({
 }).openapi('WebhookTaken')
 
 const webhook = {
+  ...withoutToken,
   tags,
   method: 'post',
   unlimited: true,
   checks: [verifySignature],
-  responses: { 200: json(WebhookReceived, 'Received, now or before.'), ...problems(401, 502) },
+  errors: ['webhook_signature_invalid', 'payment_provider_error'],
+  responses: { 200: json(WebhookReceived, 'Received, now or before.') },
 } as const
 
 const anyEvent = body(z.looseObject({}))
@@ -162,6 +178,10 @@ const webhookAny = route({
   operationId: 'receive_webhook',
   path: '/webhook',
   summary: 'Webhook of payment providers; their own API is asked what happened',
+  description:
+    'For payment providers alone. The provider is known by the header that its signature comes ' +
+    'in, over the raw body; what happened is then asked of its own API. An event that comes ' +
+    'again changes nothing.',
   request: anyEvent,
 })
 
@@ -170,6 +190,7 @@ const webhookOf = route({
   operationId: 'receive_webhook_of',
   path: '/webhook/{provider}',
   summary: 'Webhook of one payment provider',
+  description: 'The same, for the provider in the path.',
   request: {
     ...anyEvent,
     params: z.strictObject({ provider: z.enum(['tap', 'myfatoorah', 'sandbox']) }),

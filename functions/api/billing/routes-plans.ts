@@ -1,7 +1,7 @@
 /** Plans, and subscribing to them. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, body, json, mine, problems, route, send } from '../http/route.ts'
+import { acting, area, body, json, mine, route, send } from '../http/route.ts'
 import { Invoice } from './schemas.ts'
 
 const tags = ['plans']
@@ -42,47 +42,57 @@ const list = route({
   method: 'get',
   path: '/',
   summary: 'List the available plans',
+  description: 'Of every audience; an identity can subscribe to those of its own type.',
   responses: {
     200: json(z.object({ items: z.array(Plan) }).openapi('Plans'), 'In display order.'),
-    ...problems(401, 403),
   },
 })
 
 const current = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'current_plan',
   method: 'get',
   path: '/current',
   summary: 'Get the current plan of the acting identity and its usage',
-  responses: { 200: json(CurrentPlan, 'The current plan.'), ...problems(401, 403) },
+  description:
+    'The plan that holds now, and how much of it is used. Without a subscription it is the free ' +
+    'one.',
+  responses: { 200: json(CurrentPlan, 'The current plan.') },
 })
 
 const subscribe = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'subscribe_plan',
   method: 'post',
   path: '/subscribe',
   summary: 'Subscribe to a plan, by invoice or from the wallet',
+  description:
+    'With `payWith` `wallet` it is paid and holds at once. With `invoice` pay the invoice ' +
+    '(`POST /payments/charge`): the plan holds from then on.',
+  errors: ['plan_not_found', 'plan_audience_mismatch', 'already_subscribed', 'wallet_insufficient'],
+  idempotent: true,
   request: body(z.strictObject({ planId: z.uuid(), payWith: z.enum(['invoice', 'wallet']) })),
   responses: {
     201: json(
       z.object({ invoice: Invoice, current: CurrentPlan }).openapi('Subscribed'),
       'The invoice, open or paid, and the plan that holds now.',
     ),
-    ...problems(402, 404),
   },
 })
 
 const cancel = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'cancel_plan',
   method: 'post',
   path: '/cancel',
   summary: 'Cancel the renewal of my plan',
-  responses: { 200: json(CurrentPlan, 'It stays active until endsAt.'), ...problems(404) },
+  description: 'The plan stays until the end of what is paid, and does not renew.',
+  errors: ['plan_not_found'],
+  idempotent: true,
+  responses: { 200: json(CurrentPlan, 'It stays active until endsAt.') },
 })
 
 export const plans = area()
@@ -90,7 +100,6 @@ export const plans = area()
   .openapi(current, async (c) => send(c, await call(c, 'current_plan', {})))
   .openapi(
     subscribe,
-    async (c) =>
-      send(c, await call(c, 'subscribe_plan', c.req.valid('json'), { idempotent: true }), 201),
+    async (c) => send(c, await call(c, 'subscribe_plan', c.req.valid('json')), 201),
   )
-  .openapi(cancel, async (c) => send(c, await call(c, 'cancel_plan', {}, { idempotent: true })))
+  .openapi(cancel, async (c) => send(c, await call(c, 'cancel_plan', {})))

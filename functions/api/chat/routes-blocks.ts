@@ -7,7 +7,6 @@ import {
   mine,
   pageOf,
   PageQuery,
-  problems,
   route,
   send,
   sendNothing,
@@ -27,8 +26,9 @@ const list = route({
   method: 'get',
   path: '/',
   summary: 'List whom I block, newest first',
+  description: 'Of the account: a block holds for all of its identities.',
   request: { query: PageQuery },
-  responses: { 200: json(pageOf(Block).openapi('BlockPage'), 'Of the account.'), ...problems(401) },
+  responses: { 200: json(pageOf('BlockPage', Block), 'Of the account.') },
 })
 
 const block = route({
@@ -38,8 +38,12 @@ const block = route({
   method: 'post',
   path: '/{identityId}',
   summary: 'Block an identity: neither can write to the other',
+  description:
+    'Neither can write to the other any more, and the other no longer sees when I am there or ' +
+    'typing. They are not told. Can be repeated.',
+  errors: ['identity_not_found'],
   request: { params: OneIdentity },
-  responses: { 204: { description: 'Blocked.' }, ...problems(401, 404) },
+  responses: { 204: { description: 'Blocked.' } },
 })
 
 const unblock = route({
@@ -49,8 +53,9 @@ const unblock = route({
   method: 'delete',
   path: '/{identityId}',
   summary: 'Unblock an identity',
+  description: 'Can be repeated.',
   request: { params: OneIdentity },
-  responses: { 204: { description: 'Not blocked.' }, ...problems(401, 404) },
+  responses: { 204: { description: 'Not blocked.' } },
 })
 
 export const blocks = area()

@@ -1,19 +1,18 @@
 /** Conversations and their messages; sockets are in functions/chat. */
 import { z } from '@hono/zod-openapi'
-import { NewMessage } from '../../_shared/chat-message.ts'
+import { MessageText, NewMessage } from '../../_shared/chat-message.ts'
 import type { ApiContext } from '../../_shared/context.ts'
 import { call } from '../../_shared/db.ts'
 import { inQuery } from '../../_shared/numbers.ts'
 import { realtimeTopic } from '../accounts/schemas.ts'
 import {
+  acting,
   area,
   body,
   json,
   Limit,
-  mine,
-  pageOf,
+  pageFields,
   PageQuery,
-  problems,
   route,
   send,
 } from '../http/route.ts'
@@ -24,19 +23,31 @@ const OneConversation = z.strictObject({ id: z.uuid() })
 const Seq = inQuery(z.int().min(0).max(2_147_483_647)).optional()
 
 const create = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'create_conversation',
   method: 'post',
   path: '/',
   summary: 'Start a conversation with an advertiser, about a listing or in general',
+  description:
+    'About a listing (`propertyId`) or with an identity in general (`identityId`): one of them. ' +
+    'The same two and the same listing are always the same conversation: 200. With `message` ' +
+    'its first message is sent at once. A listing that has ended or takes no chat is 409.',
+  errors: [
+    'property_not_found',
+    'identity_not_found',
+    'blocked',
+    'property_state_conflict',
+    'message_empty',
+  ],
+  idempotent: true,
   request: body(
     z.strictObject({
-      propertyId: z.uuid().optional(),
-      identityId: z.uuid().optional(),
-      message: z.string().max(20_000, { error: 'message_too_long' }).optional().openapi({
-        description: 'The first message, at most 4000 characters.',
+      propertyId: z.uuid().optional().openapi({ description: 'About this listing.' }),
+      identityId: z.uuid().optional().openapi({
+        description: 'With this identity, in general.',
       }),
+      message: MessageText.optional().openapi({ description: 'The first message.' }),
     }).refine(({ propertyId, identityId }) => propertyId ?? identityId, {
       path: ['propertyId'],
     }),
@@ -44,47 +55,52 @@ const create = route({
   responses: {
     200: json(Conversation, 'The existing conversation.'),
     201: json(Conversation, 'A new conversation.'),
-    ...problems(401, 403, 404),
   },
 })
 
 const list = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'list_conversations',
   method: 'get',
   path: '/',
   summary: 'List my conversations, by newest message',
+  description: 'With `limit=1` it is the cheap look that tells whether anything was missed.',
   request: { query: PageQuery },
   responses: {
     200: json(
-      pageOf(Conversation).extend({ unreadTotal: z.int(), realtimeTopic })
+      pageFields(Conversation).extend({ unreadTotal: z.int(), realtimeTopic })
         .openapi('ConversationPage'),
       'Of the acting identity. With limit=1 it tells who looks now and then whether anything was ' +
         'missed.',
     ),
-    ...problems(401, 403),
   },
 })
 
 const get = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'get_conversation',
   method: 'get',
   path: '/{id}',
   summary: 'Get one of my conversations',
+  description: 'The same record as in the list.',
+  errors: ['conversation_not_found'],
   request: { params: OneConversation },
-  responses: { 200: json(Conversation, 'As in the list.'), ...problems(401, 403, 404) },
+  responses: { 200: json(Conversation, 'As in the list.') },
 })
 
 const messages = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'list_messages',
   method: 'get',
   path: '/{id}/messages',
   summary: 'List messages: the newest, or those before or after a message',
+  description:
+    'Without parameters the newest ones. `beforeSeq` reads on into the past, `afterSeq` catches ' +
+    'up after a pause. Messages are numbered without a gap: a missing `seq` was missed.',
+  errors: ['conversation_not_found'],
   request: {
     params: OneConversation,
     query: z.strictObject({ beforeSeq: Seq, afterSeq: Seq, limit: Limit }).refine(
@@ -97,32 +113,39 @@ const messages = route({
       z.object({ items: z.array(Message), hasMore: z.boolean() }).openapi('MessagePage'),
       'By ascending seq. hasMore: there is more in the direction that was asked for.',
     ),
-    ...problems(401, 403, 404),
   },
 })
 
 const sendMessage = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'send_message',
   method: 'post',
   path: '/{id}/messages',
   summary: 'Send a message',
+  description:
+    'Make a new `clientMessageId` for each message and send it again with every try: a message ' +
+    'is stored once. At most 60 a minute.',
+  errors: ['conversation_not_found', 'blocked', 'message_empty', 'not_found', 'property_not_found'],
+  idempotent: true,
   request: { params: OneConversation, ...body(NewMessage) },
   responses: {
     200: json(Message, 'Already sent with this clientMessageId.'),
     201: json(Message, 'Sent.'),
-    ...problems(401, 403, 404),
   },
 })
 
 const read = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'read_conversation',
   method: 'post',
   path: '/{id}/read',
   summary: 'Mark a conversation as read, up to a message or entirely',
+  description:
+    'Without `upToSeq` everything. What was read stays read. The other side is told, unless I ' +
+    'switched that off.',
+  errors: ['conversation_not_found'],
   request: {
     params: OneConversation,
     body: {
@@ -136,7 +159,6 @@ const read = route({
   },
   responses: {
     200: json(z.object({ unread: z.int() }).openapi('Unread'), 'The remaining unread messages.'),
-    ...problems(401, 403, 404),
   },
 })
 
@@ -148,7 +170,7 @@ function sendCreated(c: ApiContext, text: string, name: 'conversation' | 'messag
 
 export const chat = area()
   .openapi(create, async (c) => {
-    const made = await call(c, 'create_conversation', c.req.valid('json'), { idempotent: true })
+    const made = await call(c, 'create_conversation', c.req.valid('json'))
     return sendCreated(c, made, 'conversation')
   })
   .openapi(list, async (c) => {
@@ -166,7 +188,7 @@ export const chat = area()
   })
   .openapi(sendMessage, async (c) => {
     const message = { conversationId: c.req.valid('param').id, ...c.req.valid('json') }
-    const made = await call(c, 'send_message', message, { idempotent: true })
+    const made = await call(c, 'send_message', message)
     return sendCreated(c, made, 'message')
   })
   .openapi(read, async (c) => {

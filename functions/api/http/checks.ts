@@ -68,7 +68,7 @@ export const cacheForGuests = (rule: GuestCache): Check => (c) => {
 }
 
 /** Headers, names in the query, and a body that every layer reads alike; before the schemas. */
-export const validateEnvelope = (unknownKey?: ErrorCode): Check => (c) => {
+export const validateEnvelope = (unknownKey?: ErrorCode, idempotent = false): Check => (c) => {
   const wrong = (path: string) =>
     problem(c, 'validation_failed', { fields: [{ path, code: 'invalid' }] })
   const expected = c.req.header('x-expect-identity')
@@ -76,7 +76,7 @@ export const validateEnvelope = (unknownKey?: ErrorCode): Check => (c) => {
   if (c.get('caller').role === 'authenticated') c.set('expectIdentity', expected)
   const key = c.req.header('idempotency-key')
   if (key !== undefined && !/^[\x20-\x7e]{1,64}$/.test(key)) return wrong('Idempotency-Key')
-  c.set('idempotencyKey', key)
+  if (idempotent) c.set('idempotencyKey', key)
 
   const start = c.req.url.indexOf('?')
   const name = start > 0 && findReservedName(new URLSearchParams(c.req.url.slice(start)).keys())

@@ -12,17 +12,37 @@ import { send } from './answers.ts'
 export const Problem = z
   .object({
     error: z.looseObject({
-      code: z.string().openapi({ example: 'property_not_found' }),
-      message: z.string().openapi({ description: 'Arabic, or English with Accept-Language: en.' }),
+      code: z.string().openapi({
+        description: 'What went wrong, for programs; each operation lists its own.',
+        example: 'property_not_found',
+      }),
+      message: z.string().openapi({
+        description: 'For people: Arabic, or English with Accept-Language: en.',
+      }),
       messageEn: z.string(),
       fields: z
-        .array(z.object({ path: z.string(), code: z.string(), message: z.string() }))
-        .optional(),
+        .array(
+          z.object({
+            path: z.string().openapi({
+              description:
+                'The field, parameter or header, as in location.lat; empty: the whole body.',
+            }),
+            code: z.string().openapi({
+              description:
+                'A code of the table, or required, unknown, too_small, too_big, invalid.',
+            }),
+            message: z.string(),
+          }),
+        )
+        .optional()
+        .openapi({ description: 'What is wrong with the input, where that is what is wrong.' }),
       retryAfter: z.int().optional().openapi({ description: 'Seconds, also in Retry-After.' }),
-      requestId: z.string(),
-    }),
+      requestId: z.uuid().openapi({
+        description: 'Also in X-Request-Id; for questions to support.',
+      }),
+    }).openapi({ description: 'Some codes add facts, such as attemptsLeft of otp_invalid.' }),
   })
-  .openapi('Problem')
+  .openapi('Problem', { description: 'The one shape of every error.' })
 
 /** The contract's answer to a failure; extra facts of a code stand beside its text. */
 export function problem(c: ApiContext, code: ErrorCode, detail: Detail = {}) {

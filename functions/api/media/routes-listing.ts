@@ -1,17 +1,21 @@
 /** The pictures of a listing once they are there: their order, and taking one out. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, body, mine, problems, route, send, sendNothing } from '../http/route.ts'
+import { acting, area, body, route, send, sendNothing } from '../http/route.ts'
 import { property, tags } from '../properties/routes-actions.ts'
 import { OneProperty } from '../properties/schemas.ts'
 
 const order = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'order_property_media',
   method: 'put',
   path: '/{id}/media/order',
   summary: 'Reorder the pictures of my listing',
+  description:
+    'All of them, each once, in the order that they shall have; the first is the one that lists ' +
+    'show.',
+  errors: ['property_not_found', 'not_found', 'property_state_conflict'],
   request: {
     params: OneProperty,
     ...body(
@@ -20,18 +24,20 @@ const order = route({
       }).openapi('MediaOrder'),
     ),
   },
-  responses: { 200: property, ...problems(404) },
+  responses: { 200: property },
 })
 
 const remove = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'delete_property_media',
   method: 'delete',
   path: '/{id}/media/{mediaId}',
   summary: 'Remove a picture from my listing',
+  description: 'The others close up.',
+  errors: ['property_not_found', 'not_found', 'property_state_conflict'],
   request: { params: OneProperty.extend({ mediaId: z.uuid() }) },
-  responses: { 204: { description: 'It is gone.' }, ...problems(404) },
+  responses: { 204: { description: 'It is gone.' } },
 })
 
 export const propertyMedia = area()

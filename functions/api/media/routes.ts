@@ -1,7 +1,7 @@
 /** Media: pictures of people and listings. */
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/context.ts'
-import { area, json, mine, problems, route, send } from '../http/route.ts'
+import { acting, area, json, mine, route, send } from '../http/route.ts'
 import { uploadAvatar } from './upload-avatar.ts'
 import { maxFiles, uploadListings } from './upload-listings.ts'
 import { withUploadSlot } from './upload-memory.ts'
@@ -29,6 +29,11 @@ const avatar = route({
   method: 'post',
   path: '/upload/avatar',
   summary: 'Upload my avatar, to be set with PATCH /auth/me',
+  description:
+    'One picture, JPEG, PNG or WebP by its content, at most 5 MiB. Position and camera data are ' +
+    'taken out of it. Show it with `PATCH /auth/me {avatarMediaId}`; what is not used within a ' +
+    'day is removed. At most 60 uploads an hour.',
+  errors: ['file_too_large', 'file_not_image', 'file_missing'],
   request: form({ file: { ...picture, description: 'At most 5 MiB.' } }, ['file']),
   responses: {
     201: json(
@@ -36,7 +41,6 @@ const avatar = route({
         .openapi('UploadedAvatar'),
       'Removed after a day unless it is used.',
     ),
-    ...problems(402, 404, 408, 413, 415),
   },
 })
 
@@ -59,12 +63,18 @@ const Uploaded = z
   .openapi('UploadedListingMedia')
 
 const listings = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'upload_listing_media',
   method: 'post',
   path: '/upload/listings',
   summary: 'Upload pictures of a listing, existing or still to be created',
+  description:
+    '1 to 20 pictures, JPEG, PNG or WebP by their content, each at most 10 MiB, at most 100 MiB ' +
+    'together. To a listing (`propertyId`), or ahead of it: choose an `uploadSessionId` and ' +
+    'send it with `POST /properties`. Each file has its own outcome; 422 only if none was good. ' +
+    'At most 60 uploads an hour.',
+  errors: ['property_not_found', 'property_state_conflict', 'quota_exceeded', 'file_missing'],
   request: form({
     files: { type: 'array', items: picture, minItems: 1, maxItems: maxFiles },
     propertyId: { type: 'string', format: 'uuid' },
@@ -81,7 +91,6 @@ const listings = route({
       Uploaded,
       'In the order sent: accepted files are stored, rejected ones carry an error.',
     ),
-    ...problems(402, 404, 408, 413, 415),
   },
 })
 

@@ -1,18 +1,7 @@
 /** Devices that receive the pushes of the calling account. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import {
-  area,
-  body,
-  json,
-  mine,
-  pageOf,
-  problems,
-  route,
-  send,
-  sendNothing,
-  Time,
-} from '../http/route.ts'
+import { area, body, json, mine, pageOf, route, send, sendNothing, Time } from '../http/route.ts'
 
 const visible = /^[^\p{Cc}]+$/u
 
@@ -40,6 +29,10 @@ const register = route({
   method: 'put',
   path: '/',
   summary: 'Register a device for pushes, until its session ends',
+  description:
+    'Call it after signing in and whenever the push token changes. A token belongs to the ' +
+    'account that registered it last; an account has 20 devices, and the one registered longest ' +
+    'ago makes room.',
   request: body(z.strictObject({
     deviceId: DeviceId,
     platform: Platform,
@@ -61,7 +54,8 @@ const list = route({
   method: 'get',
   path: '/',
   summary: 'List my devices',
-  responses: { 200: json(pageOf(Device).openapi('DevicePage'), 'Last registered first.') },
+  description: 'All of them: there are no further pages.',
+  responses: { 200: json(pageOf('DevicePage', Device), 'Last registered first.') },
 })
 
 const remove = route({
@@ -71,8 +65,10 @@ const remove = route({
   method: 'delete',
   path: '/{deviceId}',
   summary: 'Remove a device',
+  description: 'It gets no more pushes.',
+  errors: ['not_found'],
   request: { params: OneDevice },
-  responses: { 204: { description: 'Gone.' }, ...problems(404) },
+  responses: { 204: { description: 'Gone.' } },
 })
 
 export const devices = area()

@@ -8,7 +8,6 @@ import {
   Limit,
   mine,
   pageOf,
-  problems,
   route,
   send,
   sendNothing,
@@ -65,6 +64,7 @@ const list = route({
   method: 'get',
   path: '/',
   summary: 'List my notifications, newest first',
+  description: 'Of all identities of the account; each names its own.',
   request: {
     query: z.strictObject({
       unread: z.enum(['true', 'false']).transform((text) => text === 'true').optional()
@@ -74,7 +74,7 @@ const list = route({
     }),
   },
   responses: {
-    200: json(pageOf(Notification).openapi('NotificationPage'), 'Of all my identities.'),
+    200: json(pageOf('NotificationPage', Notification), 'Of all my identities.'),
   },
 })
 
@@ -85,6 +85,7 @@ const count = route({
   method: 'get',
   path: '/unread-count',
   summary: 'Count my unread notifications',
+  description: 'For a badge.',
   responses: { 200: json(Unread, 'Of all my identities.') },
 })
 
@@ -95,8 +96,10 @@ const read = route({
   method: 'post',
   path: '/{notificationId}/read',
   summary: 'Mark a notification as read',
+  description: 'Can be repeated.',
+  errors: ['not_found'],
   request: { params: OneNotification },
-  responses: { 200: json(Unread, 'The remaining unread notifications.'), ...problems(404) },
+  responses: { 200: json(Unread, 'The remaining unread notifications.') },
 })
 
 const readAll = route({
@@ -106,6 +109,7 @@ const readAll = route({
   method: 'post',
   path: '/read-all',
   summary: 'Mark all notifications as read',
+  description: 'Those that arrive meanwhile stay unread and are counted in the answer.',
   responses: { 200: json(Unread, 'Notifications that arrived meanwhile.') },
 })
 
@@ -116,8 +120,10 @@ const remove = route({
   method: 'delete',
   path: '/{notificationId}',
   summary: 'Delete a notification',
+  description: 'Takes it out of the list.',
+  errors: ['not_found'],
   request: { params: OneNotification },
-  responses: { 204: { description: 'Gone.' }, ...problems(404) },
+  responses: { 204: { description: 'Gone.' } },
 })
 
 export const notifications = area()

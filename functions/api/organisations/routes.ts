@@ -11,17 +11,15 @@ import {
   json,
   Limit,
   mine,
-  pageOf,
   PageQuery,
-  problems,
   route,
   send,
   slowlyChanged,
 } from '../http/route.ts'
-import { Fields, Property, statuses } from '../properties/schemas.ts'
+import { Fields, PropertyPage, statuses } from '../properties/schemas.ts'
 import {
-  Lead,
-  Organisation,
+  LeadPage,
+  OrganisationList,
   OrganisationPage,
   OrganisationProfile,
   OrganisationStats,
@@ -54,7 +52,7 @@ const names = {
 
 export const organisations = area()
 for (const { one, many, own } of Object.values(names)) {
-  const onlyIt = problems(401, 403)
+  const itself = { ...mine, needs: one }
 
   const list = route({
     tags,
@@ -63,8 +61,10 @@ for (const { one, many, own } of Object.values(names)) {
     path: `/${many}`,
     guestCache: slowlyChanged,
     summary: `List verified ${many}`,
+    description: 'Those that are active and verified.',
+    errors: ['area_invalid'],
     request: { query: Wanted },
-    responses: { 200: json(pageOf(Organisation), 'In the requested order.'), ...problems() },
+    responses: { 200: json(OrganisationList, 'In the requested order.') },
   })
 
   const get = route({
@@ -74,64 +74,74 @@ for (const { one, many, own } of Object.values(names)) {
     path: `/${one}/{id}`,
     guestCache: slowlyChanged,
     summary: `Get a verified ${one}, with its newest listings and a summary of its reviews`,
+    description: 'With its ten newest listings and a summary of its reviews.',
+    errors: ['org_not_found'],
     request: { params: OneOrganisation, query: z.strictObject({ fields: Fields }) },
-    responses: { 200: json(OrganisationPage, 'Its page.'), ...problems(404) },
+    responses: { 200: json(OrganisationPage, 'Its page.') },
   })
 
   const profile = route({
-    ...mine,
+    ...itself,
     tags,
     operationId: `get_${one}_profile`,
     method: 'get',
     path: `/${one}/profile`,
     summary: `Get the profile of ${own}`,
-    responses: { 200: json(OrganisationProfile, 'As it is now.'), ...onlyIt },
+    description: 'As the public record, with its state.',
+    responses: { 200: json(OrganisationProfile, 'As it is now.') },
   })
 
   const change = route({
-    ...mine,
+    ...itself,
     tags,
     operationId: `update_${one}_profile`,
     method: 'patch',
     path: `/${one}/profile`,
     summary: `Change the profile of ${own}; a new name or licence is verified again`,
+    description:
+      'Fields that are left out stay, null clears. A new name or licence is verified again: ' +
+      'until then it acts no longer.',
+    errors: ['licence_expired', 'licence_in_use', 'area_invalid', 'not_found'],
     request: body(IdentityChanges),
     responses: {
       200: json(OrganisationProfile, 'Changed.'),
-      ...problems(400, 401, 403, 404, 409),
     },
   })
 
   const listings = route({
-    ...mine,
+    ...itself,
     tags,
     operationId: `list_${one}_listings`,
     method: 'get',
     path: `/${one}/listings`,
     summary: `List the listings of ${own}, newest first`,
+    description: 'Whole records, newest first.',
     request: { query: ListingsQuery },
-    responses: { 200: json(pageOf(Property), 'All, or those of one status.'), ...onlyIt },
+    responses: { 200: json(PropertyPage, 'All, or those of one status.') },
   })
 
   const leads = route({
-    ...mine,
+    ...itself,
     tags,
     operationId: `list_${one}_leads`,
     method: 'get',
     path: `/${one}/leads`,
     summary: `List the leads of ${own}, newest first`,
+    description:
+      'Who asked for a way to contact it. Each kind of contact of a person counts once a day.',
     request: { query: PageQuery },
-    responses: { 200: json(pageOf(Lead), 'Each kind of contact counts once a day.'), ...onlyIt },
+    responses: { 200: json(LeadPage, 'Each kind of contact counts once a day.') },
   })
 
   const stats = route({
-    ...mine,
+    ...itself,
     tags,
     operationId: `get_${one}_stats`,
     method: 'get',
     path: `/${one}/stats`,
     summary: `Get the statistics of ${own}`,
-    responses: { 200: json(OrganisationStats, 'The current figures.'), ...onlyIt },
+    description: 'The figures of this moment.',
+    responses: { 200: json(OrganisationStats, 'The current figures.') },
   })
 
   organisations

@@ -1,6 +1,6 @@
 /** What a company or office looks like. */
 import { z } from '@hono/zod-openapi'
-import { Time } from '../http/route.ts'
+import { pageOf, Time } from '../http/route.ts'
 import { Listed } from '../properties/schemas.ts'
 
 const text = z.string().nullable()
@@ -33,6 +33,8 @@ export const OrganisationFields = z.object({
 })
 
 export const Organisation = OrganisationFields.openapi('Organisation')
+
+export const OrganisationList = pageOf('OrganisationList', Organisation)
 
 const rated = z.int().min(0)
 
@@ -81,6 +83,8 @@ export const Lead = z
     from: Party,
   })
   .openapi('Lead')
+
+export const LeadPage = pageOf('LeadPage', Lead)
 
 export const OrganisationStats = z
   .object({

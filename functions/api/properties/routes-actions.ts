@@ -1,49 +1,115 @@
 /** Actions on a listing: its states, its contact, its auction. */
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
-import { area, body, json, mine, problems, route, send, sendNothing } from '../http/route.ts'
+import type { ErrorCode } from '../../_shared/errors.ts'
+import { acting, area, body, json, route, send, sendNothing } from '../http/route.ts'
 import { NewAuction } from './schemas-fields.ts'
 import { OneProperty, Property } from './schemas.ts'
 
 export const tags = ['properties']
 export const property = json(Property, 'The listing.')
 
-const actions = [
-  ['publish', 'publish_property', 'Publish my draft, or submit it for review'],
-  ['pause', 'pause_property', 'Pause my active listing; its remaining time is kept'],
-  ['resume', 'resume_property', 'Resume my paused listing'],
-  ['renew', 'renew_property', 'Renew my listing that expired within 90 days'],
-  ['archive', 'archive_property', 'Archive my listing'],
-  ['restore', 'restore_property', 'Restore my archived listing as a draft'],
-  ['mark-sold', 'mark_property_sold', 'Mark my listing for sale as sold'],
-  ['mark-rented', 'mark_property_rented', 'Mark my listing for rent as rented'],
-  ['mark-exchanged', 'mark_property_exchanged', 'Mark my listing for exchange as exchanged'],
-  [
-    'confirm-available',
-    'confirm_property_available',
-    'Confirm that my active listing is still available',
-  ],
-] as const
+/** State changes of a listing that take nothing but its id. */
+const actions: Action[] = [
+  {
+    path: 'publish',
+    operationId: 'publish_property',
+    summary: 'Publish my draft, or submit it for review',
+    description:
+      'What publishing needs stands at `POST /properties`. At most 60 an hour, or as many as ' +
+      'the plan allows, together with resume and renew.',
+    errors: ['price_required', 'quota_exceeded'],
+  },
+  {
+    path: 'pause',
+    operationId: 'pause_property',
+    summary: 'Pause my active listing; its remaining time is kept',
+    description: 'Hides it; the time that it has left is kept.',
+  },
+  {
+    path: 'resume',
+    operationId: 'resume_property',
+    summary: 'Resume my paused listing',
+    description: 'Shows it again for the time that it had left.',
+    errors: ['quota_exceeded'],
+  },
+  {
+    path: 'renew',
+    operationId: 'renew_property',
+    summary: 'Renew my listing that expired within 90 days',
+    description: 'Shows it for a new period of the plan. It keeps its place among the newest.',
+    errors: ['quota_exceeded'],
+  },
+  {
+    path: 'archive',
+    operationId: 'archive_property',
+    summary: 'Archive my listing',
+    description: 'Puts it away; it can be restored.',
+  },
+  {
+    path: 'restore',
+    operationId: 'restore_property',
+    summary: 'Restore my archived listing as a draft',
+    description: 'It is a draft again.',
+  },
+  {
+    path: 'mark-sold',
+    operationId: 'mark_property_sold',
+    summary: 'Mark my listing for sale as sold',
+    description: 'It can be seen by link for 30 days more.',
+  },
+  {
+    path: 'mark-rented',
+    operationId: 'mark_property_rented',
+    summary: 'Mark my listing for rent as rented',
+    description: 'It can be seen by link for 30 days more.',
+  },
+  {
+    path: 'mark-exchanged',
+    operationId: 'mark_property_exchanged',
+    summary: 'Mark my listing for exchange as exchanged',
+    description: 'It can be seen by link for 30 days more.',
+  },
+  {
+    path: 'confirm-available',
+    operationId: 'confirm_property_available',
+    summary: 'Confirm that my active listing is still available',
+    description: 'Sets `confirmedAt`, which shows others that it is up to date.',
+  },
+]
 
-const actionRoute = ([path, operationId, summary]: (typeof actions)[number]) =>
+type Action = {
+  path: string
+  operationId: Parameters<typeof call>[1]
+  summary: string
+  description: string
+  errors?: ErrorCode[]
+}
+
+const actionRoute = ({ path, errors = [], ...action }: Action) =>
   route({
-    ...mine,
+    ...acting,
     tags,
-    operationId,
+    ...action,
     method: 'post',
     path: `/{id}/${path}`,
-    summary,
+    errors: ['property_not_found', 'property_state_conflict', ...errors],
     request: { params: OneProperty },
-    responses: { 200: property, ...problems(401, 402, 403, 404, 409) },
+    responses: { 200: property },
   })
 
 const contact = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'contact_property',
   method: 'post',
   path: '/{id}/contact',
   summary: 'Get a way to contact the owner; counts as a lead',
+  description:
+    'Of what the owner allows: `call` gives a phone, `whatsapp` an address to open, `chat` a ' +
+    'conversation. Counts as a lead of the owner. At most 30 a day.',
+  errors: ['property_not_found', 'property_state_conflict', 'blocked'],
+  idempotent: true,
   request: {
     params: OneProperty,
     ...body(z.strictObject({ kind: z.enum(['call', 'whatsapp', 'chat']) }).openapi('ContactKind')),
@@ -57,44 +123,49 @@ const contact = route({
       }).openapi('Contact'),
       'The requested way of contact.',
     ),
-    ...problems(400, 401, 403, 404, 409, 413, 415),
   },
 })
 
 const setAuction = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'set_auction',
   method: 'post',
   path: '/{id}/auction',
   summary: 'Set an auction for my listing',
+  description:
+    'For an active listing of type SALE. It starts in the future, lasts at least an hour and ' +
+    'ends within 90 days; until it starts it can be set anew.',
+  errors: ['property_not_found', 'property_state_conflict', 'field_not_for_type'],
+  idempotent: true,
   request: { params: OneProperty, ...body(NewAuction) },
   responses: {
     201: json(Property, 'The listing with its auction.'),
-    ...problems(400, 401, 403, 404, 409, 413, 415),
   },
 })
 
 const removeAuction = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'remove_auction',
   method: 'delete',
   path: '/{id}/auction',
   summary: 'Remove an auction that is not running',
+  description: 'Before it starts.',
+  errors: ['property_not_found', 'property_state_conflict', 'field_not_for_type'],
   request: { params: OneProperty },
-  responses: { 204: { description: 'Removed.' }, ...problems(401, 403, 404, 409) },
+  responses: { 204: { description: 'Removed.' } },
 })
 
 export const propertyActions = area()
   .openapi(contact, async (c) => {
     const args = { propertyId: c.req.valid('param').id, ...c.req.valid('json') }
-    const options = { rate: 'contact', idempotent: true }
+    const options = { rate: 'contact' }
     return send(c, await call(c, 'contact_property', args, options))
   })
   .openapi(setAuction, async (c) => {
     const args = { propertyId: c.req.valid('param').id, ...c.req.valid('json') }
-    return send(c, await call(c, 'set_auction', args, { idempotent: true }), 201)
+    return send(c, await call(c, 'set_auction', args), 201)
   })
   .openapi(removeAuction, async (c) => {
     await call(c, 'remove_auction', { propertyId: c.req.valid('param').id })
@@ -104,6 +175,7 @@ export const propertyActions = area()
 for (const action of actions) {
   propertyActions.openapi(
     actionRoute(action),
-    async (c) => send(c, await call(c, action[1], { propertyId: c.req.valid('param').id })),
+    async (c) =>
+      send(c, await call(c, action.operationId, { propertyId: c.req.valid('param').id })),
   )
 }

@@ -2,13 +2,13 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import {
+  acting,
   area,
   body,
   json,
-  mine,
+  MoneyOrNull,
   pageOf,
   PageQuery,
-  problems,
   route,
   send,
   sendNothing,
@@ -19,33 +19,47 @@ import {
 import { inSearchQueue } from '../http/search-queue.ts'
 import { property, tags } from './routes-actions.ts'
 import { NewProperty, PropertyChanges } from './schemas-fields.ts'
-import { Fields, Listed, OneProperty, Property, statuses } from './schemas.ts'
+import { Fields, Listed, OneProperty, Property, PropertyPage, statuses } from './schemas.ts'
 
-const page = json(pageOf(Property).openapi('PropertyPage'), 'A page.')
+const page = json(PropertyPage, 'Whole records, newest first.')
+
+const PricePoint = z
+  .object({
+    price: MoneyOrNull.openapi({ description: 'null: it had none.' }),
+    changedAt: Time,
+  })
+  .openapi('PricePoint')
 
 const create = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'create_property',
   method: 'post',
   path: '/',
   summary: 'Create a listing, as a draft or published at once',
+  description:
+    'A draft needs `type` alone. Publishing needs `type`, `kind`, `areaId`, `titleAr`, a ' +
+    '`price` for SALE and RENT, `landAreaM2` or `builtAreaM2`, and for EXCHANGE `descriptionAr` ' +
+    'or something wanted; and room in the plan (402 `quota_exceeded` with `limit` and `used`). ' +
+    'Where administrators review listings it is `pending_review` first. At most 300 an hour.',
+  errors: ['price_required', 'field_not_for_type', 'area_invalid', 'quota_exceeded', 'not_found'],
+  idempotent: true,
   request: body(NewProperty),
   responses: {
     201: json(Property, 'The listing: draft, active or pending_review.'),
-    ...problems(400, 401, 402, 403, 404, 409, 413, 415),
   },
 })
 
 const listMine = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'list_my_properties',
   method: 'get',
   path: '/mine',
   summary: 'List my own listings, newest first',
+  description: 'Whole records in every state, newest first.',
   request: { query: PageQuery.extend({ status: z.enum(statuses).optional() }) },
-  responses: { 200: page, ...problems(401, 403) },
+  responses: { 200: page },
 })
 
 const read = route({
@@ -55,21 +69,39 @@ const read = route({
   path: '/{id}',
   guestCache: 's-maxage=10',
   summary: 'Get a listing',
+  description:
+    'With a token `isFavorite` is that of the acting identity, and its own listing is shown in ' +
+    'any state. Sold, rented and exchanged ones can be seen by link for 30 days; everything ' +
+    'else that the caller may not see is 404. Contact numbers are never in it: see `POST ' +
+    '/properties/{id}/contact`.',
+  errors: ['property_not_found'],
   request: { params: OneProperty },
   responses: {
     200: property,
     304: { description: 'A guest has it already: If-None-Match.' },
-    ...problems(404),
   },
 })
 
 const update = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'update_property',
   method: 'patch',
   path: '/{id}',
   summary: 'Change my listing',
+  description:
+    'Fields that are left out stay, null clears. With `If-Match` only if nobody has changed it ' +
+    'meanwhile. Where administrators review listings, changes of price, place, title or ' +
+    'pictures show as `pendingChanges` until they are decided.',
+  errors: [
+    'property_not_found',
+    'property_state_conflict',
+    'version_conflict',
+    'type_immutable',
+    'price_required',
+    'field_not_for_type',
+    'area_invalid',
+  ],
   request: {
     params: OneProperty,
     headers: z.object({
@@ -79,18 +111,22 @@ const update = route({
     }),
     ...body(PropertyChanges),
   },
-  responses: { 200: property, ...problems(400, 401, 403, 404, 409, 413, 415) },
+  responses: { 200: property },
 })
 
 const remove = route({
-  ...mine,
+  ...acting,
   tags,
   operationId: 'delete_property',
   method: 'delete',
   path: '/{id}',
   summary: 'Delete my listing',
+  description:
+    'Nobody sees it any more, and it cannot be restored: to put it away, archive it. Can be ' +
+    'repeated.',
+  errors: ['property_not_found'],
   request: { params: OneProperty },
-  responses: { 204: { description: 'It is gone.' }, ...problems(401, 403, 404) },
+  responses: { 204: { description: 'It is gone.' } },
 })
 
 const prices = route({
@@ -100,13 +136,14 @@ const prices = route({
   path: '/{id}/price-history',
   guestCache: slowlyChanged,
   summary: 'List the prices of a listing since it was first published',
+  description: 'Since it was first published, newest first.',
+  errors: ['property_not_found'],
   request: { params: OneProperty, query: PageQuery },
   responses: {
     200: json(
-      pageOf(z.object({ price: z.number().nullable(), changedAt: Time })).openapi('PriceHistory'),
+      pageOf('PriceHistory', PricePoint),
       'Newest first.',
     ),
-    ...problems(404),
   },
 })
 
@@ -117,15 +154,17 @@ const similar = route({
   path: '/{id}/similar',
   guestCache: slowlyChanged,
   summary: 'List similar listings, at most ten',
+  description: 'Of the same type and kind nearby, the nearest in price first, at most ten.',
+  errors: ['property_not_found'],
   request: { params: OneProperty, query: z.strictObject({ fields: Fields }) },
-  responses: { 200: json(pageOf(Listed), 'The nearest in price first.'), ...problems(404) },
+  responses: { 200: json(pageOf('SimilarPage', Listed), 'The nearest in price first.') },
 })
 
 export const properties = area()
   .openapi(create, async (c) => {
     const { publish, uploadSessionId, ...fields } = c.req.valid('json')
     const args = { fields, publish, uploadSessionId }
-    const created = await call(c, 'create_property', args, { idempotent: true })
+    const created = await call(c, 'create_property', args)
     return send(c, created, 201)
   })
   .openapi(listMine, async (c) => {

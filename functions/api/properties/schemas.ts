@@ -1,9 +1,8 @@
 /** What a listing looks like on the wire. */
 import { z } from '@hono/zod-openapi'
-import { Time } from '../http/route.ts'
+import { Money, MoneyOrNull, pageOf, Time } from '../http/route.ts'
 
 export const Type = z.enum(['SALE', 'RENT', 'EXCHANGE'])
-const Money = z.number()
 
 export const OneProperty = z.strictObject({ id: z.uuid() })
 
@@ -70,11 +69,11 @@ export const Property = z
     titleEn: z.string().nullable(),
     descriptionAr: z.string().nullable(),
     descriptionEn: z.string().nullable(),
-    price: Money.nullable(),
+    price: MoneyOrNull,
     pricePeriod: z.enum(['month', 'once']).nullable(),
     priceLabel: z.string().openapi({ example: '650 د.ك / شهرياً' }),
     isNegotiable: z.boolean(),
-    propertyIncome: Money.nullable().openapi({ description: 'null: no data.' }),
+    propertyIncome: MoneyOrNull.openapi({ description: 'null: no data.' }),
     requestYear: z.int().nullable(),
     requiredYear: z.int().nullable(),
     rentConditions: z.array(RentCondition),
@@ -124,6 +123,8 @@ export const Property = z
     }),
   })
   .openapi('Property')
+
+export const PropertyPage = pageOf('PropertyPage', Property)
 
 const shape = Property.shape
 

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { inQuery } from '../../_shared/numbers.ts'
-import { area, json, Limit, problems, route, send, Time } from '../http/route.ts'
+import { area, json, Limit, route, send, Time } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
 import { OrganisationFields } from '../organisations/schemas.ts'
 import { Card, Fields, Property } from '../properties/schemas.ts'
@@ -45,6 +45,12 @@ const list = route({
   guestCache: untilNextSnapshot,
   summary:
     'Get the home feed, newest first; with filter all every eighth slot is a verified office',
+  description:
+    'Begin without `snapshot` and send the one of the answer with the pages that follow: so ' +
+    'nothing repeats or is skipped while new listings come in. A snapshot lives 6 hours, then ' +
+    '422 `cursor_invalid`: begin again. With filter `all` every eighth slot is a verified ' +
+    'office. Go on while `hasMore`, also after a page that is shorter than the limit.',
+  errors: ['feed_filter_unknown'],
   request: {
     query: z.strictObject({
       filter: z
@@ -56,7 +62,7 @@ const list = route({
       fields: Fields,
     }),
   },
-  responses: { 200: json(FeedPage, 'A page of slots.'), ...problems() },
+  responses: { 200: json(FeedPage, 'A page of slots.') },
 })
 
 export const feed = area().openapi(list, async (c) => {

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { call } from '../../_shared/db.ts'
 import { inQuery, parseDecimal } from '../../_shared/numbers.ts'
-import { area, json, pageOf, problems, route, send } from '../http/route.ts'
+import { area, json, pageOf, route, send } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
 import { queryFilters, unknownFilter } from './schemas-filters.ts'
 
@@ -21,9 +21,6 @@ const bbox = z
   })
 
 const zoom = inQuery(z.int().min(0).max(20)).openapi({ type: 'integer', param: { required: true } })
-
-// Filters that belong to one strategy have no meaning here.
-const { companyId: _, requestYearMin: _from, requestYearMax: _to, ...filters } = queryFilters
 
 const Cluster = z
   .object({
@@ -71,10 +68,13 @@ const listings = route({
   path: '/listings',
   guestCache: 's-maxage=15, stale-while-revalidate=15',
   summary: 'Get the listings in a box: clusters below zoom 15, points above',
-  request: { query: z.strictObject({ ...filters, bbox, zoom }, unknownFilter) },
+  description:
+    'Below zoom 15 clusters, from 15 on points. The box is cut to Kuwait; one that lies outside ' +
+    'is 422 `bbox_invalid`.',
+  errors: ['range_invalid'],
+  request: { query: z.strictObject({ ...queryFilters, bbox, zoom }, unknownFilter) },
   responses: {
     200: json(z.union([Clusters, Points]), 'Each listing at its public location.'),
-    ...problems(),
   },
 })
 
@@ -100,10 +100,16 @@ const areas = route({
   path: '/areas',
   guestCache: 's-maxage=300, stale-while-revalidate=600',
   summary: 'Get the number of listings and the median prices of each area',
-  request: { query: z.strictObject(filters, unknownFilter) },
+  description:
+    'Every area of Kuwait, also those without a listing. Without filters the figures may be ' +
+    'five minutes old.',
+  errors: ['range_invalid'],
+  request: { query: z.strictObject(queryFilters, unknownFilter) },
   responses: {
-    200: json(pageOf(AreaPrices), 'Every area of Kuwait; no median of fewer than 5 prices.'),
-    ...problems(),
+    200: json(
+      pageOf('AreaPricesPage', AreaPrices),
+      'Every area of Kuwait; no median of fewer than 5 prices.',
+    ),
   },
 })
 

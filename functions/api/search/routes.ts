@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../../_shared/context.ts'
 import { type Args, call } from '../../_shared/db.ts'
 import { invalid, problem } from '../http/problem.ts'
-import { area, body, Cursor, json, Limit, pageOf, problems, route, send } from '../http/route.ts'
+import { area, body, Cursor, json, Limit, pageOf, route, send } from '../http/route.ts'
 import { inSearchQueue } from '../http/search-queue.ts'
 import { Fields, Listed } from '../properties/schemas.ts'
 import { jsonFilters, queryFilters, unknownFilter } from './schemas-filters.ts'
@@ -13,19 +13,19 @@ const strategies = ['standard', 'exchange', 'auction', 'deal', 'company'] as con
 const common = {
   // A character has at most two UTF-16 units; the database counts characters, up to 200.
   q: z.string().max(400).optional().openapi({
+    maxLength: 200,
     description:
       'Words in any order; what looks like them follows where fewer than 5 of the strategy ' +
       'have them, before any filter.',
     example: 'شقة السالمية',
   }),
-  sort: z
-    .enum(['newest', 'price_asc', 'price_desc', 'area_desc', 'drop_desc', 'ends_at', 'distance'])
-    .optional(),
   cursor: Cursor.optional(),
   fields: Fields,
 }
 
-const page = json(pageOf(Listed).openapi('SearchPage'), 'A page.')
+const sorts = ['newest', 'price_asc', 'price_desc', 'area_desc', 'distance'] as const
+
+const page = json(pageOf('SearchPage', Listed), 'A page.')
 
 const advanced = route({
   tags: ['search'],
@@ -34,18 +34,29 @@ const advanced = route({
   method: 'post',
   path: '/advanced',
   summary: 'Search by one of five strategies',
-  'x-read': true,
+  description:
+    'Strategies: `standard` finds what is for sale and rent, `exchange` exchanges, `auction` ' +
+    'listings with an auction that is coming or running, `deal` prices that dropped by 5 % or ' +
+    'more in the last 14 days, `company` listings of verified companies. A cursor belongs to ' +
+    'its query: change anything else, and begin again without it. There is no total.',
+  errors: ['range_invalid'],
+  reads: true,
   request: body(
     z
       .strictObject({
         strategy: z.enum(strategies, { error: 'search_strategy_unknown' }),
         ...common,
+        sort: z.enum([...sorts, 'drop_desc', 'ends_at']).optional().openapi({
+          description:
+            'newest, but drop_desc of deals and ends_at of auctions, which are for them alone; ' +
+            'distance needs near. A listing without a price is the last by price.',
+        }),
         limit: z.int().min(1).max(50).default(20),
         ...jsonFilters,
       }, unknownFilter)
       .openapi('Search'),
   ),
-  responses: { 200: page, ...problems(400, 413, 415) },
+  responses: { 200: page },
 })
 
 const quick = route({
@@ -56,8 +67,22 @@ const quick = route({
   path: '/',
   guestCache: 's-maxage=15, stale-while-revalidate=15',
   summary: 'Search by strategy standard, with filters in the query string',
-  request: { query: z.strictObject({ ...common, limit: Limit, ...queryFilters }, unknownFilter) },
-  responses: { 200: page, ...problems() },
+  description:
+    'The same listings in the same order as `POST /search/advanced` with strategy `standard`, ' +
+    'but caches can keep it. Lists are separated by commas. A parameter that is given twice is ' +
+    '422.',
+  errors: ['range_invalid'],
+  request: {
+    query: z.strictObject({
+      ...common,
+      sort: z.enum(sorts).optional().openapi({
+        description: 'newest if omitted; distance needs near.',
+      }),
+      limit: Limit,
+      ...queryFilters,
+    }, unknownFilter),
+  },
+  responses: { 200: page },
 })
 
 /** An unknown strategy is refused with the list of those that exist. */

@@ -26,11 +26,11 @@ const common = {
     description: 'A point in time, or a date: then from its beginning in Kuwait.',
     example: '2026-11-01',
   }),
-  companyId: z.uuid().optional().openapi({ description: 'Strategy company only.' }),
 }
 
 export const jsonFilters = {
   ...common,
+  companyId: z.uuid().optional().openapi({ description: 'Strategy company only.' }),
   kinds: z.array(code).max(200).optional(),
   governorateIds: z.array(code).max(200).optional(),
   areaIds: z.array(code).max(200).optional(),
@@ -65,6 +65,7 @@ const booleanInQuery = z
   .optional()
   .openapi({ type: 'boolean' })
 
+/** Those of one strategy alone have no meaning in a query string. */
 export const queryFilters = {
   ...common,
   kinds: codesInQuery,
@@ -90,8 +91,6 @@ export const queryFilters = {
     }, Near)
     .optional()
     .openapi({ type: 'string', description: 'lat,lng,km', example: '29.33,48.07,3' }),
-  requestYearMin: inQuery(year).optional().openapi({ description: 'Strategy exchange only.' }),
-  requestYearMax: inQuery(year).optional().openapi({ description: 'Strategy exchange only.' }),
 }
 
 /** An unknown key has a code of its own. */

@@ -1,0 +1,105 @@
+/**
+ * The OpenAPI description, made from the routes. What every route has in common is added here: its
+ * refusals, headers and who may call it.
+ */
+import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
+import type { Facts } from './facts.ts'
+import {
+  answerHeaders,
+  rateHeaders,
+  requestHeader,
+  requestHeaders,
+  withHeaders,
+} from './headers.ts'
+import { introduction, tags } from './introduction.ts'
+import { apiVersion } from './middleware.ts'
+import { Problem } from './problem.ts'
+import { examplesOf, responsesOf, sharedResponses } from './problem-responses.ts'
+import { codesOf } from './refusals.ts'
+import { nameBodies } from './request-bodies.ts'
+
+type App = Pick<OpenAPIHono, 'openAPIRegistry'>
+export type Document = ReturnType<OpenAPIHono['getOpenAPI31Document']>
+
+export function describeApi({ openAPIRegistry }: App, url: string): Document {
+  const described = new OpenAPIHono()
+  const { openAPIRegistry: registry } = described
+  registry.register('Problem', Problem)
+  const routes = openAPIRegistry.definitions
+    .flatMap((one) => one.type === 'route' ? [one.route as Facts] : [])
+  for (const one of routes) registry.registerPath(describeRoute(one))
+  const document = described.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Property marketplace of Kuwait',
+      version: apiVersion,
+      description: introduction,
+    },
+    servers: [{ url }],
+    tags,
+  })
+  Object.assign(document.components!, {
+    securitySchemes: {
+      bearer: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description: 'The `accessToken` of a session.',
+      },
+    },
+    parameters: requestHeaders,
+    headers: answerHeaders,
+    responses: sharedResponses(),
+    examples: examplesOf(new Set(routes.flatMap(codesOf))),
+  })
+  nameBodies(document)
+  return document
+}
+
+/** A route as OpenAPI knows it, without the facts that are ours. */
+function describeRoute(route: Facts): RouteConfig {
+  const {
+    needs,
+    errors: _errors,
+    checks: _checks,
+    reads: _reads,
+    idempotent,
+    unlimited: _unlimited,
+    unknownKey: _unknownKey,
+    guestCache,
+    security = [{}, { bearer: [] }],
+    ...config
+  } = route
+  const headers = withHeaders(...headersOf(route))
+  const answers = Object.entries(config.responses).map((
+    [status, answer],
+  ) => [status, { ...answer, headers }])
+  return {
+    ...config,
+    security,
+    description: [needs && needed[needs], config.description].filter(Boolean).join('\n\n'),
+    parameters: [
+      requestHeader('AcceptLanguage'),
+      ...(security.length ? [requestHeader('ExpectIdentity')] : []),
+      ...(idempotent ? [requestHeader('IdempotencyKey')] : []),
+      ...(guestCache && config.responses[304] ? [requestHeader('IfNoneMatch')] : []),
+    ],
+    responses: { ...Object.fromEntries(answers), ...responsesOf(codesOf(route)) },
+  }
+}
+
+const needed: Record<NonNullable<Facts['needs']>, string> = {
+  identity: 'Acts as the active identity, which has to be `active`.',
+  company: 'The active identity has to be a company.',
+  office: 'The active identity has to be an office.',
+  admin: 'For administrators.',
+}
+
+function headersOf({ security, guestCache, tags, unlimited, responses }: Facts) {
+  return [
+    ...(security ? [] : ['AuthIgnored'] as const),
+    ...(guestCache ? ['CacheControl'] as const : []),
+    ...(guestCache && responses[304] ? ['ETag'] as const : []),
+    ...(unlimited || tags[0] === 'service' ? [] : rateHeaders),
+  ]
+}

@@ -1,0 +1,96 @@
+/** The headers of requests and answers, for the description: each is a component, referred to by name. */
+const text = { type: 'string' }
+const count = { type: 'integer', minimum: 0 }
+
+/** What clients may send, by the name of the component. */
+export const requestHeaders = {
+  AcceptLanguage: {
+    name: 'Accept-Language',
+    in: 'header',
+    description: 'The language of error messages: Arabic, or English with `en`.',
+    schema: { type: 'string', maxLength: 255 },
+    example: 'en',
+  },
+  ExpectIdentity: {
+    name: 'X-Expect-Identity',
+    in: 'header',
+    description:
+      'The identity that the client takes for the acting one. If it is another by now, the answer is ' +
+      '409 `identity_changed` and nothing is done. It never selects an identity. On a public route ' +
+      'it counts beside a token only.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Makes it safe to send the request again: for 24 hours the same key with the same body gives ' +
+      'the first answer again, with another body 422 `idempotency_mismatch`. Up to 64 printable ' +
+      'ASCII characters, best a random uuid.',
+    schema: { type: 'string', minLength: 1, maxLength: 64, pattern: '^[\\x20-\\x7e]{1,64}$' },
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The ETag of an earlier answer to a guest: 304 if it is still the same.',
+    schema: text,
+  },
+} as const
+
+/** What answers carry, by the name of the component. */
+export const answerHeaders = {
+  RequestId: {
+    description: 'The number of this request in the logs; errors repeat it as `requestId`.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  ApiVersion: {
+    description: 'The version of the API. Changes only add.',
+    schema: { ...text, example: '2026-11-01' },
+  },
+  AuthIgnored: {
+    description: '`1` where a token was sent that is not valid: the answer is that of a guest.',
+    schema: { ...text, enum: ['1'] },
+  },
+  RateLimitLimit: { description: 'How many such requests the window allows.', schema: count },
+  RateLimitRemaining: { description: 'How many of them are left.', schema: count },
+  RateLimitReset: { description: 'Seconds until the window starts anew.', schema: count },
+  RetryAfter: { description: 'Seconds to wait before the next try.', schema: count },
+  CacheControl: {
+    description: 'To a guest `public`, with how long caches may keep it; else `private, no-store`.',
+    schema: text,
+  },
+  ETag: { description: 'Of an answer to a guest, for If-None-Match.', schema: text },
+} as const
+
+type AnswerHeader = keyof typeof answerHeaders
+
+const names: Record<AnswerHeader, string> = {
+  RequestId: 'X-Request-Id',
+  ApiVersion: 'X-Api-Version',
+  AuthIgnored: 'X-Auth-Ignored',
+  RateLimitLimit: 'RateLimit-Limit',
+  RateLimitRemaining: 'RateLimit-Remaining',
+  RateLimitReset: 'RateLimit-Reset',
+  RetryAfter: 'Retry-After',
+  CacheControl: 'Cache-Control',
+  ETag: 'ETag',
+}
+
+const everyAnswer: AnswerHeader[] = ['RequestId', 'ApiVersion']
+export const rateHeaders: AnswerHeader[] = [
+  'RateLimitLimit',
+  'RateLimitRemaining',
+  'RateLimitReset',
+]
+
+/** The headers of an answer: those of every one, and these. */
+export const withHeaders = (...more: AnswerHeader[]) =>
+  Object.fromEntries(
+    [...everyAnswer, ...more].map((
+      header,
+    ) => [names[header], { $ref: `#/components/headers/${header}` }]),
+  )
+
+export const requestHeader = (header: keyof typeof requestHeaders) => ({
+  $ref: `#/components/parameters/${header}`,
+})

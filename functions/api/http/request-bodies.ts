@@ -1,0 +1,50 @@
+/** Request bodies in the description: each is a component, and what may be left out is not required. */
+
+type Schema = {
+  $ref?: string
+  default?: unknown
+  description?: string
+  items?: Schema
+  properties?: Record<string, Schema>
+  anyOf?: Schema[]
+}
+type Operation = {
+  operationId: string
+  requestBody?: { content: Record<string, { schema: Schema }> }
+}
+type Described = {
+  paths?: object
+  components?: { schemas?: object }
+}
+
+const pascal = (name: string) => name.replace(/(?:^|_)(\w)/g, (_, first) => first.toUpperCase())
+
+/** Moves bodies without a name among the components, named after their operation. */
+export function nameBodies({ paths, components }: Described) {
+  const schemas = components!.schemas as Record<string, Schema>
+  const operations = Object.values(paths!).flatMap((methods) => Object.values<Operation>(methods))
+  for (const { operationId, requestBody } of operations) {
+    for (const content of Object.values(requestBody?.content ?? {})) {
+      if (!content.schema.$ref) {
+        const name = `${pascal(operationId)}Body`
+        schemas[name] = content.schema
+        content.schema = { $ref: `#/components/schemas/${name}` }
+      }
+      sayDefaults(schemas, content.schema)
+    }
+  }
+}
+
+/** Generators take a field with a default for one that is always there: in a body it is said in words. */
+function sayDefaults(schemas: Record<string, Schema>, schema: Schema) {
+  const { $ref, items, properties = {}, anyOf = [] } = schema
+  if ($ref) return sayDefaults(schemas, schemas[$ref.split('/').at(-1)!])
+  if (schema.default !== undefined) {
+    const said = `Without it \`${schema.default}\`.`
+    schema.description = schema.description ? `${schema.description} ${said}` : said
+    delete schema.default
+  }
+  for (const one of [...(items ? [items] : []), ...Object.values(properties), ...anyOf]) {
+    sayDefaults(schemas, one)
+  }
+}
