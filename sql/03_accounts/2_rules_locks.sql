@@ -3,8 +3,10 @@
 -- The account comes first. Whoever writes for one of its identities locks it shared, before anything
 -- else, and checks after that whether it may: what is suspended or closed by then is refused.
 -- Whoever changes what an account or an identity may do locks it exclusively. So of what people do
--- and what is done to them, one waits before it has locked anything that the other could need. What
--- belongs to others too is locked after it, in this order, several of a kind by their ids:
+-- and what is done to them, one waits before it has locked anything that the other could need. Whoever
+-- opens a conversation locks the other account shared as well: a deletion looks more than once for what
+-- it has to lock, and must not find more the second time. What belongs to others too is locked after
+-- the accounts, in this order, several of a kind by their ids:
 --
 --   1. auth.users, auth.sessions             where signing in and refreshing start
 --   2. accounts, then what only they change: identities, profiles, settings, uploads

@@ -21,6 +21,10 @@ begin
     created := false;
     return;
   end if;
+  -- Nobody who is being deleted gets a new one: what a deletion locks must not grow meanwhile. Who
+  -- has gone by the time of the lock is looked at once more.
+  perform private.lock_owner(peer.id);
+  peer := private.conversation_peer(caller_id, property_id, identity_id);
   perform private.check_open_to_chat(open_conversation.property_id, caller_id);
   insert into public.conversations as made (pair_key, property_id)
   values (pair, open_conversation.property_id)

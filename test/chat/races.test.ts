@@ -37,6 +37,37 @@ test('CHAT-13 fifty openings from each side at once make one conversation', asyn
   expect(rows[0].made).toBe(1)
 })
 
+test('nobody opens a conversation with somebody who is going at that moment', async () => {
+  const [a, b] = await Promise.all([signUp(), signUp()])
+  const { id: propertyId } = await publishListing(b)
+  const client = await database().connect()
+  try {
+    await client.query('begin')
+    await client.query(`update public.accounts set status = 'banned' where id = $1`, [b.id])
+    const opened = Promise.all([
+      a.post('/conversations', { identityId: b.identityId, message: 'هلا' }),
+      a.post('/conversations', { propertyId, message: 'هلا' }),
+      a.post(`/properties/${propertyId}/contact`, { kind: 'chat' }),
+    ])
+    const answered = await Promise.race([opened, sleep(500, 'waits')])
+    await client.query('commit')
+    expect(answered).toBe('waits')
+    expect((await opened).map(({ status, body }) => [status, body.error.code])).toEqual([
+      [404, 'identity_not_found'],
+      [404, 'property_not_found'],
+      [404, 'property_not_found'],
+    ])
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+  const { rows } = await database().query(
+    'select from public.participants where account_id = $1',
+    [b.id],
+  )
+  expect(rows).toEqual([])
+})
+
 test('CHAT-04 sent twenty times at once it is stored once, with one answer', async () => {
   const { a, b, conversationId: id } = await startConversation()
   const message = textMessage('مرة')
