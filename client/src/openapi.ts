@@ -4509,7 +4509,7 @@ export interface components {
         ChargeInvoiceBody: {
             /** Format: uuid */
             invoiceId: string;
-            /** @description One of the allowed addresses (RETURN_URLS), or a path below one. */
+            /** @description One of the allowed addresses (RETURN_URLS), or a path below one; outside production also localhost and any app’s own scheme. A refusal names them in `allowed`. */
             returnUrl: string;
         };
         ReceiveWebhookBody: {

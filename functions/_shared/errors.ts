@@ -242,5 +242,6 @@ export const fieldTexts = {
   unknown: ['حقل غير معروف', 'Unknown field'],
   too_small: ['القيمة أصغر من المسموح', 'The value is too small'],
   too_big: ['القيمة أكبر من المسموح', 'The value is too large'],
+  not_allowed: ['القيمة ليست من القيم المسموحة', 'Not one of the allowed values'],
   invalid: ['القيمة غير صالحة', 'Invalid value'],
 } as const

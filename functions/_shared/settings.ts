@@ -72,8 +72,8 @@ const declared = {
   FILES_URL: { about: 'Where public files are reached, if not at `SUPABASE_URL`.' },
   AUTH_ISSUER: { about: 'Who issues access tokens (`iss`), if not Auth at `SUPABASE_URL`.' },
   RETURN_URLS: {
-    about: 'Where people may come back to after paying, with commas between: addresses and what ' +
-      'lies under them.',
+    about: 'Where people may come back to after paying, with commas between: addresses with what ' +
+      'lies under them, or the scheme of an app (`myapp://`).',
   },
   CORS_ORIGINS: { about: 'Exact origins of web apps, with commas between.' },
   HTML_PAGES: {

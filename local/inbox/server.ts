@@ -26,7 +26,7 @@ export function openInbox(): Server {
         'content-type': `${type}; charset=utf-8`,
         'cache-control': 'no-store',
         'x-content-type-options': 'nosniff',
-        'content-security-policy': "default-src 'self' 'unsafe-inline'",
+        'content-security-policy': "default-src 'self' 'unsafe-inline'; img-src data:",
       }).end(body)
     const json = (status: number, value: unknown) =>
       send(status, 'application/json', JSON.stringify(value))
@@ -66,6 +66,7 @@ const page = `<!doctype html>
 <html lang="ar" dir="rtl">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><text y='13' font-size='13'>✉️</text></svg>">
 <title>صندوق الرسائل المحلي</title>
 <style>
   body { font: 16px/1.6 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem }
@@ -98,7 +99,7 @@ const page = `<!doctype html>
       const article = document.createElement('article')
       const header = document.createElement('header')
       header.append(part('span', message.to, 'ltr'), part('span', message.kind, 'ltr'),
-        part('time', new Date(message.createdAt).toLocaleTimeString('ar-KW'), 'auto'))
+        part('time', new Date(message.createdAt).toLocaleTimeString('ar-KW', { timeZone: 'Asia/Kuwait' }), 'auto'))
       article.append(header, part('p', message.body, 'auto'))
       if (message.code) article.append(part('b', message.code, 'ltr'))
       return article

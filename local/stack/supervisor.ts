@@ -171,7 +171,8 @@ function printSummary(stack: Stack) {
   console.log(`
   Project      ${url}
   Facade       ${baseUrl}
-  API docs     ${baseUrl}/docs
+  API docs     ${baseUrl}/docs (open it in a browser)
+  Client       client/, for apps in TypeScript
   Inbox        ${inboxUrl}
   Studio       ${studioUrl}
   Database     ${databaseUrl}
@@ -179,6 +180,7 @@ function printSummary(stack: Stack) {
   Secret       ${secretKey}
   Logs         ${join(stack.dataDir, 'logs')}`)
   for (const line of demoAccounts(stack)) console.log(`  Demo         ${line}`)
+  console.log(`  Try          curl '${baseUrl}/search?areaIds=salmiya&limit=1'`)
   console.log('\n  Ctrl-C stops everything; the data stays. "npm run reset" starts over.')
 }
 

@@ -328,4 +328,37 @@ describe.runIf(hasStack)('what is not configured', () => {
       await facade.stop()
     }
   })
+
+  test('production sends people back only where it is listed, also into an app', async () => {
+    const listed = ['https://shop.example/back', 'dar://']
+    const facade = await startFacade({
+      ENVIRONMENT: 'production',
+      RETURN_URLS: listed.join(','),
+    })
+    try {
+      const person = await signUp()
+      const invoice = await topUpInvoice(person)
+      const chargeTo = (address: string) =>
+        ask(facade, 'POST', '/payments/charge', {
+          sent: { invoiceId: invoice.id, returnUrl: address },
+          person,
+        })
+      for (const address of ['https://shop.example/back/1', 'dar://pay', 'dar://']) {
+        // Looked at, and nobody is there to be paid.
+        expect((await chargeTo(address)).body.error.code, address).toBe('payment_not_configured')
+      }
+      for (
+        const address of ['http://localhost/', 'myapp://pay', 'https://shop.example/', returnUrl]
+      ) {
+        expect(await chargeTo(address), address).toMatchObject({
+          status: 422,
+          body: {
+            error: { allowed: listed, fields: [{ path: 'returnUrl', code: 'not_allowed' }] },
+          },
+        })
+      }
+    } finally {
+      await facade.stop()
+    }
+  })
 })

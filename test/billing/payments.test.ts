@@ -227,6 +227,13 @@ describe.runIf(hasSandbox)('paying', () => {
     'http://169.254.169.254/latest',
     'http://[::1]/payments',
     'https://app.example\\@evil.example/payments',
+    'https://localhost.evil.example/',
+    'ftp://localhost/',
+    'javascript://localhost/%0aalert(1)',
+    'data://x/,x',
+    'intent://pay#Intent;scheme=https;end',
+    'myapp://user@pay',
+    'myapp:pay',
     '/payments',
     '',
   ])('PAY-18 nobody is sent back to %s', async (address) => {
@@ -237,10 +244,23 @@ describe.runIf(hasSandbox)('paying', () => {
     })
     expect(reply).toMatchObject({
       status: 422,
-      body: { error: { fields: [{ path: 'returnUrl' }] } },
+      body: { error: { fields: [{ path: 'returnUrl', code: 'not_allowed' }] } },
     })
+    expect(reply.body.error.allowed).toContain('https://app.example/payments')
     expect(await charges(invoice)).toBe(0)
   })
+
+  test.each(['myapp://pay/back', 'exp://192.168.1.5:8081', 'http://localhost:8081/back'])(
+    'outside production an app in development may send people back to %s',
+    async (address) => {
+      const invoice = await topUpInvoice(payer)
+      const sent = { invoiceId: invoice.id, returnUrl: address }
+      const { status, body } = await payer.post('/payments/charge', sent)
+      expect(status).toBe(200)
+      const ref = new URL(body.redirectUrl).pathname.split('/').at(-1)!
+      expect(await submitSandboxPage(ref, 'leave')).toContain(`sandbox_id=${ref}`)
+    },
+  )
 
   test('guests cannot pay, and the functions behind it answer nobody past the facade', async () => {
     for (

@@ -1,7 +1,7 @@
 /** The tour: somebody reports, an admin decides, suspends and releases, and the audit trail has it all. */
 import { newPerson, type Person } from './accounts.ts'
 import { ask, type Json, must, step } from './guide.ts'
-import { newAdmin } from './organisations.ts'
+import { newAdmin } from './admins.ts'
 import { listing } from './world.ts'
 
 const reason = 'إعلان مخالف'

@@ -41,6 +41,17 @@ function stop(sentence: string): never {
   process.exit(1)
 }
 
+const leftovers: (() => Promise<void>)[] = []
+
+/** What has to be done at the end of the tour, whichever way it ends. */
+export function atTheEnd(work: () => Promise<void>) {
+  leftovers.push(work)
+}
+
+async function clear() {
+  for (const work of leftovers.splice(0)) await work()
+}
+
 /** Shortens a body to what fits on a line. */
 export function brief(value: unknown): string {
   const text = JSON.stringify(value) ?? ''
@@ -70,9 +81,14 @@ export async function ask(
   const shown = sent === undefined ? '' : ` ${brief(hidden(sent))}`
   show(`${method} ${decodeURIComponent(path)}${shown}`)
   show(`  ${response.status} ${brief(hidden(summary(body)))}`)
+  if (response.status === 429 && status !== 429) throw new Wrong(usedUp(response))
   if (response.status !== status) throw new Wrong(`${status} was to come, not ${response.status}`)
   return { status: response.status, body }
 }
+
+const usedUp = ({ headers }: Response) =>
+  'a rate of this address is used up, as by earlier tours: start the stack with RATES=off, or go ' +
+  `again in ${headers.get('retry-after')} s`
 
 const secret = /password|token/i
 
@@ -113,13 +129,15 @@ export async function step(name: string, work: () => Promise<void>) {
   try {
     await work()
   } catch (error) {
+    await clear()
     if (error instanceof Wrong) stop(`Step ${steps}, ${name}: ${error.message}.`)
     stop(`Step ${steps}, ${name}: ${(error as Error).message}`)
   }
 }
 
 /** The last line. */
-export function finish() {
+export async function finish() {
+  await clear()
   console.log(`\n  ✓ ${steps} steps, all as the contract says.`)
 }
 

@@ -1,8 +1,7 @@
 /** The tour: a wallet is filled on the sandbox's page, a plan bought from it, a quota reached, money refunded. */
-import pg from 'pg'
-import { databaseAt } from '../../local/postgres/connection.ts'
 import { newPerson } from './accounts.ts'
-import { ask, databaseUrl, type Json, must, show, step, url } from './guide.ts'
+import { promote } from './admins.ts'
+import { ask, type Json, must, show, step, url } from './guide.ts'
 import { listing } from './world.ts'
 
 const returnUrl = `${url}/functions/v1/api/sandbox/done`
@@ -19,16 +18,6 @@ async function payOnPage(address: string, callback: string) {
   })
   show(`paid; back to ${answer.headers.get('location')?.split('?')[0]}`)
   must(answer.headers.get('location')?.startsWith(returnUrl), 'the person was to come back')
-}
-
-async function makeAdmin(token: string) {
-  must(databaseUrl, 'DATABASE_URL is needed here, to make an admin')
-  const { sub } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
-  const client = new pg.Client(databaseAt(databaseUrl))
-  await client.connect()
-  await client.query('insert into public.admins (account_id) values ($1)', [sub])
-  await client.end()
-  show('SQL: an admin is named')
 }
 
 export async function money() {
@@ -84,7 +73,7 @@ export async function money() {
       const path = `/admin/invoices/${bought.id}/refund`
       const sent = { to: 'wallet', reason: 'طلب العميلة' }
       await ask('POST', path, sent, { ...admin, status: 403 })
-      await makeAdmin(admin.as.token)
+      await promote(admin.as)
       const { body } = await ask('POST', path, sent, admin)
       must(body.invoice.state === 'refunded', 'the invoice was to be refunded')
       await ask('POST', path, sent, { ...admin, status: 409 })

@@ -1,26 +1,9 @@
 /** The tour: a company is requested, verified, acted as, and reviewed after a contact. */
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
-import { databaseAt } from '../../local/postgres/connection.ts'
 import { newPerson, type Person } from './accounts.ts'
-import { ask, databaseUrl, must, show, step } from './guide.ts'
+import { newAdmin } from './admins.ts'
+import { ask, must, step } from './guide.ts'
 import { ids, listing, word } from './world.ts'
-
-/** An admin is a row that Studio or SQL writes. */
-export async function newAdmin(): Promise<Person> {
-  must(databaseUrl, 'an admin is made by SQL: the tour needs DATABASE_URL')
-  const admin = await newPerson('مشرف الجولة')
-  const client = new pg.Client(databaseAt(databaseUrl))
-  await client.connect()
-  await client.query(
-    `insert into public.admins (account_id, role)
-     select identities.account_id, 'admin' from public.identities where identities.id = $1`,
-    [admin.identityId],
-  )
-  await client.end()
-  show('SQL: a row in public.admins')
-  return admin
-}
 
 export async function organisations() {
   let owner: Person

@@ -22,18 +22,34 @@ import { Invoice, OneInvoice } from './schemas.ts'
 
 const tags = ['payments']
 
+// Schemes that are no app's own.
+const browserSchemes =
+  /^(https?|ftp|wss?|file|data|blob|javascript|vbscript|about|intent|view-source|filesystem):$/
+
+/** Outside production an app of whatever scheme, and what runs on the developer's machine. */
+const isOfDeveloper = ({ protocol, hostname, href }: URL) =>
+  hostname === 'localhost' && /^https?:$/.test(protocol) ||
+  !browserSchemes.test(protocol) && href.startsWith(`${protocol}//`)
+
 /** Whether a person may be sent there: an allowed address or a path below it, nothing that looks alike. */
-function isAllowedReturnUrl(address: string, allowed = env.returnUrls): boolean {
+function isAllowedReturnUrl(address: string): boolean {
   if (!URL.canParse(address) || /[\s\\\p{Cc}]/u.test(address)) return false
   const wanted = new URL(address)
   if (wanted.username || wanted.password) return false
-  return allowed.some((entry) => {
+  if (!env.production && isOfDeveloper(wanted)) return true
+  return env.returnUrls.some((entry) => {
     const { protocol, host, pathname } = new URL(entry)
+    if (wanted.protocol !== protocol) return false
+    if (!host && !pathname) return true // an app's own scheme, as myapp://
     const under = pathname.endsWith('/') ? pathname : `${pathname}/`
-    return wanted.protocol === protocol && wanted.host === host &&
+    return wanted.host === host &&
       (wanted.pathname === pathname || wanted.pathname.startsWith(under))
   })
 }
+
+const allowedReturnUrls = env.production
+  ? env.returnUrls
+  : [...env.returnUrls, 'http://localhost', 'myapp://']
 
 const charge = route({
   ...acting,
@@ -56,9 +72,10 @@ const charge = route({
   idempotent: true,
   request: body(z.strictObject({
     invoiceId: z.uuid(),
-    returnUrl: z.string().max(250).refine((address) => isAllowedReturnUrl(address)).openapi({
-      description: 'One of the allowed addresses (RETURN_URLS), or a path below one.',
-      example: env.returnUrls.at(-1),
+    returnUrl: z.string().max(250).openapi({
+      description: 'One of the allowed addresses (RETURN_URLS), or a path below one; outside ' +
+        'production also localhost and any app’s own scheme. A refusal names them in `allowed`.',
+      example: env.returnUrls[0],
     }),
   })),
   responses: {
@@ -77,6 +94,10 @@ async function startCharge(
   c: ApiContext,
   given: { invoiceId: string; returnUrl: string },
 ): Promise<string> {
+  if (!isAllowedReturnUrl(given.returnUrl)) {
+    const fields = [{ path: 'returnUrl', code: 'not_allowed' }]
+    throw new Refusal('validation_failed', { fields, allowed: allowedReturnUrls })
+  }
   const key = c.var.idempotencyKey
   const deadline = Date.now() + 6000
   for (;;) {

@@ -41,6 +41,7 @@ const shell = (title: string, inner: Html) =>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
 <title>${title}</title>
 <style>${style}
 </style>
