@@ -116,6 +116,10 @@ where properties.listed and not exists (
 )
 on conflict do nothing;
 
+-- Cards from before they held the owner's name. One that is given a new name meanwhile has it.
+update private.property_cards set owner_name = private.owner_name_text(owner_identity_id)
+where owner_name is null;
+
 -- Counts from when they were columns of listings (00_kept_rows.sql). Nobody saves anything meanwhile,
 -- so that none is missed.
 do $$

@@ -147,7 +147,9 @@ begin
   -- against it.
   perform private.lock_dependents(caller_id, array[changed.id], false)
   from public.identities
-  where identities.id = changed.id and identities.status <> changed.status;
+  where identities.id = changed.id
+    and (identities.status, identities.display_name, identities.avatar_url)
+      is distinct from (changed.status, organisation.name_ar, organisation.logo_url);
 
   update public.organisations
   set name_ar = organisation.name_ar, name_en = organisation.name_en,

@@ -1,7 +1,7 @@
 -- Cards: what lists show of a listing, kept as JSON text for every one that is listed.
 --
 -- Kept, because putting a page together from rows took longer than finding it. What depends on the
--- reader or the clock, and the owner's name and avatar, are added at reading: 3_records_cards.sql.
+-- reader or the clock, and the address of files, are added at reading: 3_records_cards.sql.
 
 create table private.property_cards (
   property_id uuid primary key references public.properties (id) on delete cascade,
@@ -14,7 +14,8 @@ create table private.property_cards (
   picture text,
   up_to_owner_name text not null,
   up_to_favorite text not null,
-  after_drop text not null
+  after_drop text not null,
+  owner_name text
 ) with (fillfactor = 90);
 comment on table private.property_cards is
   'The cards of listed properties, in pieces of JSON text that private.card_text puts together. '
@@ -28,6 +29,9 @@ comment on column private.property_cards.picture is
   'The first picture, from the path of its file to its closing brace; null where there is none.';
 comment on column private.property_cards.up_to_owner_name is
   'From the number of pictures to the key of the owner''s name.';
+comment on column private.property_cards.owner_name is
+  'The owner''s name and avatar, as private.owner_name_text gives them; null in cards from before they '
+  'were kept.';
 comment on column private.property_cards.up_to_favorite is
   'From whether the owner is verified to the key isFavorite.';
 comment on column private.property_cards.after_drop is

@@ -38,6 +38,31 @@ end
 $$;
 comment on function private.location_text is 'A place as the JSON text of a record''s location.';
 
+create function private.owner_name_text(identity_id uuid) returns text
+  language plpgsql
+  stable
+  security definer -- reads names of others, which everybody sees
+  set search_path = ''
+as $$
+declare
+  files_url constant text := (
+    select nullif(settings.value #>> '{}', '') from private.settings
+    where settings.name = 'files_url'
+  );
+begin
+  return (
+    select to_json(identities.display_name)::text || ',"avatarUrl":' || coalesce(
+      case when starts_with(identities.avatar_url, files_url || '/') then
+        '"' || chr(1) || substr(to_json(identities.avatar_url)::text, char_length(files_url) + 2)
+      else to_json(identities.avatar_url)::text end, 'null')
+    from public.identities where identities.id = owner_name_text.identity_id
+  );
+end
+$$;
+comment on function private.owner_name_text is
+  'The name and avatar of an owner as the JSON text of a card, with the character 1, which JSON '
+  'cannot contain, for the address of files.';
+
 -- What is kept must not depend on who writes it: the time zone and the digits of numbers are fixed.
 create function private.property_card(property public.properties) returns private.property_cards
   language plpgsql
@@ -89,6 +114,7 @@ begin
   card.up_to_owner_name := ',"picturesCount":' || pictures.pictures_count
     || ',"owner":{"identityId":"' || property.owner_identity_id
     || '","type":"' || property.owner_type || '","displayName":';
+  card.owner_name := private.owner_name_text(property.owner_identity_id);
   card.up_to_favorite := ',"verified":' || to_json(property.owner_verified)::text
     || '},"status":"' || property.status || '","isFavorite":';
   card.after_drop := (
@@ -108,8 +134,7 @@ comment on function private.property_card is
 -- Without a search_path, as private.may_act (03_accounts/2_rules_access.sql), so that pages inline
 -- it.
 create function private.card_text(
-  card private.property_cards, owner public.identities, is_favorite boolean,
-  viewer_identity_id uuid, files_url text
+  card private.property_cards, is_favorite boolean, viewer_identity_id uuid, files_url text
 ) returns text
   language sql
   stable
@@ -119,10 +144,13 @@ create function private.card_text(
       else (card_text.card).location
     end
     || ',"picture":'
-    || coalesce('{"url":"' || card_text.files_url || (card_text.card).picture, 'null')
-    || (card_text.card).up_to_owner_name
-    || to_json((card_text.owner).display_name)::text
-    || ',"avatarUrl":' || coalesce(to_json((card_text.owner).avatar_url)::text, 'null')
+    -- Once for all addresses: else it would not be inlined.
+    || replace(
+      coalesce('{"url":"' || chr(1) || (card_text.card).picture, 'null')
+        || (card_text.card).up_to_owner_name
+        || coalesce((card_text.card).owner_name,
+          private.owner_name_text((card_text.card).owner_identity_id)),
+      chr(1), card_text.files_url)
     || (card_text.card).up_to_favorite
     || case when card_text.is_favorite then 'true' else 'false' end
     || ',"dropPct":'
@@ -130,8 +158,8 @@ create function private.card_text(
       then (card_text.card).drop_pct::text end, 'null')
     || (card_text.card).after_drop;
 comment on function private.card_text is
-  'The JSON of a card, from what is kept, the owner of the listing and what its reader sees. '
-  'files_url is the setting of that name.';
+  'The JSON of a card, from what is kept and what its reader sees. files_url is the setting of that '
+  'name.';
 
 create function private.wants_records(fields text) returns boolean
   language plpgsql
@@ -153,7 +181,7 @@ create function private.list_items(
 ) returns text
   language plpgsql
   stable
-  security definer -- reads listings and names of others, which everybody sees
+  security definer -- reads listings of others, which everybody sees
   set search_path = ''
   set plan_cache_mode = 'force_generic_plan' -- for a short page it would be planned every time
 as $$
@@ -167,7 +195,7 @@ begin
   return (
     select '[' || coalesce(string_agg(
       private.card_text(
-        property_cards, identities,
+        property_cards,
         asked.id = any (array(
           select favorites.property_id from public.favorites
           where favorites.identity_id = list_items.viewer_identity_id
@@ -178,7 +206,6 @@ begin
       ), ',' order by asked.place), '') || ']'
     from unnest(property_ids) with ordinality as asked (id, place)
     join private.property_cards on property_cards.property_id = asked.id
-    join public.identities on identities.id = property_cards.owner_identity_id
   );
 end
 $$;

@@ -23,7 +23,7 @@ begin
       up_to_location = excluded.up_to_location, location = excluded.location,
       owner_location = excluded.owner_location, picture = excluded.picture,
       up_to_owner_name = excluded.up_to_owner_name, up_to_favorite = excluded.up_to_favorite,
-      after_drop = excluded.after_drop;
+      after_drop = excluded.after_drop, owner_name = excluded.owner_name;
 end
 $$;
 comment on function private.write_property_cards is
@@ -63,3 +63,34 @@ create trigger properties_have_cards
     )
   )
   execute function private.on_property_shown();
+
+create function private.on_owner_renamed() returns trigger
+  language plpgsql
+  security definer -- locks listings, and writes a closed table
+  set search_path = ''
+as $$
+declare
+  name_text constant text := private.owner_name_text(new.id);
+begin
+  -- Whoever publishes holds the account too: so no card is made meanwhile with the name of before.
+  perform private.lock_account_exclusively(new.account_id);
+  perform from public.properties where properties.owner_identity_id = new.id
+  order by properties.id for no key update;
+  update private.property_cards set owner_name = name_text
+  from public.properties
+  where properties.owner_identity_id = new.id and properties.listed
+    and property_cards.property_id = properties.id;
+  return null;
+end
+$$;
+comment on function private.on_owner_renamed is
+  'An owner''s listings show the name and avatar that the owner has now.';
+
+-- The same file at another address (private.set_files_url) is the same to a card.
+create trigger identities_name_their_cards
+  after update of display_name, avatar_url on public.identities
+  for each row when (
+    (old.display_name, substring(old.avatar_url from '[^/]*$'))
+      is distinct from (new.display_name, substring(new.avatar_url from '[^/]*$'))
+  )
+  execute function private.on_owner_renamed();

@@ -42,10 +42,8 @@ as $$
 begin
   if property.listed or property.status = 'active' and property.owner_identity_id = owner_id then
     return (
-      select private.card_text(
-        card, identities, true, owner_id, private.setting('files_url') #>> '{}')
+      select private.card_text(card, true, owner_id, private.setting('files_url') #>> '{}')
       from private.property_card(property) as card
-      join public.identities on identities.id = property.owner_identity_id
     );
   end if;
   return json_strip_nulls(json_build_object(
@@ -96,14 +94,13 @@ begin
       favorites.created_at,
       favorites.property_id,
       case when property_cards.property_id is not null
-        then private.card_text(property_cards, identities, true, owner_id, (
+        then private.card_text(property_cards, true, owner_id, (
           select settings.value #>> '{}' from private.settings where settings.name = 'files_url'
         ))
         else private.favorite_without_card(properties, owner_id)
       end as item
     from public.favorites
     left join private.property_cards on property_cards.property_id = favorites.property_id
-    left join public.identities on identities.id = property_cards.owner_identity_id
     -- The row is only looked at where there is no card.
     left join public.properties on properties.id =
       case when property_cards.property_id is null then favorites.property_id end

@@ -167,7 +167,7 @@ begin
       slots.slot,
       replace(
         private.card_text(
-          property_cards, identities,
+          property_cards,
           slots.property_id = any (array(
             select favorites.property_id from public.favorites
             where favorites.identity_id = viewer_id
@@ -177,8 +177,7 @@ begin
           (select settings.value #>> '{}' from private.settings where settings.name = 'files_url')
         ), '"kind":', '"kind":"property","propertyKind":')
     from unnest(property_ids, property_slots) as slots (property_id, slot)
-    join private.property_cards on property_cards.property_id = slots.property_id
-    join public.identities on identities.id = property_cards.owner_identity_id;
+    join private.property_cards on property_cards.property_id = slots.property_id;
   end if;
 end
 $$;

@@ -203,7 +203,11 @@ test('a card shows its owner as they are now', async () => {
   const { body: { mediaId, url } } = await uploadAvatar(seller, png(small))
   await seller.patch('/auth/me', { avatarMediaId: mediaId })
   await shows(own, { avatarUrl: url })
+  await seller.patch('/auth/me', { avatarMediaId: null })
+  await shows(own, { avatarUrl: null })
   await shows(ofCompany, { type: 'company', verified: true })
+  await update('public.organisations', 'identity_id', company, { name_ar: 'عقارات "الديرة"' })
+  await shows(ofCompany, { displayName: 'عقارات "الديرة"' })
   await update('public.organisations', 'identity_id', company, { verified: false })
   await shows(ofCompany, { type: 'company', verified: false })
 })
@@ -226,16 +230,22 @@ test('a price drop leaves the card when it ends', async () => {
 
 test('the address of files may change at any moment', async () => {
   const { id } = await publishListing(seller)
+  const { body: avatar } = await uploadAvatar(seller, png(small))
+  await seller.patch('/auth/me', { avatarMediaId: avatar.mediaId })
   await uploadPictures(seller, [jpeg(small)], { propertyId: id })
   const { media: [{ url }] } = await recordOf(guest, id)
   const client = await database().connect()
   try {
     await client.query('begin')
     const cards = `select private.list_items(array[$1]::uuid[], null, 'card')::json as cards`
-    expect((await client.query(cards, [id])).rows[0].cards[0].picture.url).toBe(url)
+    const [before] = (await client.query(cards, [id])).rows[0].cards
+    expect(before).toMatchObject({ picture: { url }, owner: { avatarUrl: avatar.url } })
     await client.query(`select private.set_files_url('https://files.example')`)
-    expect((await client.query(cards, [id])).rows[0].cards[0].picture.url)
-      .toBe(`https://files.example/listings/${url.split('/listings/')[1]}`)
+    const [after] = (await client.query(cards, [id])).rows[0].cards
+    expect(after).toMatchObject({
+      picture: { url: `https://files.example/listings/${url.split('/listings/')[1]}` },
+      owner: { avatarUrl: `https://files.example/avatars/${avatar.url.split('/avatars/')[1]}` },
+    })
   } finally {
     await client.query('rollback')
     client.release()
@@ -309,6 +319,26 @@ test('whoever writes a listing and its pictures at once leaves the card of both'
     const record = await recordOf(buyer, id)
     expect(record).toMatchObject({ price: 1000 + round, bedrooms: round })
     expect(await savedCard(id)).toEqual(cardOf(record))
+  }
+})
+
+test('a new name is in every card, also of what is written and published meanwhile', async () => {
+  const written = await publishListing(seller)
+  const resumed = await publishListing(seller)
+  for (const { id } of [written, resumed]) await buyer.post(`/favorites/${id}`)
+  for (let round = 0; round < 6; round++) {
+    await seller.post(`/properties/${resumed.id}/pause`)
+    const displayName = `بو خالد ${round}`
+    const writes = [
+      seller.post(`/properties/${resumed.id}/resume`),
+      seller.patch('/auth/me', { fullName: displayName }),
+      seller.patch(`/properties/${written.id}`, { price: 1000 + round }),
+    ]
+    for (const { status } of await Promise.all(writes)) expect(status).toBeLessThan(300)
+    for (const { id } of [written, resumed]) {
+      expect((await savedCard(id)).owner).toMatchObject({ displayName })
+      expect(await savedCard(id)).toEqual(cardOf(await recordOf(buyer, id)))
+    }
   }
 })
 
