@@ -9,11 +9,12 @@
 create type private.message_ends as (
   sender_id uuid, sender_name text, sender_topic uuid,
   reader_id uuid, reader_account_id uuid, reader_topic uuid,
-  may_be_written_to boolean, muted boolean, notifies boolean, pushes boolean, live_topic text
+  may_be_written_to boolean, muted boolean, notifies boolean, pushes boolean, live_topic text,
+  reader_unread bigint, sender_unread bigint
 );
 comment on type private.message_ends is
-  'The sender and the reader of a message that is being written: names, channels, and whether and '
-  'how the reader is notified.';
+  'The sender and the reader of a message that is being written: names, channels, what they have '
+  'not read before it, and whether and how the reader is notified.';
 
 create function private.message_ends(
   conversation_id uuid, conversation_key uuid, sender_id uuid, sender_account_id uuid
@@ -35,7 +36,8 @@ begin
       and private.wants(account_settings, 'messages', 'push'),
     private.live_topic_name(participants.conversation_id, conversation_key,
       case when own.id < accounts.id then array[own.live_key, accounts.live_key]
-        else array[accounts.live_key, own.live_key] end)
+        else array[accounts.live_key, own.live_key] end),
+    participants.unread, own_side.unread
   into strict ends
   from public.participants
   join public.identities on identities.id = participants.identity_id
@@ -43,6 +45,9 @@ begin
   left join public.account_settings on account_settings.account_id = participants.account_id
   join public.identities as sender on sender.id = message_ends.sender_id
   join public.accounts as own on own.id = message_ends.sender_account_id
+  join public.participants as own_side
+    on own_side.conversation_id = message_ends.conversation_id
+    and own_side.identity_id = message_ends.sender_id
   where participants.conversation_id = message_ends.conversation_id
     and participants.identity_id <> message_ends.sender_id;
   return ends;

@@ -69,17 +69,22 @@ begin
       from jsonb_to_recordset(sockets)
         as known ("accountId" uuid, "sessionId" uuid, topic text, conversations jsonb)
     ),
+    -- "offset 0": each is looked up by its key. The planner, which cannot see how few they are, would
+    -- else join whole tables and ask of everybody what they may hear.
     differing as (
       select
         known."sessionId" as session_id, null::uuid as conversation_id, null::bigint as last_seq
       from known
-      where not exists (
-        select from public.accounts
+      left join lateral (
+        select true as holds
+        from public.accounts
         join auth.sessions on sessions.user_id = accounts.id
         where accounts.id = known."accountId"
           and sessions.id = known."sessionId"
           and accounts.topic::text = known.topic
-      )
+        offset 0
+      ) as session on true
+      where session.holds is null
       union
       select known."sessionId", (joined ->> 'id')::uuid, heard.last_seq
       from known
@@ -94,6 +99,7 @@ begin
         where participants.conversation_id = (joined ->> 'id')::uuid
           and participants.account_id = known."accountId"
           and private.may_hear_conversation(participants.conversation_id, participants.identity_id)
+        offset 0
       ) as heard on true
       where heard.last_seq is distinct from (joined ->> 'seq')::bigint
     )

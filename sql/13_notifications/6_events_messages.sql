@@ -34,6 +34,20 @@ comment on function private.count_up_message is
   'Counts a message into the unread notification of its conversation, and pushes that; gives its '
   'id, null when there is none.';
 
+create function private.message_facts(
+  message public.messages, ends private.message_ends, preview text
+) returns jsonb
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  return jsonb_build_object('from', ends.sender_id, 'name', ends.sender_name,
+    'type', message.type, 'preview', preview);
+end
+$$;
+comment on function private.message_facts is 'What the texts of a message''s notification need.';
+
 create function private.notify_of_message(message public.messages, ends private.message_ends)
   returns uuid
   language plpgsql
@@ -42,20 +56,23 @@ create function private.notify_of_message(message public.messages, ends private.
 as $$
 declare
   preview constant text := left(regexp_replace(message.body, '[[:space:]]+', ' ', 'g'), 140);
-  facts constant jsonb := jsonb_build_object('from', ends.sender_id, 'name', ends.sender_name,
-    'type', message.type, 'preview', preview);
+  counted_id uuid;
 begin
   -- Most messages are not the first that is unread: all that is asked for a new notification was
   -- asked for theirs.
-  return coalesce(
-    case when ends.notifies then private.count_up_message(message, ends, preview) end,
-    private.notify(ends.reader_account_id, ends.reader_id, 'message_new', message.conversation_id,
-      facts, broadcast => false));
+  if ends.notifies then
+    counted_id := private.count_up_message(message, ends, preview);
+    if counted_id is not null then
+      return counted_id;
+    end if;
+  end if;
+  return private.notify(ends.reader_account_id, ends.reader_id, 'message_new',
+    message.conversation_id, private.message_facts(message, ends, preview), broadcast => false);
 exception
   when others then
     perform private.set_notification_aside(
       sqlstate, sqlerrm, ends.reader_account_id, ends.reader_id, 'message_new',
-      message.conversation_id, facts);
+      message.conversation_id, private.message_facts(message, ends, preview));
     return null;
 end
 $$;

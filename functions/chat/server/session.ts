@@ -144,6 +144,8 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
       data,
     )
     this.events.ack(ref, { message })
+    // Its event, which comes a moment later, is for the other sockets.
+    this.messageStored(message)
   }
 
   private async enter(token: string) {
