@@ -17,6 +17,8 @@ export type Caller = {
   role: 'anon' | 'authenticated'
   /** The account, as the token says; the database decides what it is worth. */
   sub?: string
+  /** The session that the token belongs to. */
+  sessionId?: string
   /** The claims that the database asks for, as a literal. */
   claims?: string
   /** The token itself, for calls to Auth in the caller's name. */
@@ -98,7 +100,7 @@ function callerIn(token: string, payload: JWTPayload): Caller {
   ) {
     throw new Error('claims that Auth does not issue')
   }
-  return { role, sub, claims: claimsLiteral(sub, session_id), token }
+  return { role, sub, sessionId: session_id, claims: claimsLiteral(sub, session_id), token }
 }
 
 // Verified tokens are remembered until they expire, and no longer than the key set that verified them:

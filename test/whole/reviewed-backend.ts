@@ -43,6 +43,9 @@ export const ofBackend: Review[] = [
     'private.missed_updates',
     'private.current_topics',
   ]],
+  ['backend', 'messages of several callers at once, whose tokens it has verified', [
+    'private.send_messages',
+  ]],
   ['backend', 'files of pictures: where they are read, which nobody wants, do they have rows', [
     'private.files_to_remove',
     'private.set_files_url',

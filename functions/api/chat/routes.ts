@@ -4,6 +4,7 @@ import { MessageText, NewMessage } from '../../_shared/chat-message.ts'
 import type { ApiContext } from '../../_shared/context.ts'
 import { call } from '../../_shared/db.ts'
 import { inQuery } from '../../_shared/numbers.ts'
+import { storeMessage } from '../../_shared/store-message.ts'
 import { realtimeTopic } from '../accounts/schemas.ts'
 import {
   acting,
@@ -188,8 +189,7 @@ export const chat = area()
   })
   .openapi(sendMessage, async (c) => {
     const message = { conversationId: c.req.valid('param').id, ...c.req.valid('json') }
-    const made = await call(c, 'send_message', message)
-    return sendCreated(c, made, 'message')
+    return sendCreated(c, await storeMessage(c, message), 'message')
   })
   .openapi(read, async (c) => {
     const { upToSeq } = c.req.valid('json') ?? {}

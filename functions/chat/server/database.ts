@@ -4,10 +4,14 @@ import type { CallContext } from '../../_shared/context.ts'
 import type { Database } from '../../_shared/database.types.ts'
 import { type Args, call } from '../../_shared/db.ts'
 import { classifyError, Refusal } from '../../_shared/refusal.ts'
+import { storeMessage } from '../../_shared/store-message.ts'
 import type { Caller } from '../../_shared/tokens.ts'
+import type { Message } from '../protocol.ts'
 import { log } from './log.ts'
 
 type Functions = Database['api']['Functions']
+
+type SentMessage = { created: boolean; message: Message }
 
 /** A refusal whose cause is in the log, under a number that the client sees. */
 export class LoggedRefusal extends Refusal {
@@ -20,16 +24,25 @@ export class LoggedRefusal extends Refusal {
 }
 
 /** Calls an `api` function for the owner of a socket. Throws nothing but a Refusal. */
-export async function callFor<T, Name extends keyof Functions & string>(
+export const callFor = <T, Name extends keyof Functions & string>(
   caller: Caller,
   name: Name,
   args: Args<Name>,
+): Promise<T> => asOwner(caller, name, (context) => call(context, name, args))
+
+/** Sends a message for the owner of a socket. Throws nothing but a Refusal. */
+export const sendFor = (caller: Caller, message: Args<'send_message'>): Promise<SentMessage> =>
+  asOwner(caller, 'send_message', (context) => storeMessage(context, message))
+
+async function asOwner<T>(
+  caller: Caller,
+  name: string,
+  ask: (context: CallContext) => Promise<string>,
 ): Promise<T> {
   // Required: a caller who is not in order is refused and never taken for a guest.
   const values: Record<string, unknown> = { caller, required: true, headers: {} }
-  const context = { get: (key: string) => values[key] } as CallContext
   try {
-    return JSON.parse(await call(context, name, args))
+    return JSON.parse(await ask({ get: (key: string) => values[key] } as CallContext))
   } catch (error) {
     throw asRefusal(error as Error, caller, name)
   }

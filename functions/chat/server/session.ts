@@ -5,7 +5,7 @@ import { closeCodes, limits, type Message, type Outgoing, type Ref } from '../pr
 import type { Account } from './account.ts'
 import { Conversation, findConversation } from './conversation.ts'
 import { callerWith, Credentials } from './credentials.ts'
-import { callFor } from './database.ts'
+import { callFor, sendFor } from './database.ts'
 import { EventSender } from './event-sender.ts'
 import { BadFrame, type Frame, readFrame } from './frames.ts'
 import type { ConversationOwner, OpenSession } from './interfaces.ts'
@@ -138,11 +138,7 @@ export class Session implements SocketHandler, OpenSession, ConversationOwner {
     if (event === 'join_conversation') return await this.join(data, ref)
     const wait = this.rates.message()
     if (wait) throw new Refusal('rate_limited', { retryAfter: wait })
-    const { message } = await callFor<{ message: Message }, 'send_message'>(
-      credentials.caller,
-      'send_message',
-      data,
-    )
+    const { message } = await sendFor(credentials.caller, data)
     this.events.ack(ref, { message })
     // Its event, which comes a moment later, is for the other sockets.
     this.messageStored(message)

@@ -1,0 +1,115 @@
+/**
+ * Sending messages, for the facade and the gateway. A text that comes while others are being written
+ * waits for these, and goes with all that waited in one transaction: most of what a message costs the
+ * database is the same for one as for many. While nobody else writes it goes at once.
+ */
+import type { CallContext } from './context.ts'
+import { type Args, backend, call, setRateHeaders } from './db.ts'
+
+type Message = Args<'send_message'>
+
+type Waiting = {
+  context: CallContext
+  message: Message
+  resolve: (answer: string) => void
+  reject: (error: unknown) => void
+}
+
+/** What the database says of one of them; null for one that must be sent alone. */
+type Outcome =
+  | { answer: unknown; rate: string | null }
+  | { refused: { code: string; message: string; detail: string; hint: string } }
+  | null
+
+const mostTogether = 16
+const mostAtOnce = 2
+/** Milliseconds that others wait for one that is sent alone, whose conversation may be locked. */
+const patience = 50
+
+const waiting: Waiting[] = []
+let writing = 0
+
+/** Gives the answer of the database function as text, and sets the headers of the rate. */
+export function storeMessage(context: CallContext, message: Message): Promise<string> {
+  if (!mayWait(context, message)) return sendAlone(context, message)
+  return new Promise((resolve, reject) => {
+    waiting.push({ context, message, resolve, reject })
+    sendWaiting()
+  })
+}
+
+const sendAlone = (context: CallContext, message: Message) => call(context, 'send_message', message)
+
+const mayWait = (context: CallContext, { type, mediaId, replyToId }: Message) =>
+  type === 'text' && mediaId === undefined && replyToId === undefined &&
+  context.get('idempotencyKey') === undefined && context.get('expectIdentity') === undefined
+
+function sendWaiting() {
+  while (writing < mostAtOnce && waiting.length > 0) {
+    writing++
+    void sendTogether(takeTogether()).finally(() => {
+      writing--
+      sendWaiting()
+    })
+  }
+}
+
+/** The first that wait, one of each account and conversation: these stay in their order. */
+function takeTogether(): Waiting[] {
+  const taken: Waiting[] = []
+  const left: Waiting[] = []
+  const seen = new Set<unknown>()
+  for (const one of waiting) {
+    const { sub } = one.context.get('caller')
+    const { conversationId } = one.message
+    const isFirst = !seen.has(sub) && !seen.has(conversationId)
+    ;(isFirst && taken.length < mostTogether ? taken : left).push(one)
+    seen.add(sub).add(conversationId)
+  }
+  waiting.splice(0, waiting.length, ...left)
+  return taken
+}
+
+async function sendTogether(all: Waiting[]): Promise<void> {
+  if (all.length === 1) {
+    let late: ReturnType<typeof setTimeout>
+    const tooLate = new Promise<void>((resolve) => late = setTimeout(resolve, patience))
+    return await Promise.race([finishAlone(all[0]), tooLate]).finally(() => clearTimeout(late))
+  }
+  const messages = all.map(({ context, message }) => {
+    const { sub: accountId, sessionId } = context.get('caller')
+    const { conversationId, clientMessageId, body } = message
+    return { accountId, sessionId, conversationId, clientMessageId, body }
+  })
+  try {
+    const outcomes = await backend<Outcome[]>('send_messages', { messages })
+    all.forEach((one, nth) => settle(one, outcomes[nth]) || void finishAlone(one))
+  } catch (error) {
+    // What the database undid as a whole it says of each alone. Nothing is stored twice, since each
+    // has its clientMessageId.
+    const undone = /^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '')
+    all.forEach((one) => undone ? void finishAlone(one) : one.reject(error))
+  }
+}
+
+async function finishAlone({ context, message, resolve, reject }: Waiting): Promise<void> {
+  try {
+    resolve(await sendAlone(context, message))
+  } catch (error) {
+    reject(error)
+  }
+}
+
+/** False for one that must be sent alone. */
+function settle({ context, resolve, reject }: Waiting, outcome: Outcome): boolean {
+  if (!outcome) return false
+  if ('answer' in outcome) {
+    setRateHeaders(context, outcome.rate?.split(','))
+    resolve(JSON.stringify(outcome.answer))
+  } else {
+    const { message, ...rest } = outcome.refused
+    if (rest.code === 'PT429') setRateHeaders(context, rest.hint.split(','))
+    reject(Object.assign(new Error(message), rest))
+  }
+  return true
+}
