@@ -367,6 +367,7 @@ export const backendSignatures = {
   sandbox_look_up: { id: 'text', reference: 'text' },
   sandbox_refund: { charge_id: 'text', reference: 'text', amount: 'numeric' },
   sandbox_refund_look_up: { id: 'text', reference: 'text' },
+  send_messages: { messages: 'jsonb' },
   session_id: {},
   set_files_url: { url: 'text' },
   set_provider: { provider: 'text', mode: 'text' },

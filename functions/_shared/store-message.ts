@@ -23,7 +23,7 @@ type Outcome =
 
 const mostTogether = 16
 const mostAtOnce = 2
-/** Milliseconds that others wait for one that is sent alone, whose conversation may be locked. */
+/** Milliseconds that others wait for those on their way, which may meet a lock or no database. */
 const patience = 50
 
 const waiting: Waiting[] = []
@@ -47,11 +47,17 @@ const mayWait = (context: CallContext, { type, mediaId, replyToId }: Message) =>
 function sendWaiting() {
   while (writing < mostAtOnce && waiting.length > 0) {
     writing++
-    void sendTogether(takeTogether()).finally(() => {
+    void finishedOrLate(sendTogether(takeTogether())).then(() => {
       writing--
       sendWaiting()
     })
   }
+}
+
+async function finishedOrLate(sending: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  await Promise.race([sending, new Promise((resolve) => timer = setTimeout(resolve, patience))])
+  clearTimeout(timer)
 }
 
 /** The first that wait, one of each account and conversation: these stay in their order. */
@@ -71,11 +77,7 @@ function takeTogether(): Waiting[] {
 }
 
 async function sendTogether(all: Waiting[]): Promise<void> {
-  if (all.length === 1) {
-    let late: ReturnType<typeof setTimeout>
-    const tooLate = new Promise<void>((resolve) => late = setTimeout(resolve, patience))
-    return await Promise.race([finishAlone(all[0]), tooLate]).finally(() => clearTimeout(late))
-  }
+  if (all.length === 1) return await finishAlone(all[0])
   const messages = all.map(({ context, message }) => {
     const { sub: accountId, sessionId } = context.get('caller')
     const { conversationId, clientMessageId, body } = message

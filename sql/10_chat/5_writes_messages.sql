@@ -16,6 +16,12 @@ comment on type private.message_ends is
   'The sender and the reader of a message that is being written: names, channels, what they have '
   'not read before it, and whether and how the reader is notified.';
 
+create type private.message_delivery as (
+  message public.messages, message_json jsonb, ends private.message_ends
+);
+comment on type private.message_delivery is
+  'A message that was stored, as answers and events show it, and between whom it is.';
+
 create function private.message_ends(
   conversation_id uuid, conversation_key uuid, sender_id uuid, sender_account_id uuid
 ) returns private.message_ends
@@ -57,10 +63,10 @@ comment on function private.message_ends is
   'Both participants, for a message of one of them. may_be_written_to is false when one has '
   'blocked the other or the reader may no longer act.';
 
-create function private.write_message(
+create function private.store_message(
   caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
-  media_id uuid, reply_to_id uuid
-) returns json
+  media_id uuid, reply_to_id uuid, out created boolean, out delivery private.message_delivery
+)
   language plpgsql
   set search_path = ''
 as $$
@@ -71,28 +77,27 @@ declare
   ends private.message_ends;
   kept public.messages;
   stored public.messages;
-  answer jsonb;
 begin
   -- From here on writers of this conversation take turns. A refusal takes the number back.
   update public.conversations set last_seq = conversations.last_seq + 1
   from public.participants
-  where conversations.id = write_message.conversation_id
+  where conversations.id = store_message.conversation_id
     and participants.conversation_id = conversations.id and participants.identity_id = caller_id
   returning conversations.id, conversations.last_seq, conversations.live_key,
     participants.account_id into numbered;
   if numbered.id is null then
     perform private.refuse(404, 'conversation_not_found');
-  elsif (write_message.client_message_id ~ '^[\u0021-\u007e]+$'
-    and char_length(write_message.client_message_id) <= 64) is not true then
+  elsif (store_message.client_message_id ~ '^[\u0021-\u007e]+$'
+    and char_length(store_message.client_message_id) <= 64) is not true then
     perform private.refuse_field('clientMessageId', 'invalid');
-  elsif (write_message.type = 'image') is distinct from (write_message.media_id is not null) then
+  elsif (store_message.type = 'image') is distinct from (store_message.media_id is not null) then
     perform private.refuse_field('mediaId', 'invalid');
   end if;
-  clean := private.clean_message_body(write_message.type, write_message.body);
+  clean := private.clean_message_body(store_message.type, store_message.body);
   if reply_to_id is not null then
     select messages.seq into answered_seq from public.messages
-    where messages.id = write_message.reply_to_id
-      and messages.conversation_id = write_message.conversation_id;
+    where messages.id = store_message.reply_to_id
+      and messages.conversation_id = store_message.conversation_id;
     if answered_seq is null then
       perform private.refuse_field('replyToId', 'invalid');
     end if;
@@ -100,39 +105,64 @@ begin
 
   select * into kept from public.messages
   where messages.conversation_id = numbered.id and messages.sender_identity_id = caller_id
-    and messages.client_message_id = write_message.client_message_id;
+    and messages.client_message_id = store_message.client_message_id;
   if kept.id is not null then
     if (kept.type, kept.body, kept.media_id, kept.reply_to_seq)
-      is distinct from (write_message.type, clean, write_message.media_id, answered_seq) then
+      is distinct from (store_message.type, clean, store_message.media_id, answered_seq) then
       perform private.refuse(422, 'idempotency_mismatch');
     end if;
     update public.conversations set last_seq = numbered.last_seq - 1
     where conversations.id = numbered.id;
-    return json_build_object('created', false, 'message', private.message_json(kept));
+    created := false;
+    delivery.message_json := private.message_json(kept);
+    return;
   end if;
 
   ends := private.message_ends(numbered.id, numbered.live_key, caller_id, numbered.account_id);
   if not ends.may_be_written_to then
     perform private.refuse(403, 'blocked');
   end if;
-  if write_message.type = 'property' then
+  if store_message.type = 'property' then
     perform private.require_visible_property(clean::uuid, caller_id);
   end if;
-  if write_message.media_id is not null then
-    perform private.use_picture(write_message.media_id, caller_id, 'message');
+  if store_message.media_id is not null then
+    perform private.use_picture(store_message.media_id, caller_id, 'message');
   end if;
   insert into public.messages (conversation_id, sender_identity_id, seq, client_message_id, type,
     body, media_id, reply_to_seq)
-  values (numbered.id, caller_id, numbered.last_seq, write_message.client_message_id,
-    write_message.type, clean, write_message.media_id, answered_seq)
+  values (numbered.id, caller_id, numbered.last_seq, store_message.client_message_id,
+    store_message.type, clean, store_message.media_id, answered_seq)
   returning * into stored;
-  answer := private.message_json(stored);
-  perform private.deliver_message(stored, answer, ends);
-  return json_build_object('created', true, 'message', answer);
+  created := true;
+  delivery := (stored, private.message_json(stored), ends);
+end
+$$;
+comment on function private.store_message is
+  'Stores a message of the acting identity, which the caller has locked, and leaves it to be '
+  'delivered. One that was stored before is not created.';
+
+create function private.write_message(
+  caller_id uuid, conversation_id uuid, client_message_id text, type text, body text,
+  media_id uuid, reply_to_id uuid
+) returns json
+  language plpgsql
+  set search_path = ''
+as $$
+declare
+  written record;
+begin
+  written := private.store_message(
+    caller_id, conversation_id, client_message_id, type, body, media_id, reply_to_id);
+  if written.created then
+    perform private.deliver_messages(array[written.delivery]);
+  end if;
+  return json_build_object(
+    'created', written.created, 'message', (written.delivery).message_json);
 end
 $$;
 comment on function private.write_message is
-  'Writes a message of the acting identity, which the caller has locked; gives {created, message}.';
+  'Stores and delivers a message of the acting identity, which the caller has locked; gives '
+  '{created, message}.';
 
 create function private.send_message(
   conversation_id uuid, client_message_id text, type text, body text, media_id uuid,
@@ -155,74 +185,6 @@ begin
 end
 $$;
 comment on function private.send_message is 'See api.send_message.';
-
--- Several at once: of one transaction's cost most is the same for one message as for many.
-create function private.send_messages(messages jsonb) returns json
-  language plpgsql
-  security definer -- for callers whose tokens the functions have verified; only they may call it
-  set search_path = ''
-  set lock_timeout = '100ms'
-as $$
-declare
-  sent record;
-  counted record;
-  rate text;
-  written json;
-  refused_detail text;
-  refused_hint text;
-  answers json[] := array_fill(null::json, array[jsonb_array_length(messages)]);
-begin
-  -- As lock_identity and write_message find them, but waiting for nobody: a message whose account or
-  -- conversation is locked stays without an answer, and with it one whose sender may not act.
-  for sent in
-    select given.*, identities.id as identity_id
-    from rows from (
-      jsonb_to_recordset(messages) as (
-        "accountId" uuid, "sessionId" uuid, "conversationId" uuid, "clientMessageId" text,
-        body text
-      )
-    ) with ordinality as given (account_id, session_id, conversation_id, client_message_id, body, nth)
-    join public.accounts on accounts.id = given.account_id
-    join auth.sessions on sessions.user_id = accounts.id and sessions.id = given.session_id
-    join public.identities
-      on identities.account_id = accounts.id and identities.id = accounts.active_identity_id
-    join public.participants on participants.conversation_id = given.conversation_id
-      and participants.identity_id = identities.id
-    join public.conversations on conversations.id = participants.conversation_id
-    where private.may_act(accounts) and identities.status = 'active'
-    order by given.nth
-    for share of accounts skip locked
-    for no key update of conversations skip locked
-  loop
-    begin
-      counted := private.count_hit('messages', sent.account_id::text);
-      rate := concat_ws(',', counted."limit", counted.remaining, counted.reset);
-      if counted.hit is null then
-        perform private.refuse_rate(rate);
-      end if;
-      written := private.write_message(sent.identity_id, sent.conversation_id,
-        sent.client_message_id, 'text', sent.body, null, null);
-      if written ->> 'created' = 'false' then
-        perform private.uncount_hit('messages', sent.account_id::text, counted.hit);
-        rate := null;
-      end if;
-      answers[sent.nth] := json_build_object('answer', written, 'rate', rate);
-    exception
-      when lock_not_available or deadlock_detected then null;
-      when others then
-        get stacked diagnostics
-          refused_detail = pg_exception_detail, refused_hint = pg_exception_hint;
-        answers[sent.nth] := json_build_object('refused', json_build_object(
-          'code', sqlstate, 'message', sqlerrm, 'detail', refused_detail, 'hint', refused_hint));
-    end;
-  end loop;
-  return array_to_json(answers);
-end
-$$;
-comment on function private.send_messages is
-  'Sends texts of different accounts in different conversations. Gives for each, in their order, '
-  '{answer, rate} as api.send_message does, {refused} with what that would raise, or null for one '
-  'that must be sent by it.';
 
 create function api.send_message(
   conversation_id uuid, client_message_id text, type text, body text default null,
@@ -289,5 +251,4 @@ comment on function api.read_conversation is
   '404 conversation_not_found.';
 
 grant execute on function private.send_message, private.read_conversation to authenticated;
-grant execute on function private.send_messages to backend;
 grant execute on function api.send_message, api.read_conversation to authenticated;

@@ -61,68 +61,72 @@ $$;
 comment on function private.broadcast_conversation_updated is
   'Sends one participant what changed in a conversation without a message.';
 
-create function private.broadcast_message(
-  message_json jsonb, summary jsonb, ends private.message_ends, notification_id uuid
+create function private.broadcast_messages(
+  deliveries private.message_delivery[], notification_ids uuid[]
 ) returns void
   language plpgsql
   security definer -- as broadcast
   set search_path = ''
 as $$
 begin
-  -- What realtime.send does, of both events in one statement: it costs as much as one.
+  -- What realtime.send does, of all events in one statement: it costs little more than one.
   insert into realtime.messages (id, topic, event, payload, private, extension)
   select sides.id, sides.topic, 'new_message',
     jsonb_build_object(
       'id', sides.id,
       'identityId', sides.identity_id,
-      'message', message_json,
+      'message', delivery.message_json,
       'conversation', jsonb_build_object(
-        'id', message_json -> 'conversationId',
-        'lastMessage', sides.last_message,
+        'id', (delivery.message).conversation_id,
+        'lastMessage', private.message_summary(delivery.message, sides.identity_id),
         'unread', sides.unread,
-        'liveTopic', ends.live_topic)
+        'liveTopic', (delivery.ends).live_topic)
     ) || sides.notification,
     true, 'broadcast'
-  from (values
-    (gen_random_uuid(), ends.sender_id, ends.sender_topic::text, summary || '{"mine": true}',
-      ends.sender_unread, jsonb '{}'),
-    (gen_random_uuid(), ends.reader_id, ends.reader_topic::text, summary, ends.reader_unread + 1,
-      case when notification_id is null then '{}'
-        else jsonb_build_object('notificationId', notification_id) end)
-  ) as sides (id, identity_id, topic, last_message, unread, notification);
+  from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
+  cross join lateral (values
+    (gen_random_uuid(), (delivery.ends).sender_id, (delivery.ends).sender_topic::text,
+      (delivery.ends).sender_unread, jsonb '{}'),
+    (gen_random_uuid(), (delivery.ends).reader_id, (delivery.ends).reader_topic::text,
+      (delivery.ends).reader_unread + 1,
+      jsonb_strip_nulls(jsonb_build_object('notificationId', notification_ids[delivery.nth])))
+  ) as sides (id, identity_id, topic, unread, notification);
 exception
   -- As there: an event is a hint. Who misses it finds the message in the history.
   when others then
-    raise warning 'message % was not broadcast: %', message_json ->> 'id', sqlerrm;
+    raise warning '% messages were not broadcast: %', cardinality(deliveries), sqlerrm;
 end
 $$;
-comment on function private.broadcast_message is
-  'Sends each participant one event: the message, the state of the conversation after it and the '
-  'notification made of it. Never fails its caller.';
+comment on function private.broadcast_messages is
+  'Sends each participant one event of each message: the message, the state of the conversation '
+  'after it and the notification made of it. Never fails its caller.';
 
-create function private.deliver_message(
-  message public.messages, message_json jsonb, ends private.message_ends
-) returns void
+create function private.deliver_messages(deliveries private.message_delivery[]) returns void
   language plpgsql
   security definer -- writes the rows of both participants
   set search_path = ''
 as $$
 declare
-  notification_id uuid;
+  notification_ids uuid[];
 begin
   update public.participants
-  set active_at = message.created_at,
-    unread = participants.unread + (participants.identity_id = ends.reader_id)::integer
-  where participants.conversation_id = message.conversation_id;
-  if not ends.muted then
-    notification_id := private.notify_of_message(message, ends);
-  end if;
-  perform private.broadcast_message(
-    message_json, private.message_summary(message, ends.reader_id), ends, notification_id);
+  set active_at = (delivery.message).created_at,
+    unread = participants.unread
+      + (participants.identity_id = (delivery.ends).reader_id)::integer
+  from unnest(deliveries) as delivery
+  where participants.conversation_id = (delivery.message).conversation_id;
+  notification_ids := array(
+    select case when not (delivery.ends).muted
+      then private.notify_of_message(delivery.message, delivery.ends) end
+    from unnest(deliveries) with ordinality as delivery (message, message_json, ends, nth)
+    order by delivery.nth
+  );
+  perform private.broadcast_messages(deliveries, notification_ids);
 end
 $$;
-comment on function private.deliver_message is
-  'Counts a message as unread by its reader, notifies that one and tells both.';
+comment on function private.deliver_messages is
+  'Counts messages of different conversations as unread by their readers, notifies these and tells '
+  'both sides.';
 
 create function private.broadcast_read() returns trigger
   language plpgsql

@@ -69,8 +69,8 @@ begin
       from jsonb_to_recordset(sockets)
         as known ("accountId" uuid, "sessionId" uuid, topic text, conversations jsonb)
     ),
-    -- "offset 0": each is looked up by its key. The planner, which cannot see how few they are, would
-    -- else join whole tables and ask of everybody what they may hear.
+    -- "offset 0": each is looked up by its key. The planner, which cannot see how few they are,
+    -- would else join whole tables and ask of everybody what they may hear.
     differing as (
       select
         known."sessionId" as session_id, null::uuid as conversation_id, null::bigint as last_seq
