@@ -34,7 +34,6 @@ export class InstalledClient {
     const { stdout } = await run(npm, pack, { cwd: root })
     const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')))
     this.write('package.json', { private: true, type: 'module' })
-    this.write('tsconfig.json', { compilerOptions, files: checked })
     for (const file of [...checked, 'first-day-on-server.ts']) {
       copyFileSync(here(file), this.path(file))
     }
@@ -60,8 +59,9 @@ export class InstalledClient {
     return this.path(name)
   }
 
-  /** What the compiler says of the project; nothing where all is well. */
-  async complaints(): Promise<string> {
+  /** What the compiler says of these files; nothing where all is well. */
+  async complaints(...files: string[]): Promise<string> {
+    this.write('tsconfig.json', { compilerOptions, files: files.length ? files : checked })
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
     return await run(process.execPath, [tsc, '--project', this.folder]).then(
       () => '',

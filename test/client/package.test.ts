@@ -1,7 +1,7 @@
 // What `npm pack` gives, installed into an empty project: its types, its size, and the first day of
 // two people with it in Node and in Chromium.
 import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -90,6 +90,59 @@ test.runIf(hasSandbox).each(engines)('the first day in %s', async (_name, [progr
   const file = installed.write('world.json', world)
   const said = await installed.run(program, ...args, 'first-day-on-server.ts', file)
   expect(JSON.parse(said)).toEqual(theDay(people.owner))
+})
+
+const guide = readFileSync(new URL('../../docs/apps.md', import.meta.url), 'utf8')
+
+/** The first block of a language in docs/apps.md, with people and addresses of this run. */
+function blockOf(language: string, { owner, buyer }: { owner: string; buyer: string }): string {
+  const [, text = ''] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(guide) ?? []
+  return text.replaceAll('http://127.0.0.1:54321', projectUrl)
+    .replaceAll('http://127.0.0.1:54324', variable('INBOX_URL')!)
+    .replaceAll('55512345', owner)
+    .replaceAll('66612345', buyer)
+}
+
+test.runIf(hasSandbox)('docs/apps.md: the lines of curl do the whole day', async () => {
+  for (const [index, name] of ['house', 'garden'].entries()) {
+    writeFileSync(installed.path(`${name}.jpg`), pictures[index]!)
+  }
+  const said = await installed.run('bash', '-euo', 'pipefail', '-c', blockOf('sh', newcomers()))
+  expect(said).toContain('"isFavorite":true')
+  expect(said).toMatch(/"items":\[.*هل البيت متاح؟.*نعم متاح/)
+  expect(said).toMatch(/paid$/m)
+  expect(said).toContain('invoice_paid')
+  expect(said).not.toContain('"error"')
+})
+
+test.runIf(hasSandbox)('docs/apps.md: so does the TypeScript', async () => {
+  const people = newcomers()
+  writeFileSync(installed.path('guide.ts'), blockOf('ts', people))
+  expect(await installed.complaints('guide.ts')).toBe('')
+  // What the page only declares.
+  writeFileSync(
+    installed.path('lent.ts'),
+    `import { memoryStorage } from 'kuwait-property-client'
+    import { readFileSync } from 'node:fs'
+    const picture = (name) => new File([readFileSync(name)], name)
+    const newest = async () =>
+      (await (await fetch('${variable('INBOX_URL')}/messages?to=${people.owner}')).json())[0]
+    Object.assign(globalThis, {
+      storage: memoryStorage(),
+      house: picture('house.jpg'),
+      garden: picture('garden.jpg'),
+      typedCode: async () => (await newest()).code,
+      openBrowser: (page) => fetch(page, {
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams({ outcome: 'pay', callback: 'once' }),
+      }),
+    })`,
+  )
+  const said = await installed.run(process.execPath, '--import', './lent.ts', 'guide.ts')
+  expect(said).toContain('100 %\n')
+  expect(said).toContain('signed out\n')
+  expect(said.trim().split('\n').at(-1)).toBe('paid false')
 })
 
 test.runIf(hasSandbox && hasBrowser)('the first day in Chromium', async () => {

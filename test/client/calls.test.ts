@@ -1,0 +1,150 @@
+// The client: calls that fail, that are made again, that are cancelled, and lists.
+import { afterEach, expect, test } from 'vitest'
+import { createClient, isApiError, listOf } from '../../client/src/index.ts'
+import { signUp } from '../support/client.ts'
+import { publishListing, uniquePrice } from '../support/listings.ts'
+import { jpeg } from '../support/pictures.ts'
+import { problem, type Said, service, signedIn, watchedClient } from './support.ts'
+
+const ends: (() => void)[] = []
+afterEach(() => ends.splice(0).forEach((end) => end()))
+
+async function clientOf(...answers: Said[]) {
+  const { url, asked, close } = await service(...answers)
+  ends.push(close)
+  return { client: createClient({ url, timeout: 1000 }), asked }
+}
+
+const busy: Said = [503, problem('service_unavailable', { retryAfter: 1 })]
+const wallet: Said = [200, { available: 1, held: 0, currency: 'KWD' }]
+
+test.each<[string, Said]>([
+  ['the connection broke', 'cut'],
+  ['nothing answered', 'silence'],
+  ['the service was busy', busy],
+  ['something in between answered', [502, '<html>Bad Gateway</html>']],
+])('a GET is sent again when %s', async (_what, first) => {
+  const { client, asked } = await clientOf(first, wallet)
+  expect((await client.get('/wallet')).available).toBe(1)
+  expect(asked).toHaveLength(2)
+})
+
+test('a GET is sent three times at most, or as often as the app wants', async () => {
+  const { client, asked } = await clientOf('cut')
+  await expect(client.get('/wallet')).rejects.toMatchObject({ code: 'connection', status: 0 })
+  expect(asked).toHaveLength(3)
+  await expect(client.get('/wallet', { retries: 0 })).rejects.toMatchObject({ code: 'connection' })
+  expect(asked).toHaveLength(4)
+})
+
+test('Retry-After is kept to', async () => {
+  const { client, asked } = await clientOf(busy, wallet)
+  await client.get('/wallet')
+  expect(asked[1]!.at - asked[0]!.at).toBeGreaterThanOrEqual(990)
+})
+
+test('who should wait for long is told at once', async () => {
+  const { client, asked } = await clientOf([429, problem('rate_limited', { retryAfter: 3600 })])
+  await expect(client.get('/wallet')).rejects.toMatchObject({
+    code: 'rate_limited',
+    retryAfter: 3600,
+    temporary: true,
+  })
+  expect(asked).toHaveLength(1)
+})
+
+test('what might be done twice is not sent again', async () => {
+  const { client, asked } = await clientOf(busy)
+  const path = { propertyId: crypto.randomUUID() }
+  await expect(client.post('/favorites/{propertyId}', { path })).rejects.toMatchObject({
+    code: 'service_unavailable',
+  })
+  await expect(client.delete('/properties/{id}', { path: { id: path.propertyId } })).rejects
+    .toMatchObject({ code: 'service_unavailable' })
+  expect(asked.map(({ key }) => key)).toEqual([undefined, undefined])
+})
+
+test('a refusal says what was wrong, in the language of the app', async () => {
+  const { client } = await signedIn(await signUp(), { language: 'en' })
+  const error = await client.post('/properties', {
+    body: { type: 'SALE', titleAr: 'ب', publish: true },
+  })
+    .catch((thrown) => thrown)
+  if (!isApiError(error)) throw error
+  expect(error).toMatchObject({ code: 'validation_failed', status: 422 })
+  expect(error.message).toBe(error.messageEn)
+  expect(error.fields.map(({ path }) => path)).toContain('titleAr')
+  expect(error.requestId).toEqual(expect.any(String))
+  expect(error.temporary).toBe(false)
+})
+
+test('a call is cancelled on its way, and while it waits for the next try', async () => {
+  const { client, asked } = await clientOf('silence')
+  const cancelled = { name: 'AbortError' }
+  const cancel = new AbortController()
+  const sent = client.get('/wallet', { signal: cancel.signal })
+  setTimeout(() => cancel.abort(), 50)
+  await expect(sent).rejects.toMatchObject(cancelled)
+  expect(asked).toHaveLength(1)
+  await expect(client.get('/wallet', { signal: cancel.signal })).rejects.toMatchObject(cancelled)
+  expect(asked).toHaveLength(1)
+
+  const other = await clientOf(busy)
+  const waiting = new AbortController()
+  const call = other.client.get('/wallet', { signal: waiting.signal })
+  setTimeout(() => waiting.abort(), 300)
+  await expect(call).rejects.toMatchObject(cancelled)
+  expect(other.asked).toHaveLength(1)
+})
+
+test('a list gives every item once, its pages one after another', async () => {
+  const owner = await signUp()
+  const price = uniquePrice()
+  const ids: string[] = []
+  for (let count = 0; count < 5; count++) {
+    ids.push((await publishListing(owner, { price })).id)
+  }
+  const { client, requests } = watchedClient()
+  const query = { priceMin: price, priceMax: price, limit: 2 }
+  const found: string[] = []
+  for await (const { id } of client.list('/search', { query })) found.push(id)
+  expect(found).toEqual(ids.toReversed())
+  expect(requests).toHaveLength(3)
+
+  // As a screen that scrolls fast asks for them.
+  const pages = client.list('/search', { query }).pages()
+  const shown = await Promise.all([pages.next(), pages.next(), pages.next(), pages.next()])
+  expect(shown.map(({ value }) => value?.items.length)).toEqual([2, 2, 1, undefined])
+  expect(requests).toHaveLength(6)
+
+  for await (const _card of client.list('/search', { query })) break
+  expect(requests).toHaveLength(7)
+
+  const advanced = listOf((cursor) =>
+    client.post('/search/advanced', { body: { ...query, strategy: 'standard', cursor } })
+  )
+  const same: string[] = []
+  for await (const { id } of advanced) same.push(id)
+  expect(same).toEqual(found)
+})
+
+test('an upload says how far it is, and can be cancelled', async () => {
+  const { client } = await signedIn(await signUp())
+  const picture = new Blob([new Uint8Array(jpeg({ width: 2000, height: 1500 }))])
+  const parts: number[] = []
+  const { mediaId } = await client.upload.avatar(picture, {
+    onProgress: (part) => parts.push(part),
+  })
+  expect(mediaId).toEqual(expect.any(String))
+  expect(parts).toEqual(parts.toSorted((one, other) => one - other))
+  expect(parts.at(-1)).toBe(1)
+
+  const cancel = new AbortController()
+  const uploaded = client.upload.avatar(picture, {
+    signal: cancel.signal,
+    onProgress: () => cancel.abort(),
+  })
+  await expect(uploaded).rejects.toMatchObject({ name: 'AbortError' })
+  const bad = client.upload.avatar(new Blob(['text']))
+  await expect(bad).rejects.toMatchObject({ code: 'file_not_image', status: 415 })
+})
