@@ -20,7 +20,7 @@ export type Auth = {
   switchIdentity(identityId: string): Promise<Schemas['Switched']>
   /** Who is signed in. */
   session(): Promise<Session | undefined>
-  /** Returns what ends the listening. */
+  /** Hears who signed in or out, and of renewals; returns what ends the listening. */
   onChange(listen: SessionListener): () => void
   /** The token of the moment, renewed if need be: what supabase-js takes as `accessToken`. */
   accessToken(): Promise<string | undefined>

@@ -79,6 +79,5 @@ export type AnyApiError = { [Code in ErrorCode]: ApiError<Code> }[ErrorCode]
  */
 export const isApiError = (error: unknown): error is AnyApiError => error instanceof ApiError
 
-/** The service was not reached, or what answered was not the service. */
-export const connectionError = (message: string, status = 0) =>
-  new ApiError({ code: 'connection', message }, status)
+/** The service was not reached. */
+export const connectionError = (message: string) => new ApiError({ code: 'connection', message })

@@ -1,5 +1,5 @@
 /** What every call to the API has in common: its URL, its token, its failures, its next try. */
-import { ApiError, connectionError, isApiError } from './errors.ts'
+import { ApiError, isApiError, type Problem } from './errors.ts'
 import { newId } from './id.ts'
 import { repeatablePosts } from './openapi.ts'
 import type { CallOptions, Method } from './operations.ts'
@@ -114,15 +114,15 @@ function isAboutToken(method: Method, received: Received): boolean {
 function read<Value>(received: Received): Value {
   const { status, text } = received
   if (status < 300) return (text ? JSON.parse(text) : undefined) as Value
-  const problem = problemOf(received)
-  // Something in between answered.
-  if (!problem) throw connectionError(`HTTP ${status}`, status)
-  throw new ApiError(problem, status)
+  const retryAfter = Number(received.header('retry-after')) || undefined
+  // Something in between answered, if it is none of ours.
+  const problem = problemOf(received) ?? { code: 'connection', message: `HTTP ${status}` }
+  throw new ApiError({ retryAfter, ...problem }, status)
 }
 
-function problemOf({ text }: Received) {
+function problemOf({ text }: Received): Problem | undefined {
   try {
-    return JSON.parse(text).error as ConstructorParameters<typeof ApiError>[0] | undefined
+    return JSON.parse(text).error
   } catch {
     return undefined
   }

@@ -4590,268 +4590,7 @@ export interface components {
             marketingConsent?: boolean;
         };
     };
-    responses: {
-        /** @description - `body_not_json`: The request is not valid JSON */
-        BodyNotJson: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "body_not_json";
-                    };
-                };
-            };
-        };
-        /**
-         * @description - `token_missing`: Sign in to continue
-         *     - `token_expired`: Your session has expired, sign in again
-         *     - `token_invalid`: Your session is not valid, sign in again
-         */
-        TokenNeeded: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "token_missing" | "token_expired" | "token_invalid";
-                    };
-                };
-            };
-        };
-        /** @description - `token_invalid`: Your session is not valid, sign in again */
-        TokenRefused: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "token_invalid";
-                    };
-                };
-            };
-        };
-        /**
-         * @description - `account_suspended`: Your account is suspended: {reason}
-         *     - `account_banned`: This account has been banned
-         */
-        AccountLocked: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "account_suspended" | "account_banned";
-                    };
-                };
-            };
-        };
-        /**
-         * @description - `account_suspended`: Your account is suspended: {reason}
-         *     - `account_banned`: This account has been banned
-         *     - `identity_not_usable`: This identity is not active at the moment
-         */
-        IdentityNotUsable: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "account_suspended" | "account_banned" | "identity_not_usable";
-                    };
-                };
-            };
-        };
-        /**
-         * @description - `account_suspended`: Your account is suspended: {reason}
-         *     - `account_banned`: This account has been banned
-         *     - `admin_only`: This action is for administrators only
-         */
-        AdminsOnly: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "account_suspended" | "account_banned" | "admin_only";
-                    };
-                };
-            };
-        };
-        /** @description - `upload_timeout`: The upload timed out, try again */
-        BodyTooSlow: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "upload_timeout";
-                    };
-                };
-            };
-        };
-        /** @description - `identity_changed`: The active identity was changed on another device, try again */
-        IdentityChanged: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "identity_changed";
-                    };
-                };
-            };
-        };
-        /** @description - `body_too_large`: The request exceeds the size limit */
-        BodyTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "body_too_large";
-                    };
-                };
-            };
-        };
-        /** @description - `content_type_unsupported`: Unsupported content type */
-        BodyNotSupported: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "content_type_unsupported";
-                    };
-                };
-            };
-        };
-        /** @description - `validation_failed`: Check the information you entered */
-        Invalid: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "validation_failed";
-                    };
-                };
-            };
-        };
-        /** @description - `rate_limited`: Too many attempts, try again shortly */
-        TooManyRequests: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "rate_limited";
-                    };
-                };
-            };
-        };
-        /** @description - `internal`: Something went wrong, reference {requestId} */
-        InternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "internal";
-                    };
-                };
-            };
-        };
-        /** @description - `service_unavailable`: The service is temporarily unavailable, try again shortly */
-        Unavailable: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "service_unavailable";
-                    };
-                };
-            };
-        };
-        /** @description - `timeout`: The request timed out, try again */
-        TimedOut: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Api-Version": components["headers"]["ApiVersion"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"] & {
-                    error: {
-                        /** @enum {string} */
-                        code: "timeout";
-                    };
-                };
-            };
-        };
-    };
+    responses: never;
     parameters: {
         /**
          * @description The language of error messages: Arabic, or English with `en`.
@@ -4866,26 +4605,7 @@ export interface components {
         IfNoneMatch: string;
     };
     requestBodies: never;
-    headers: {
-        /** @description The number of this request in the logs; errors repeat it as `requestId`. */
-        RequestId: string;
-        /** @description The version of the API. Changes only add. */
-        ApiVersion: string;
-        /** @description `1` where a token was sent that is not valid: the answer is that of a guest. */
-        AuthIgnored: "1";
-        /** @description How many such requests the window allows. */
-        RateLimitLimit: number;
-        /** @description How many of them are left. */
-        RateLimitRemaining: number;
-        /** @description Seconds until the window starts anew. */
-        RateLimitReset: number;
-        /** @description Seconds to wait before the next try. */
-        RetryAfter: number;
-        /** @description To a guest `public`, with how long caches may keep it; else `private, no-store`. */
-        CacheControl: string;
-        /** @description Of an answer to a guest, for If-None-Match. */
-        ETag: string;
-    };
+    headers: never;
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -4908,8 +4628,6 @@ export interface operations {
             /** @description The parts; asked at most once in two seconds. Degraded is also a service whose jobs have not run for five minutes. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4936,9 +4654,6 @@ export interface operations {
             /** @description All of them. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "Cache-Control": components["headers"]["CacheControl"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4976,11 +4691,6 @@ export interface operations {
             /** @description A page of accounts. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5011,11 +4721,6 @@ export interface operations {
             /** @description The account. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5053,11 +4758,6 @@ export interface operations {
             /** @description Gone. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5090,11 +4790,6 @@ export interface operations {
             /** @description The changed account. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5129,11 +4824,6 @@ export interface operations {
             /** @description The changed identity. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5168,11 +4858,6 @@ export interface operations {
             /** @description A page of items. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5207,11 +4892,6 @@ export interface operations {
             /** @description The result of the decision. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5251,11 +4931,6 @@ export interface operations {
             /** @description A page of entries. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5284,11 +4959,6 @@ export interface operations {
             /** @description The current figures. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5319,8 +4989,6 @@ export interface operations {
             /** @description An account, or a registration that awaits its code. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5351,8 +5019,6 @@ export interface operations {
             /** @description An account, or a registration that awaits its code. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5383,11 +5049,6 @@ export interface operations {
             /** @description Signed in. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5418,11 +5079,6 @@ export interface operations {
             /** @description The same whether or not there is anybody to send it to. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5453,11 +5109,6 @@ export interface operations {
             /** @description Signed in. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5488,11 +5139,6 @@ export interface operations {
             /** @description The renewed session. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5525,11 +5171,6 @@ export interface operations {
             /** @description Ended. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5558,11 +5199,6 @@ export interface operations {
             /** @description Signed in. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5593,11 +5229,6 @@ export interface operations {
             /** @description Signed in. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5628,11 +5259,6 @@ export interface operations {
             /** @description Always, whether or not there is such an account. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5663,11 +5289,6 @@ export interface operations {
             /** @description Set. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5698,11 +5319,6 @@ export interface operations {
             /** @description Changed. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5729,11 +5345,6 @@ export interface operations {
             /** @description The calling account. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5766,11 +5377,6 @@ export interface operations {
             /** @description The changed profile. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5803,11 +5409,6 @@ export interface operations {
             /** @description Requested. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5836,11 +5437,6 @@ export interface operations {
             /** @description Oldest first. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5875,11 +5471,6 @@ export interface operations {
             /** @description The identity, which awaits verification by an admin. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5910,11 +5501,6 @@ export interface operations {
             /** @description The identity. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5949,11 +5535,6 @@ export interface operations {
             /** @description Changed; a new name or licence is verified again. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5986,11 +5567,6 @@ export interface operations {
             /** @description The new active identity. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6019,11 +5595,6 @@ export interface operations {
             /** @description The export. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6057,11 +5628,6 @@ export interface operations {
             /** @description Of the account. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6092,11 +5658,6 @@ export interface operations {
             /** @description Blocked. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6125,11 +5686,6 @@ export interface operations {
             /** @description Not blocked. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6161,11 +5717,6 @@ export interface operations {
             /** @description Of the acting identity. With limit=1 it tells who looks now and then whether anything was missed. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6200,11 +5751,6 @@ export interface operations {
             /** @description The existing conversation. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6214,11 +5760,6 @@ export interface operations {
             /** @description A new conversation. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6249,11 +5790,6 @@ export interface operations {
             /** @description As in the list. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6289,11 +5825,6 @@ export interface operations {
             /** @description By ascending seq. hasMore: there is more in the direction that was asked for. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6330,11 +5861,6 @@ export interface operations {
             /** @description Already sent with this clientMessageId. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6344,11 +5870,6 @@ export interface operations {
             /** @description Sent. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6383,11 +5904,6 @@ export interface operations {
             /** @description The remaining unread messages. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6416,11 +5932,6 @@ export interface operations {
             /** @description Last registered first. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6453,11 +5964,6 @@ export interface operations {
             /** @description Registered or updated. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6488,11 +5994,6 @@ export interface operations {
             /** @description Gone. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6526,11 +6027,6 @@ export interface operations {
             /** @description Listings, and favorites that are not available at the moment. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6559,11 +6055,6 @@ export interface operations {
             /** @description Newest first. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6594,11 +6085,6 @@ export interface operations {
             /** @description false also for a listing that does not exist. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6629,11 +6115,6 @@ export interface operations {
             /** @description The new state. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6670,13 +6151,6 @@ export interface operations {
             /** @description A page of slots. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6730,13 +6204,6 @@ export interface operations {
             /** @description Each listing at its public location. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6789,13 +6256,6 @@ export interface operations {
             /** @description Every area of Kuwait; no median of fewer than 5 prices. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6828,11 +6288,6 @@ export interface operations {
             /** @description Removed after a day unless it is used. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6865,11 +6320,6 @@ export interface operations {
             /** @description In the order sent: accepted files are stored, rejected ones carry an error. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6900,14 +6350,6 @@ export interface operations {
             /** @description With an ETag for guests, for If-None-Match. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    ETag: components["headers"]["ETag"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6938,14 +6380,6 @@ export interface operations {
             /** @description With an ETag for guests, for If-None-Match. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    ETag: components["headers"]["ETag"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6976,14 +6410,6 @@ export interface operations {
             /** @description With an ETag for guests, for If-None-Match. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    ETag: components["headers"]["ETag"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7014,14 +6440,6 @@ export interface operations {
             /** @description With an ETag for guests, for If-None-Match. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    ETag: components["headers"]["ETag"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7052,14 +6470,6 @@ export interface operations {
             /** @description With an ETag for guests, for If-None-Match. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    ETag: components["headers"]["ETag"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7095,11 +6505,6 @@ export interface operations {
             /** @description Of all my identities. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7128,11 +6533,6 @@ export interface operations {
             /** @description Of all my identities. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7161,11 +6561,6 @@ export interface operations {
             /** @description Notifications that arrived meanwhile. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7196,11 +6591,6 @@ export interface operations {
             /** @description The remaining unread notifications. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7231,11 +6621,6 @@ export interface operations {
             /** @description Gone. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7272,13 +6657,6 @@ export interface operations {
             /** @description In the requested order. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7307,11 +6685,6 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7344,11 +6717,6 @@ export interface operations {
             /** @description Changed. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7383,11 +6751,6 @@ export interface operations {
             /** @description All, or those of one status. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7421,11 +6784,6 @@ export interface operations {
             /** @description Each kind of contact counts once a day. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7454,11 +6812,6 @@ export interface operations {
             /** @description The current figures. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7492,13 +6845,6 @@ export interface operations {
             /** @description Its page. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7537,13 +6883,6 @@ export interface operations {
             /** @description In the requested order. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7572,11 +6911,6 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7609,11 +6943,6 @@ export interface operations {
             /** @description Changed. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7648,11 +6977,6 @@ export interface operations {
             /** @description All, or those of one status. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7686,11 +7010,6 @@ export interface operations {
             /** @description Each kind of contact counts once a day. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7719,11 +7038,6 @@ export interface operations {
             /** @description The current figures. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7757,13 +7071,6 @@ export interface operations {
             /** @description Its page. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7796,11 +7103,6 @@ export interface operations {
             /** @description Reported. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7835,13 +7137,6 @@ export interface operations {
             /** @description With average, count and histogram of all reviews. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7874,11 +7169,6 @@ export interface operations {
             /** @description The new review. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7909,11 +7199,6 @@ export interface operations {
             /** @description Gone. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7946,11 +7231,6 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7985,11 +7265,6 @@ export interface operations {
             /** @description The review with the reply. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8022,12 +7297,6 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8090,13 +7359,6 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8125,11 +7387,6 @@ export interface operations {
             /** @description In display order. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8158,11 +7415,6 @@ export interface operations {
             /** @description The current plan. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8197,11 +7449,6 @@ export interface operations {
             /** @description The invoice, open or paid, and the plan that holds now. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8232,11 +7479,6 @@ export interface operations {
             /** @description It stays active until endsAt. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8265,11 +7507,6 @@ export interface operations {
             /** @description held is being refunded to its source. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8303,11 +7540,6 @@ export interface operations {
             /** @description Ledger entries. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8342,11 +7574,6 @@ export interface operations {
             /** @description To be charged. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8381,11 +7608,6 @@ export interface operations {
             /** @description Of the acting identity. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8416,11 +7638,6 @@ export interface operations {
             /** @description Never changes once the invoice is paid. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8451,11 +7668,6 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8490,11 +7702,6 @@ export interface operations {
             /** @description Where the person pays. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8525,11 +7732,6 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8560,8 +7762,6 @@ export interface operations {
             /** @description Received, now or before. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8594,8 +7794,6 @@ export interface operations {
             /** @description Received, now or before. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8632,11 +7830,6 @@ export interface operations {
             /** @description To the wallet at once; to its source it is settled when the provider says so. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8671,11 +7864,6 @@ export interface operations {
             /** @description An event with outcome mismatch needs attention. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8704,11 +7892,6 @@ export interface operations {
             /** @description With defaults where nothing was chosen. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8741,11 +7924,6 @@ export interface operations {
             /** @description All settings. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8780,11 +7958,6 @@ export interface operations {
             /** @description The listing: draft, active or pending_review. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8819,11 +7992,6 @@ export interface operations {
             /** @description Whole records, newest first. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8856,14 +8024,6 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    ETag: components["headers"]["ETag"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8894,11 +8054,6 @@ export interface operations {
             /** @description It is gone. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8933,11 +8088,6 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8973,13 +8123,6 @@ export interface operations {
             /** @description Newest first. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9013,13 +8156,6 @@ export interface operations {
             /** @description The nearest in price first. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "X-Auth-Ignored": components["headers"]["AuthIgnored"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9056,11 +8192,6 @@ export interface operations {
             /** @description The requested way of contact. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9097,11 +8228,6 @@ export interface operations {
             /** @description The listing with its auction. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9132,11 +8258,6 @@ export interface operations {
             /** @description Removed. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9165,11 +8286,6 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9200,11 +8316,6 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9235,11 +8346,6 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9270,11 +8376,6 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9305,11 +8406,6 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9340,11 +8436,6 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9375,11 +8466,6 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9410,11 +8496,6 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9445,11 +8526,6 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9480,11 +8556,6 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9519,11 +8590,6 @@ export interface operations {
             /** @description The listing. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9555,11 +8621,6 @@ export interface operations {
             /** @description It is gone. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Api-Version": components["headers"]["ApiVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
                     [name: string]: unknown;
                 };
                 content?: never;

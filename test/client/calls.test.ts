@@ -37,8 +37,11 @@ test('a GET is sent three times at most, or as often as the app wants', async ()
   expect(asked).toHaveLength(4)
 })
 
-test('Retry-After is kept to', async () => {
-  const { client, asked } = await clientOf(busy, wallet)
+test.each<[string, Said]>([
+  ['of the service', busy],
+  ['of something in between', [503, 'busy', { 'retry-after': '1' }]],
+])('Retry-After %s is kept to', async (_whose, first) => {
+  const { client, asked } = await clientOf(first, wallet)
   await client.get('/wallet')
   expect(asked[1]!.at - asked[0]!.at).toBeGreaterThanOrEqual(990)
 })
@@ -51,6 +54,18 @@ test('who should wait for long is told at once', async () => {
     temporary: true,
   })
   expect(asked).toHaveLength(1)
+})
+
+test('a POST that moves money is sent again under the same key', async () => {
+  const { client, asked } = await clientOf('cut', busy, [201, { id: 'x' }])
+  await client.post('/wallet/topup', { body: { amount: 5 } })
+  expect(asked).toHaveLength(3)
+  expect(new Set(asked.map(({ key }) => key)).size).toBe(1)
+  expect(asked[0]!.key).toMatch(/^[0-9a-f-]{36}$/)
+  await client.post('/wallet/topup', { body: { amount: 5 } })
+  expect(asked[3]!.key).not.toBe(asked[0]!.key)
+  await client.post('/wallet/topup', { body: { amount: 5 }, idempotencyKey: 'mine' })
+  expect(asked[4]!.key).toBe('mine')
 })
 
 test('what might be done twice is not sent again', async () => {
