@@ -30,7 +30,10 @@ create table private.search_documents (
   lng double precision,
   place extensions.cube,
   document tsvector not null
-);
+)
+-- An index tells all of a row alone where vacuum has been since the row was written, and the newest,
+-- which are asked for most, were written last.
+with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.01);
 comment on table private.search_documents is
   'Listed properties as searches compare them. A property that is not listed has no row.';
 comment on column private.search_documents.price is 'KWD; null is undisclosed.';
@@ -86,7 +89,9 @@ create index search_documents_price_idx on private.search_documents (price);
 create index search_documents_owner_idx on private.search_documents (owner_identity_id);
 create index search_documents_document_idx
   on private.search_documents using gin (document) with (fastupdate = off);
-create index search_documents_place_idx on private.search_documents using gist (place);
+-- Thousands can stand at one place, and are told apart by their id.
+create index search_documents_place_idx
+  on private.search_documents using gist (place) include (property_id);
 
 create function private.search_cell(lat double precision, lng double precision) returns integer
   language plpgsql
@@ -137,6 +142,16 @@ comment on column private.search_bits.word is
 comment on column private.search_bits.chunk is 'ref_no / 8192 of its listings.';
 comment on column private.search_bits.bits is 'One bit for each listing, at ref_no % 8192.';
 
+create table private.search_folds (
+  chunk integer primary key,
+  words integer not null,
+  newest timestamptz not null,
+  oldest timestamptz not null
+);
+comment on table private.search_folds is
+  'What the bitmaps of a chunk tell of: how many words, and listings published from when to when.';
+comment on column private.search_folds.chunk is 'As in private.search_bits.';
+
 create table private.search_changes (
   id bigint generated always as identity,
   chunk integer not null,
@@ -180,8 +195,10 @@ alter table private.area_prices enable row level security;
 create policy "nobody but functions of their owner" on private.area_prices using (false);
 
 alter table private.search_bits enable row level security;
+alter table private.search_folds enable row level security;
 alter table private.search_changes enable row level security;
 create policy "nobody but functions of their owner" on private.search_bits using (false);
+create policy "nobody but functions of their owner" on private.search_folds using (false);
 create policy "nobody but functions of their owner" on private.search_changes using (false);
 
 alter table private.search_names enable row level security;

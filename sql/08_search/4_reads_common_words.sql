@@ -1,4 +1,4 @@
--- Whether common words occur together at all, without going through every listing that has them.
+-- Which listings have words together, without going through all that have one of them.
 --
 -- Listings stand in chunks of 8,192 by their number. A job writes, for each chunk and each common
 -- word, a bitmap of the listings that have the word; where words occur together is then a handful
@@ -21,78 +21,202 @@ end
 $$;
 comment on function private.search_chunks is 'All chunks, from that of the first listing on.';
 
-create function private.has_few_matches(strategy text, words text[]) returns boolean
+create function private.search_alternatives(asked tsquery)
+  returns table (place bigint, word text)
+  language plpgsql
+  immutable
+  set search_path = ''
+as $$
+begin
+  -- A query is made of words that all have to be there, or alternatives of them in brackets.
+  return query
+  select asked_for.place, alternative[1]
+  from string_to_table(asked::text, '&') with ordinality as asked_for (alternatives, place)
+  cross join lateral regexp_matches(asked_for.alternatives, '''([^'']+)''', 'g') as alternative;
+end
+$$;
+comment on function private.search_alternatives is
+  'What private.search_query and private.search_terms ask: one word or term of each place.';
+
+create type private.search_lookup as (
+  asked tsquery, places bigint[], words text[], strangers tsquery, is_common boolean
+);
+comment on type private.search_lookup is
+  'How to find what is asked. Each place has alternatives: words that have bitmaps everywhere, or '
+  'strangers. It is common if every place has one of the former.';
+
+create function private.search_lookup(strategy text, asked tsquery) returns private.search_lookup
   language plpgsql
   stable
   security definer -- reads closed tables
   set search_path = ''
+  set plan_cache_mode = force_generic_plan
 as $$
 declare
-  most constant integer := 50; -- listings to look at
-  exact tsquery := private.search_query(words);
-  -- With offset 0, or the planner would prefer the text index, which is what takes long.
-  statement text := 'select array(select search_documents.property_id from ('
-    'select * from private.search_documents where search_documents.property_id = any (%s) offset 0'
-    ') as search_documents where search_documents.document @@ $1 and '
-    || private.search_conditions(strategy, null) || ' limit 5)';
-  known boolean;
-  met bit(8192)[];
-  chunks integer[];
-  numbers bigint[];
-  found uuid[];
-  hits record;
+  chunks constant integer[] := private.search_chunks();
+  lookup private.search_lookup;
 begin
-  with asked as (
-    select given.place, given.word from unnest(words) with ordinality as given (word, place)
-    union
-    select given.place, search_names.term
-    from unnest(words) with ordinality as given (word, place)
-    join private.search_names on search_names.word = given.word
-    union
-    select 0, 'in:' || strategy
-  ), read as (
-    select search_bits.chunk, asked.place, bit_or(search_bits.bits) as bits, count(*) as n
-    from asked
-    join private.search_bits on search_bits.word = asked.word
-      and search_bits.chunk = any (private.search_chunks())
-    group by search_bits.chunk, asked.place
-  ), every as (
-    select read.chunk, bit_and(read.bits) as bits, sum(read.n) as n from read group by read.chunk
+  with alternatives as (
+    select * from private.search_alternatives(asked) union all select 0, 'in:' || strategy
+  ), known as (
+    select search_bits.word from private.search_bits
+    where search_bits.word = any (array(select alternatives.word from alternatives))
+      and search_bits.chunk = any (chunks)
+    group by search_bits.word
+    having count(*) = cardinality(chunks)
   )
   select
-    sum(every.n) = (select count(*) from asked) * cardinality(private.search_chunks())
-      and (select count(*) <= 2000 from (select from private.search_changes limit 2001) as changed),
-    array_agg(every.chunk) filter (where bit_count(every.bits) > 0),
-    array_agg(every.bits) filter (where bit_count(every.bits) > 0)
-  into known, chunks, met
-  from every;
-
-  if known then
-    numbers := array(
-      select every.chunk::bigint * 8192 + part * 64 + place
-      from unnest(chunks, met) as every (chunk, bits)
-      cross join generate_series(0, 127) as part
-      cross join lateral (
-        select substring(every.bits from part * 64 + 1 for 64) as bits offset 0
-      ) as parts
-      cross join generate_series(0, 63) as place
-      where bit_count(parts.bits) > 0 and get_bit(parts.bits, place) = 1
-      limit most
-    );
-    execute format(statement, 'array(select id from public.properties where ref_no = any ($2))')
-      into found using exact, numbers;
-    if cardinality(found) < 5 and cardinality(numbers) < most then
-      execute format(statement, '$2 || array(select property_id from private.search_changes)')
-        into found using exact, found;
-      return cardinality(found) < 5;
-    elsif cardinality(found) = 5 then
-      return false;
-    end if;
+    asked,
+    array_agg(alternatives.place) filter (where known.word is not null),
+    array_agg(alternatives.word) filter (where known.word is not null),
+    string_agg(quote_literal(alternatives.word), '|') filter (where known.word is null)::tsquery,
+    count(distinct alternatives.place)
+      = count(distinct alternatives.place) filter (where known.word is not null)
+  into lookup
+  from alternatives
+  left join known on known.word = alternatives.word;
+  -- Before the job has run there are no bitmaps, and while it is behind, too many changes.
+  if not 0 = any (lookup.places) or (
+    select count(*) > 2000 from (select from private.search_changes limit 2001) as changes
+  ) then
+    return null;
   end if;
+  return lookup;
+end
+$$;
+comment on function private.search_lookup is
+  'How to find what is asked of the listings of a strategy; null where bitmaps do not tell.';
+
+create function private.listings_beside(lookup private.search_lookup, most integer)
+  returns uuid[]
+  language plpgsql
+  stable
+  security definer -- reads closed tables
+  set search_path = ''
+  set enable_seqscan = off -- else what is thought frequent is looked for in all listings
+as $$
+declare
+  ids uuid[];
+begin
+  -- With offset 0, or the planner would look all of them up in the text index.
+  ids := array(
+    select changed.property_id from private.search_changes
+    cross join lateral (
+      select * from private.search_documents
+      where search_documents.property_id = search_changes.property_id
+      offset 0
+    ) as changed
+    where changed.document @@ lookup.asked
+  );
+  if lookup.strangers is not null then
+    ids := ids || array(
+      select search_documents.property_id from private.search_documents
+      where search_documents.document @@ (lookup.strangers && lookup.asked)
+      limit most + 1
+    );
+  end if;
+  return case when cardinality(ids) <= most then ids end;
+end
+$$;
+comment on function private.listings_beside is
+  'What the bitmaps do not tell: listings with a stranger or written since; null for more than so '
+  'many.';
+
+create function private.listings_in(
+  lookup private.search_lookup, chunks integer[], most integer
+) returns uuid[]
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  met record;
+  numbers bigint[];
+begin
+  select array_agg(every.chunk) as chunks, array_agg(every.bits) as bits,
+    coalesce(sum(bit_count(every.bits)), 0) as total
+  into met
+  from (
+    select alternatives.chunk, bit_and(alternatives.bits) as bits
+    from (
+      select search_bits.chunk, bit_or(search_bits.bits) as bits
+      from unnest(lookup.places, lookup.words) as asked (place, word)
+      join private.search_bits on search_bits.word = asked.word
+        and search_bits.chunk = any (chunks)
+      group by search_bits.chunk, asked.place
+    ) as alternatives
+    group by alternatives.chunk
+  ) as every
+  where bit_count(every.bits) > 0;
+  if met.total > most then
+    return null;
+  end if;
+  numbers := array(
+    select every.chunk::bigint * 8192 + part * 64 + place
+    from unnest(met.chunks, met.bits) as every (chunk, bits)
+    cross join generate_series(0, 127) as part
+    cross join lateral (
+      select substring(every.bits from part * 64 + 1 for 64) as bits offset 0
+    ) as parts
+    cross join generate_series(0, 63) as place
+    where bit_count(parts.bits) > 0 and get_bit(parts.bits, place) = 1
+  );
+  return array(select properties.id from public.properties where properties.ref_no = any (numbers));
+end
+$$;
+comment on function private.listings_in is
+  'The listings of some chunks where the bitmaps of each place meet; null for more than so many.';
+
+create function private.listings_with(strategy text, asked tsquery, most integer) returns uuid[]
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  lookup constant private.search_lookup := private.search_lookup(strategy, asked);
+  chunks constant integer[] := private.search_chunks();
+  ids uuid[];
+  met uuid[];
+begin
+  if lookup.asked is null then
+    return null;
+  end if;
+  ids := private.listings_beside(lookup, most);
+  if lookup.is_common then
+    -- What is frequent shows in one chunk already.
+    met := private.listings_in(lookup, chunks[1:1], most);
+    if met is not null then
+      met := private.listings_in(lookup, chunks, most);
+    end if;
+    ids := case when num_nulls(ids, met) = 0 then ids || met end;
+  end if;
+  return case when cardinality(ids) <= most then ids end;
+end
+$$;
+comment on function private.listings_with is
+  'All listings of a strategy with what is asked, and maybe some without; null if they are more than '
+  'so many, or if that is not known.';
+
+create function private.has_few_matches(
+  strategy text, words text[], among uuid[] default null
+) returns boolean
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+as $$
+declare
+  exact tsquery := private.search_query(words);
+  hits record;
+begin
   hits := private.find_listings(
-    strategy, private.default_sort(strategy), null, words, exact, null, null, null, null, 5);
+    strategy, private.default_sort(strategy), null, words, exact,
+    coalesce(among, private.listings_with(strategy, exact, 50)), null, null, null, 5);
   return cardinality(hits.ids) < 5;
 end
 $$;
-comment on function private.has_few_matches(text, text[]) is
-  'Whether fewer than 5 listings of a strategy have these words, whatever the filters.';
+comment on function private.has_few_matches(text, text[], uuid[]) is
+  'Whether fewer than 5 listings of a strategy have these words, whatever the filters. Among: those '
+  'of private.listings_with, if they are known.';

@@ -5,8 +5,9 @@
 -- nearly everything. By itself the planner decides by averages, and walks a million rows for a rare
 -- word. So it is asked only what it estimates well, namely what is surely rare, and that is
 -- gathered at once. All else walks 2,000 rows, which takes a millisecond. If the page is not full
--- by then, at most about one in a hundred rows matches: how many did tells whether gathering them
--- or walking on takes longer.
+-- by then, at most about one in a hundred rows matches. Up to 1,000 of them are looked at one by
+-- one (4_reads_common_words.sql); for more, how many the walk met tells whether to walk on or to
+-- gather them all.
 
 create type private.search_plan as (
   wanted private.search_filters,
@@ -16,7 +17,8 @@ create type private.search_plan as (
   direction text,
   branches text[],
   terms tsquery,
-  box extensions.cube
+  box extensions.cube,
+  strategy text
 );
 comment on type private.search_plan is
   'A search as constant pieces of SQL: the conditions, the sort key, and the branches of the table '
@@ -40,6 +42,7 @@ declare
   areas text[] := case when cardinality(wanted.area_ids) <= 4 then wanted.area_ids end;
   bounds text;
 begin
+  plan.strategy := strategy;
   plan.wanted := wanted;
   plan.conditions := private.search_conditions(strategy, wanted);
   plan.terms := private.search_terms(wanted);
@@ -139,7 +142,7 @@ comment on function private.is_rare_match is
 
 create function private.walk_in_order(
   plan private.search_plan, words tsquery, without uuid[], after_key text, after_id uuid,
-  size integer,
+  size integer, depth integer,
   out ids uuid[], out keys text[], out is_complete boolean
 )
   language plpgsql
@@ -158,48 +161,35 @@ declare
   ) else '' end;
   statement text;
   found_in integer[]; -- the branch of each
-  by_distance constant boolean := plan.key_type = 'double precision';
   steps integer;
-  depth integer;
-  -- Those beyond the circle come last, and there can be thousands.
-  inside constant integer := nullif(
-    case when by_distance then private.count_in_box(plan.wanted, 100) end, 100);
 begin
-  foreach depth in array array[2000, 10000] loop
-    select format(
-      'select array_agg(property_id order by key%1$s, property_id%1$s), '
-      'array_agg(key::text order by key%1$s, property_id%1$s), array_agg(branch) from (',
-      plan.direction) || string_agg(format(
-      '(select search_documents.property_id, search_documents.key, %s as branch from ('
-      'select *, %s as key from private.search_documents where %s%s '
-      'order by key%s, property_id%5$s limit %s'
-      ') as search_documents where %s order by key%5$s, property_id%5$s limit $7)',
-      n, plan.key, branch, after, plan.direction, least(depth, inside), conditions
-    ), ' union all ') || ') as walked'
-    into statement
-    from unnest(plan.branches) with ordinality as branches (branch, n);
-    execute statement into ids, keys, found_in
-      using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, without;
-    is_complete := not by_distance or inside is not null or cardinality(ids) >= size
-      or private.count_in_box(plan.wanted, depth) < depth;
-    for n in 1 .. case when by_distance then 0 else cardinality(plan.branches) end loop
-      -- A branch of fewer rows has given all its matches.
-      if coalesce(cardinality(array_positions(found_in, n)), 0) < size then
-        execute format(
-          'select count(*) from (select from private.search_documents where %s%s limit %s) as w',
-          plan.branches[n], after, depth
-        ) into steps
-          using plan.wanted, words, plan.terms, plan.box, after_key, after_id;
-        is_complete := steps < depth;
-        exit when not is_complete;
-      end if;
-    end loop;
-    exit when is_complete or ids is null
-      -- A longer walk has to pass by more than there is to gather, if they are as frequent as here.
-      or depth * size / cardinality(ids) > 2 * (
-        select cardinality(ids) * pg_class.reltuples / depth from pg_catalog.pg_class
-        where pg_class.oid = 'private.search_documents'::regclass);
+  select format(
+    'select array_agg(property_id order by key%1$s, property_id%1$s), '
+    'array_agg(key::text order by key%1$s, property_id%1$s), array_agg(branch) from (',
+    plan.direction) || string_agg(format(
+    '(select search_documents.property_id, search_documents.key, %s as branch from ('
+    'select *, %s as key from private.search_documents where %s%s '
+    'order by key%s, property_id%5$s limit %s'
+    ') as search_documents where %s order by key%5$s, property_id%5$s limit $7)',
+    n, plan.key, branch, after, plan.direction, depth, conditions
+  ), ' union all ') || ') as walked'
+  into statement
+  from unnest(plan.branches) with ordinality as branches (branch, n);
+  execute statement into ids, keys, found_in
+    using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, without;
+  for n in 1 .. cardinality(plan.branches) loop
+    -- A branch of fewer rows has given all its matches.
+    if coalesce(cardinality(array_positions(found_in, n)), 0) < size then
+      execute format(
+        'select count(*) from (select from private.search_documents where %s%s limit %s) as w',
+        plan.branches[n], after, depth
+      ) into steps
+        using plan.wanted, words, plan.terms, plan.box, after_key, after_id;
+      is_complete := steps < depth;
+      exit when not is_complete;
+    end if;
   end loop;
+  is_complete := coalesce(is_complete, true);
   ids := coalesce(ids, '{}');
   keys := coalesce(keys, '{}');
 end
@@ -208,9 +198,30 @@ comment on function private.walk_in_order is
   'As private.search_hits, by walking the branches. Not complete: too few of what was passed by '
   'match.';
 
-create function private.search_hits(
-  plan private.search_plan, words tsquery, among uuid[], without uuid[],
-  after_key text, after_id uuid, size integer, walked_in_vain boolean,
+create function private.walk_as_planned(
+  plan private.search_plan, words tsquery, without uuid[], after_key text, after_id uuid,
+  size integer, depth integer,
+  out ids uuid[], out keys text[], out is_complete boolean
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+begin
+  if plan.key_type = 'double precision' then
+    select * into ids, keys, is_complete
+    from private.walk_by_distance(plan, words, without, after_key, after_id, size, depth);
+  else
+    select * into ids, keys, is_complete
+    from private.walk_in_order(plan, words, without, after_key, after_id, size, depth);
+  end if;
+end
+$$;
+comment on function private.walk_as_planned is 'Walks in the order of a plan, so many listings far.';
+
+create function private.gather_hits(
+  plan private.search_plan, words tsquery, among uuid[], without uuid[], after_key text,
+  after_id uuid, size integer,
   out ids uuid[], out keys text[]
 )
   language plpgsql
@@ -220,51 +231,104 @@ create function private.search_hits(
 as $$
 declare
   conditions text := plan.conditions
-    || case when words is not null then ' and search_documents.document @@ $2' else '' end;
-  others text := case when among is not null then ' and search_documents.property_id = any ($8)'
-    when without <> '{}' then ' and search_documents.property_id <> all ($9)' else '' end;
-  after text := case when after_id is not null then format(
-    ' and (%s, search_documents.property_id) %s ($5::%s, $6)',
-    plan.key, case plan.direction when '' then '>' else '<' end, plan.key_type
-  ) else '' end;
-  in_box constant boolean := plan.box is not null and plan.key = 'search_documents.published_at';
-  is_found boolean := false;
-  walk record;
+    || case when words is not null then ' and search_documents.document @@ $2' else '' end
+    || case when without <> '{}' then ' and search_documents.property_id <> all ($9)' else '' end
+    || case when after_id is not null then format(
+      ' and (%s, search_documents.property_id) %s ($5::%s, $6)',
+      plan.key, case plan.direction when '' then '>' else '<' end, plan.key_type
+    ) else '' end;
+  source text := 'private.search_documents';
 begin
-  -- Five are found after a few steps or not at all: trying costs less than a wrong estimate.
-  if among is null and not walked_in_vain and (
-    num_nulls(words, plan.terms) = 2 or size <= 5 or in_box and words is null
-    or not private.is_rare_match(conditions, plan.wanted, words)
-  ) then
-    if in_box then
-      walk := private.newest_in_box(plan, words, without, after_key, after_id, size);
-      is_found := walk.is_complete;
-    end if;
-    if not is_found then
-      walk := private.walk_in_order(plan, words, without, after_key, after_id, size);
-    end if;
-    if walk.is_complete then
-      ids := walk.ids[1:size];
-      keys := walk.keys[1:size];
-      return;
-    end if;
+  if among is not null then
+    -- With offset 0, or the planner would prefer the text index, which is what takes long.
+    source := '(select * from private.search_documents where property_id = any ($8) offset 0) '
+      'as search_documents';
+  else
+    conditions := conditions
+      || case when plan.terms is not null then ' and search_documents.document @@ $3' else '' end
+      -- The planner reads all listings where it expects many, and it knows of no box how many.
+      || case when plan.box is not null and (
+        num_nulls(words, plan.terms) = 2 or private.count_in_box(plan.wanted, 3000) < 3000
+      ) then ' and search_documents.place operator(extensions.<@) $4' else '' end;
   end if;
   execute format(
     'select array_agg(property_id order by key%1$s, property_id%1$s), '
     'array_agg(key::text order by key%1$s, property_id%1$s) '
     'from (select * from (select search_documents.property_id, %2$s as key '
-    'from private.search_documents where %3$s%4$s%5$s%6$s%7$s offset 0) as gathered '
+    'from %3$s where %4$s offset 0) as gathered '
     'order by key%1$s, property_id%1$s limit $7) as hits',
-    plan.direction, plan.key, conditions, others, after,
-    case when plan.terms is not null then ' and search_documents.document @@ $3' else '' end,
-    -- The planner reads all listings where it expects many, and it knows of no box how many.
-    case when plan.box is not null
-      and (num_nulls(words, plan.terms) = 2 or private.count_in_box(plan.wanted, 3000) < 3000) then
-      ' and search_documents.place operator(extensions.<@) $4' else '' end
+    plan.direction, plan.key, source, conditions
   ) into ids, keys
     using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, among, without;
   ids := coalesce(ids, '{}');
   keys := coalesce(keys, '{}');
+end
+$$;
+comment on function private.gather_hits is
+  'As private.search_hits, by gathering all that match, or those among some.';
+
+create function private.search_hits(
+  plan private.search_plan, words tsquery, among uuid[], without uuid[],
+  after_key text, after_id uuid, size integer, walked_in_vain boolean,
+  out ids uuid[], out keys text[]
+)
+  language plpgsql
+  stable
+  set search_path = ''
+as $$
+declare
+  asked constant tsquery := coalesce(words && plan.terms, words, plan.terms);
+  is_newest constant boolean := plan.key = 'search_documents.published_at';
+  -- Within an area a walk is short in any case.
+  words_first constant boolean := is_newest and words is not null
+    and (plan.wanted).area_ids is null;
+  depth constant integer := 2000;
+  walked integer; -- how many the walk has met
+  is_complete boolean;
+begin
+  if among is null and words_first then
+    select * into ids, keys, is_complete
+    from private.newest_with(plan, words, asked, without, after_key, after_id, size);
+  end if;
+  -- Five are found after a few steps or not at all: trying costs less than a wrong estimate.
+  if among is null and is_complete is not true and not walked_in_vain and (
+    asked is null or size <= 5 or is_newest and plan.box is not null or is_complete is false
+    or not private.is_rare_match(plan.conditions
+      || case when words is not null then ' and search_documents.document @@ $2' else '' end,
+      plan.wanted, words)
+  ) then
+    if is_newest and plan.box is not null then
+      select * into ids, keys, is_complete
+      from private.newest_in_box(plan, words, without, after_key, after_id, size);
+    end if;
+    if is_complete is not true then
+      select * into ids, keys, is_complete
+      from private.walk_as_planned(plan, words, without, after_key, after_id, size, depth);
+      walked := nullif(cardinality(ids), 0);
+    end if;
+  end if;
+  if among is null and is_complete is not true and asked is not null then
+    if not is_newest then
+      among := private.listings_with(plan.strategy, asked, 500);
+    elsif not words_first then
+      select * into ids, keys, is_complete
+      from private.newest_with(plan, words, asked, without, after_key, after_id, size);
+    end if;
+  end if;
+  if among is null and is_complete is not true and depth * size / walked <= 2 * (
+    -- A longer walk must not pass by more than there is to gather, if they are as frequent as here.
+    select walked * pg_class.reltuples / depth from pg_catalog.pg_class
+    where pg_class.oid = 'private.search_documents'::regclass
+  ) then
+    select * into ids, keys, is_complete
+    from private.walk_as_planned(plan, words, without, after_key, after_id, size, 5 * depth);
+  end if;
+  if is_complete is not true then
+    select * into ids, keys
+    from private.gather_hits(plan, words, among, without, after_key, after_id, size);
+  end if;
+  ids := ids[1:size];
+  keys := keys[1:size];
 end
 $$;
 comment on function private.search_hits is

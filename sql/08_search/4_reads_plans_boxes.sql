@@ -181,3 +181,67 @@ $$;
 comment on function private.newest_in_box is
   'As private.search_hits, where the plan''s order is newest and it has a box. Not complete: the '
   'box is too large, or other conditions leave too little of what it holds.';
+
+create function private.walk_by_distance(
+  plan private.search_plan, words tsquery, without uuid[], after_key text, after_id uuid,
+  size integer, depth integer,
+  out ids uuid[], out keys text[], out is_complete boolean
+)
+  language plpgsql
+  stable
+  security definer -- reads a closed table
+  set search_path = ''
+  set enable_sort = off -- else all of the box is sorted, and not walked
+  set enable_bitmapscan = off
+as $$
+declare
+  -- The candidates come from the index alone, and of their rows only those are read that are nearer
+  -- than the end of the page.
+  statement text := format($sql$
+    select
+      array_agg(hits.property_id order by hits.distance, hits.property_id),
+      array_agg(hits.distance::text order by hits.distance, hits.property_id)
+    from (
+      select candidates.property_id, candidates.distance
+      from (
+        select search_documents.property_id, %1$s as distance
+        from private.search_documents
+        where search_documents.place operator(extensions.<@) $4%2$s
+        order by distance, search_documents.property_id
+        limit $9
+      ) as candidates
+      cross join lateral (
+        select from private.search_documents
+        where search_documents.property_id = candidates.property_id and %3$s%4$s%5$s
+        offset 0
+      ) as matches
+      order by candidates.distance, candidates.property_id
+      limit $7
+    ) as hits
+    $sql$, plan.key,
+    case when after_id is not null then format(
+      ' and (%s, search_documents.property_id) > ($5::double precision, $6)', plan.key) else '' end,
+    plan.conditions,
+    case when words is not null then ' and search_documents.document @@ $2' else '' end,
+    case when without <> '{}' then ' and search_documents.property_id <> all ($8)' else '' end);
+  steps integer;
+  inside integer;
+begin
+  foreach steps in array array[300, depth] loop
+    if steps = depth then
+      -- What lies beyond the circle comes last, and there can be thousands.
+      inside := private.count_in_box(plan.wanted, depth);
+    end if;
+    execute statement into ids, keys
+      using plan.wanted, words, plan.terms, plan.box, after_key, after_id, size, without,
+        least(steps, inside);
+    is_complete := coalesce(cardinality(ids) = size, false) or coalesce(inside < depth, false);
+    exit when is_complete;
+  end loop;
+  ids := coalesce(ids, '{}');
+  keys := coalesce(keys, '{}');
+end
+$$;
+comment on function private.walk_by_distance is
+  'As private.search_hits, where the plan''s order is the distance: the nearest ones. Not complete: '
+  'too few of them match.';

@@ -43,16 +43,19 @@ declare
   after_key text := place ->> 'key';
   after_id uuid := place ->> 'id';
   guess tsquery;
+  matching uuid[]; -- the listings with the words, where they are few
   hits record;
 begin
   ids := '{}';
   keys := '{}';
   if place ? 'few' then
     few := array(select jsonb_array_elements_text(place -> 'few'));
+  elsif place is null and wanted is not null then
+    matching := private.listings_with(strategy, exact, 50);
   end if;
   if not guessed then
     hits := private.find_listings(
-      strategy, sort, wanted, words, exact, few, null, after_key, after_id,
+      strategy, sort, wanted, words, exact, coalesce(few, matching), null, after_key, after_id,
       -- The first page, however short, has to show whether 5 match.
       greatest(page_size + 1, case when place is null then 5 end));
     ids := hits.ids;
@@ -61,7 +64,7 @@ begin
   exact_count := cardinality(ids);
   -- Words and strategy alone decide: if filters counted, one more of them could find more.
   if place is null and exact_count < 5
-    and (wanted is null or private.has_few_matches(strategy, words)) then
+    and (wanted is null or private.has_few_matches(strategy, words, matching)) then
     guess := private.search_query(words, true);
     if guess <> exact then
       few := ids;

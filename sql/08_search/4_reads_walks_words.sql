@@ -164,7 +164,7 @@ create function private.find_listings(
   set search_path = ''
 as $$
 declare
-  before_at constant timestamptz := coalesce(after_key, 'infinity');
+  before_at constant timestamptz := coalesce(case sort when 'newest' then after_key end, 'infinity');
   before_id constant uuid := coalesce(after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   walk private.search_walk;
   hits record;

@@ -19,7 +19,7 @@ begin
   where not exists (
     select from private.search_bits
     where search_bits.word = 'in:standard' and search_bits.chunk = chunks.chunk
-  )
+  ) or not exists (select from private.search_folds where search_folds.chunk = chunks.chunk)
   limit 1;
   if folded is null then
     select folds.chunk into folded from (
@@ -33,13 +33,21 @@ begin
     limit 1;
   end if;
   if folded is null then
+    -- What has become common since is a stranger there.
+    select search_folds.chunk into folded from private.search_folds
+    where search_folds.words < (select max(every.words) from private.search_folds as every)
+    order by search_folds.words
+    limit 1;
+  end if;
+  if folded is null then
     return 0;
   end if;
   -- One statement has one snapshot: it deletes exactly the changes whose listings it reads.
   with included as (
     delete from private.search_changes where search_changes.chunk = folded
   ), found as materialized (
-    select (properties.ref_no % 8192)::integer as place, words.word
+    select
+      (properties.ref_no % 8192)::integer as place, words.word, search_documents.published_at
     from public.properties
     join private.search_documents on search_documents.property_id = properties.id
     cross join lateral unnest(tsvector_to_array(search_documents.document) || array[
@@ -61,6 +69,13 @@ begin
     select search_names.term from private.search_names
     union
     select unnest('{in:standard,in:exchange,in:auction,in:deal,in:company}'::text[])
+  ), written as (
+    insert into private.search_folds (chunk, words, newest, oldest)
+    select folded, (select count(*) from kept),
+      coalesce(max(found.published_at), '-infinity'), coalesce(min(found.published_at), 'infinity')
+    from found
+    on conflict (chunk) do update
+    set words = excluded.words, newest = excluded.newest, oldest = excluded.oldest
   )
   insert into private.search_bits (word, chunk, bits)
   select kept.word, folded, coalesce(bit_or(set_bit(none, found.place, 1)), none)
@@ -73,7 +88,7 @@ end
 $$;
 comment on function private.fold_search_words is
   'Job: writes the bitmaps of a chunk that has none, or else of the one with most changes once '
-  'there are this many in all. Gives the number of chunks written.';
+  'there are this many in all, or of one that lacks words. Gives the number of chunks written.';
 
 create function private.refresh_area_prices(age interval default '3 minutes') returns bigint
   language plpgsql
@@ -127,6 +142,7 @@ begin
   delete from private.search_documents;
   -- The job writes a chunk without bitmaps; until all have them, none are used.
   delete from private.search_bits;
+  delete from private.search_folds;
   delete from private.search_changes;
   insert into private.search_documents
   select document.*
@@ -134,8 +150,12 @@ begin
   cross join lateral private.search_document(properties) as document
   where properties.listed;
   get diagnostics listings = row_count;
+  -- Not by ts_stat, whose time grows with the square of how many words are in order, as numbers are.
   perform private.add_search_words(array(
-    select word from ts_stat('select document from private.search_documents')
+    select distinct words.word
+    from private.search_documents
+    cross join lateral unnest(tsvector_to_array(search_documents.document)) as words (word)
+    where words.word ~ '^[^0-9]{3,}$'
   ));
   delete from private.property_cards;
   insert into private.property_cards

@@ -159,3 +159,70 @@ test('while listings and bits change, every answer is right at its moment', asyn
   }
   await Promise.all([flicker(), folding(), folding(), asking(), asking()])
 })
+
+test('listings with common words come page by page as plain SQL sorts them, whatever was written since', async () => {
+  const person = await signUp()
+  await commonWords(person)
+  await database().query(
+    `insert into public.properties (
+       owner_identity_id, owner_type, type, status, kind, title_ar, price, land_area_m2, bedrooms,
+       governorate_id, area_id, published_at, expires_at
+     )
+     select $1, 'individual', (array['SALE', 'RENT', 'EXCHANGE'])[1 + n % 3], 'active', 'villa', $2,
+       100000 + n, 500, n % 4, 'hawalli', 'salmiya', now() - n * 7 % 90 * interval '1 day',
+       now() + interval '1 day'
+     from generate_series(1, 150) as n`,
+    [person.identityId, both()],
+  )
+  const orders = { newest: 'published_at desc', price_asc: 'price' }
+  const sorted = async (sort: keyof typeof orders, bedrooms: number) => {
+    const { rows } = await database().query(
+      `select id from public.properties
+       where owner_identity_id = $1 and listed and type <> 'EXCHANGE' and bedrooms >= $2
+         and title_ar ~ $3 and title_ar ~ $4
+       order by ${orders[sort]}, id ${sort === 'newest' ? 'desc' : ''}`,
+      [person.identityId, bedrooms, ...words],
+    )
+    return rows.map(({ id }) => id)
+  }
+  const paged = async (sort: string, bedrooms: number) => {
+    const found: string[] = []
+    let cursor: string | null = null
+    do {
+      const { rows: [page] }: { rows: { items: { id: string }[]; nextCursor: string | null }[] } =
+        await database().query(
+          `select items, "nextCursor" from api.search('standard', $1, $2, $3, $4, 13)`,
+          [{ bedroomsMin: bedrooms }, words.join(' '), sort, cursor],
+        )
+      found.push(...page.items.map(({ id }) => id))
+      cursor = page.nextCursor
+    } while (cursor)
+    return found
+  }
+  const compare = async () => {
+    for (const sort of ['newest', 'price_asc'] as const) {
+      for (const bedrooms of [0, 3]) {
+        const expected = await sorted(sort, bedrooms)
+        expect(expected.length).toBeGreaterThan(13)
+        expect([sort, bedrooms, await paged(sort, bedrooms)]).toEqual([sort, bedrooms, expected])
+      }
+    }
+  }
+  const changes = [
+    `published_at = now() where price % 5 = 0`,
+    `published_at = now() - interval '2 years', bedrooms = 3 where price % 7 = 0`,
+    `status = 'archived' where price % 11 = 0`,
+    `title_ar = 'للبيع' where price % 13 = 0`,
+  ]
+  await fold(person)
+  for (const change of changes) {
+    const [set, which] = change.split(' where ')
+    await database().query(
+      `update public.properties set ${set} where owner_identity_id = $1 and ${which}`,
+      [person.identityId],
+    )
+    await compare()
+    await fold(person)
+    await compare()
+  }
+})
