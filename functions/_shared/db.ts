@@ -47,9 +47,22 @@ type Options = {
   before?: BackendCall | BackendCall[]
 }
 
+const connectTime = 3000
+
+/**
+ * Limits the time to connect by itself: a pool that had the limit would start a timer for every query,
+ * a twentieth of a small request here. `connect` limits how long a query waits for a connection.
+ */
+class Client extends pg.Client {
+  constructor(options?: pg.ClientConfig) {
+    // A copy of the pool's options lacks the password.
+    super({ ...options, password: options?.password, connectionTimeoutMillis: connectTime })
+  }
+}
+
 const connectionOptions = {
   ...env.database,
-  connectionTimeoutMillis: 3000,
+  Client,
   // A connection lives as long as its worker, which is minutes at most: a new one costs Postgres as
   // much as thirty requests, and a timer at every request a tenth of a small one here.
   idleTimeoutMillis: 0,
@@ -132,10 +145,14 @@ const refusedLogin = /^(28|3D|XX)/
 let refusedUntil = 0
 
 async function connect(from: pg.Pool): Promise<pg.PoolClient> {
+  let connecting: Promise<pg.PoolClient> | undefined
   try {
     if (Date.now() < refusedUntil && !from.idleCount) throw new Error('login refused')
-    return await from.connect()
+    connecting = from.connect()
+    return await withTimeout(connectTime, connecting, 'service_unavailable')
   } catch (error) {
+    // One that comes too late goes back.
+    connecting?.then((client) => client.release(), () => {})
     const { code, message } = error as pg.DatabaseError
     if (refusedLogin.test(code ?? '')) refusedUntil = Date.now() + 5000
     throw Object.assign(new Error(message), { code: 'POOL' })

@@ -5,6 +5,7 @@
 import type { ApiContext } from '../../_shared/context.ts'
 import { env } from '../../_shared/env.ts'
 import { Refusal } from '../../_shared/refusal.ts'
+import { withTimeout } from '../../_shared/timeout.ts'
 
 const slots = Math.max(1, Math.floor(env.databasePool / 2))
 const maxWait = 800
@@ -16,7 +17,7 @@ const waiting: (() => void)[] = []
 const asked = new Map<string, Promise<string>>()
 
 /**
- * Runs a search when a slot is free. 503 service_unavailable after 0.8 s of waiting. Guests who ask
+ * Runs a search when a slot is free. 503 service_unavailable after a second of waiting. Guests who ask
  * the same at once share one answer, of which nothing is kept.
  */
 export async function inSearchQueue(
@@ -46,16 +47,16 @@ async function withSlot<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function freeSlot(): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const enter = () => {
-      clearTimeout(timer)
-      resolve()
-    }
-    const timer = setTimeout(() => {
-      waiting.splice(waiting.indexOf(enter), 1)
-      reject(new Refusal('service_unavailable', { retryAfter: 2 }))
-    }, maxWait)
-    waiting.push(enter)
-  })
+async function freeSlot(): Promise<void> {
+  let enter!: () => void
+  const entered = new Promise<void>((resolve) => waiting.push(enter = resolve))
+  try {
+    await withTimeout(maxWait, entered, 'service_unavailable')
+  } catch {
+    const place = waiting.indexOf(enter)
+    // Called in at this very moment: the slot is its own.
+    if (place < 0) return
+    waiting.splice(place, 1)
+    throw new Refusal('service_unavailable', { retryAfter: 2 })
+  }
 }
