@@ -4,7 +4,7 @@ import { call } from '../_shared/db.ts'
 import { acting, area, json, pageOf, PageQuery, route, send } from './http/route.ts'
 import { Card, Fields, Property, Unavailable } from './properties/schemas.ts'
 
-const OneProperty = z.strictObject({ propertyId: z.uuid() })
+const OneProperty = z.strictObject({ propertyId: z.uuid().toLowerCase() })
 
 const tags = ['favorites']
 

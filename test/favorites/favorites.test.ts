@@ -22,7 +22,8 @@ test('toggling alternates: the first call saves, the second removes', async () =
   expect((await buyer.get(`/properties/${id}`)).body)
     .toMatchObject({ isFavorite: true, favoritesCount: 1 })
 
-  expect((await toggleFavorite(buyer, id)).body).toEqual({ propertyId: id, isFavorite: false })
+  expect((await toggleFavorite(buyer, id.toUpperCase())).body)
+    .toEqual({ propertyId: id, isFavorite: false })
   expect(await isSaved(buyer, id)).toBe(false)
   expect((await buyer.get(`/properties/${id}`)).body)
     .toMatchObject({ isFavorite: false, favoritesCount: 0, version: 1 })
