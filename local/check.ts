@@ -43,6 +43,7 @@ const checks: [what: string, command: string, args: string[]][] = [
   ['the client knows every route', process.execPath, ['client/tools/types.ts', '--check']],
   ['imports of the functions', process.execPath, ['local/bundle/check-imports.ts']],
   ['packages of the functions', process.execPath, ['local/bundle/check.ts']],
+  ['lint of the description', process.execPath, ['local/docs/lint.ts']],
   ['docs, and what is cited', process.execPath, ['local/docs/check.ts']],
   ['schema', process.execPath, ['local/schema/check.ts']],
 ]

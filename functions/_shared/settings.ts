@@ -76,6 +76,9 @@ const declared = {
       'lies under them, or the scheme of an app (`myapp://`).',
   },
   CORS_ORIGINS: { about: 'Exact origins of web apps, with commas between.' },
+  DOCS_URL: {
+    about: 'Where the documentation lies that `npm run docs` writes: `/docs` leads there.',
+  },
   HTML_PAGES: {
     about: '`true` under a custom domain: elsewhere hosted functions turn HTML into text.',
     usual: 'false',

@@ -23,10 +23,9 @@ import { blocks } from './chat/routes-blocks.ts'
 import { chat } from './chat/routes.ts'
 import { favorites } from './favorites.ts'
 import { methodsOf } from './http/allowed-methods.ts'
-import { rarelyChanged, send, sendPage } from './http/answers.ts'
+import { rarelyChanged, send } from './http/answers.ts'
 import { cacheForGuests } from './http/checks.ts'
 import { describeApi } from './http/description.ts'
-import { page } from './http/docs-page.ts'
 import { authenticate, logRequest } from './http/middleware.ts'
 import { onError, problem } from './http/problem.ts'
 import { propertyMedia } from './media/routes-listing.ts'
@@ -123,7 +122,13 @@ app.get('/openapi.json', async (c) => {
   return send(c, described())
 })
 if (env.htmlPages && providerNamed('sandbox')) sandboxPages(app)
-if (env.htmlPages) app.get('/docs', (c) => sendPage(c, page(JSON.parse(described()))))
+if (env.docsUrl) {
+  const headers = { Location: env.docsUrl }
+  app.get(
+    '/docs',
+    (c) => new Response(null, { status: 302, headers: { ...c.get('headers'), ...headers } }),
+  )
+}
 
 // A known path with another method is 405, an unknown path 404.
 const allowed = methodsOf(app)

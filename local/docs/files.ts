@@ -5,7 +5,7 @@ import { root } from '../stack/settings.ts'
 
 export type File = { path: string; text: string }
 
-const skipped = new Set(['node_modules', 'migrations', 'vectors', '.git', '.local'])
+const skipped = new Set(['node_modules', 'migrations', 'vectors', '.git', '.local', 'site'])
 const written = /\.(ts|sql|md|toml|yml)$/
 
 function under(folder: string): string[] {

@@ -1,7 +1,16 @@
-// npm run docs: regenerates pages of docs/.
-import { writeFileSync } from 'node:fs'
+// npm run docs: regenerates pages of docs/, and writes the documentation as a static site for any host
+// into site/.
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../stack/settings.ts'
+import { describe } from './openapi.ts'
 import { pages } from './pages.ts'
+import { siteFile, siteFiles } from './site.ts'
 
 for (const [path, text] of Object.entries(pages)) writeFileSync(join(root, path), text)
+
+const site = join(root, 'site')
+mkdirSync(site, { recursive: true })
+for (const name of siteFiles) writeFileSync(join(site, name), siteFile(name)!)
+writeFileSync(join(site, 'openapi.json'), describe())
+console.log(`The documentation is in ${site}: any host of static files can serve it.`)

@@ -7,6 +7,7 @@ import type { KeyRing } from '../stack/signing-keys.ts'
 import type { Stack } from '../stack/stack.ts'
 import type { Storage } from '../storage/server.ts'
 import type { Workers } from '../functions/workers.ts'
+import { serveDocs } from '../docs/serve.ts'
 import { hs256Token } from '../data-api/hs256.ts'
 import { answer, endSocket } from './answers.ts'
 import { chatPort } from './chat.ts'
@@ -44,6 +45,7 @@ export function openGateway(parts: Parts): Server {
     else if (url.startsWith('/rest/v1/')) void toDataApi(parts, request, response)
     else if (url.startsWith('/storage/v1/')) void toStorage(parts, request, response)
     else if (url.startsWith('/realtime/v1/')) toRealtime(parts, request, response)
+    else if (/^\/docs(?=[/?]|$)/.test(url)) serveDocs(request, response)
     else notFound(request, response)
   })
   // Longer than clients keep theirs, so that none is closed while a new request arrives.

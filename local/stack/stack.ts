@@ -82,6 +82,7 @@ export function functionsEnvironment(stack: Stack, env: NodeJS.ProcessEnv) {
     CLIENT_IP_HOPS: '1',
     ENVIRONMENT: 'local',
     HTML_PAGES: 'true',
+    DOCS_URL: `${stack.url}/docs/`,
     ...(stack.rates ? {} : { READ_RATE: '0', REFUSAL_RATE: '0', GATEWAY_MESSAGES: '0' }),
     ...dotEnv(),
     ...Object.fromEntries(own),

@@ -171,7 +171,7 @@ function printSummary(stack: Stack) {
   console.log(`
   Project      ${url}
   Facade       ${baseUrl}
-  API docs     ${baseUrl}/docs (open it in a browser)
+  Docs         ${url}/docs (open it in a browser)
   Client       client/, for apps in TypeScript
   Inbox        ${inboxUrl}
   Studio       ${studioUrl}

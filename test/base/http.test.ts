@@ -37,6 +37,7 @@ describe('OPS-03 what is reachable', () => {
         CODE_SECRET: key,
         SEAL_KEY: key,
         HTML_PAGES: 'true',
+        DOCS_URL: 'http://127.0.0.1:9/docs/',
       },
     })
     const routes: { method: string; path: string }[] = JSON.parse(stdout)

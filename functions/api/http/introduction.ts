@@ -2,7 +2,6 @@
 
 export const introduction = `
 The backend of a property marketplace for Kuwait. JSON over HTTPS; keys are camelCase, ids are uuids.
-Machines find the chat events beside this page, as AsyncAPI: \`GET /asyncapi.json\`.
 
 ## Sign in
 
@@ -83,8 +82,7 @@ export const tags = [
   ['reviews', 'Reviews of identities by those who had contact with them.'],
   [
     'chat',
-    'Conversations, messages and blocks. Live events come from Realtime or the chat gateway: see ' +
-    '`GET /asyncapi.json`.',
+    'Conversations, messages and blocks. Live events come from Realtime or the chat gateway.',
   ],
   ['notifications', 'Notifications of the account.'],
   ['devices', 'Devices that receive pushes.'],
