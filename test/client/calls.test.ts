@@ -4,6 +4,7 @@ import { createClient, isApiError, listOf } from '../../client/src/index.ts'
 import { signUp } from '../support/client.ts'
 import { publishListing, uniquePrice } from '../support/listings.ts'
 import { jpeg } from '../support/pictures.ts'
+import { waitUntil } from '../support/wait.ts'
 import { problem, type Said, service, signedIn, watchedClient } from './support.ts'
 
 const ends: (() => void)[] = []
@@ -98,7 +99,7 @@ test('a call is cancelled on its way, and while it waits for the next try', asyn
   const cancelled = { name: 'AbortError' }
   const cancel = new AbortController()
   const sent = client.get('/wallet', { signal: cancel.signal })
-  setTimeout(() => cancel.abort(), 50)
+  void waitUntil('it is on its way', () => asked.length === 1).then(() => cancel.abort())
   await expect(sent).rejects.toMatchObject(cancelled)
   expect(asked).toHaveLength(1)
   await expect(client.get('/wallet', { signal: cancel.signal })).rejects.toMatchObject(cancelled)
@@ -107,7 +108,8 @@ test('a call is cancelled on its way, and while it waits for the next try', asyn
   const other = await clientOf(busy)
   const waiting = new AbortController()
   const call = other.client.get('/wallet', { signal: waiting.signal })
-  setTimeout(() => waiting.abort(), 300)
+  void waitUntil('it was answered', () => other.asked.length === 1)
+    .then(() => setTimeout(() => waiting.abort(), 300))
   await expect(call).rejects.toMatchObject(cancelled)
   expect(other.asked).toHaveLength(1)
 })
